@@ -44,14 +44,14 @@ pub(crate) fn problems(root: &Path, build: fn(&Path) -> Result<PathBuf, String>)
     let scratch = std::env::temp_dir().join(format!("pavior-blocks-{}", std::process::id()));
     let clone = build(root).and_then(|program| Clone::of(root, &program, &scratch));
     let problems = match clone {
-        Ok(clone) => tried(root, &clone),
+        Ok(clone) => run_blocks(root, &clone),
         Err(problem) => vec![problem],
     };
     let _ = fs::remove_dir_all(scratch);
     problems
 }
 
-fn tried(root: &Path, clone: &Clone) -> Vec<String> {
+fn run_blocks(root: &Path, clone: &Clone) -> Vec<String> {
     let mut blocks = Vec::new();
     for page in PAGES {
         match fs::read_to_string(root.join(page)) {
@@ -61,7 +61,7 @@ fn tried(root: &Path, clone: &Clone) -> Vec<String> {
     }
     let mut problems = Vec::new();
     for block in blocks.iter().chain(&blocks) {
-        let problem = clone.run(block).err().or_else(|| clone.left_behind());
+        let problem = clone.run(block).err().or_else(|| clone.remove_leftovers());
         let place = format!("{}:{}", block.page, block.line);
         problems.extend(problem.map(|problem| format!("{place}: {problem}")));
     }
@@ -157,7 +157,7 @@ impl Clone {
     }
 
     /// Describes and removes the untracked and changed files that a block leaves behind.
-    fn left_behind(&self) -> Option<String> {
+    fn remove_leftovers(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {
             return None;
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_of_shell_alone_are_taken() {
+    fn only_shell_blocks_are_found() {
         let text = "a\n```sh\none\ntwo\n```\n```console\n$ no\n```\n```sh\nthree\n```\n";
         let block = |page, line, text: &str| Block { page, line, text: text.into() };
         let each = [block(README, 3, "one\ntwo\n"), block(README, 10, "three\n")];

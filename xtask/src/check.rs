@@ -12,7 +12,7 @@ use crate::notes;
 use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 
 /// The free disk space, in bytes, that the checks need for downloads and build output.
-const ROOM: u64 = 24_000_000_000;
+const MAX_DISK_BYTES: u64 = 24_000_000_000;
 
 /// The number of output lines shown for a failed step, and the number of characters for each failed
 /// test.
@@ -41,7 +41,7 @@ struct Ended {
 /// or an error if no steps could run.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
-    room(root)?;
+    check_space(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
     // A build may replace the file of the running program.
@@ -83,14 +83,14 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
 }
 
 /// Prints the disk space that the checks need. Returns an error if less is free.
-fn room(root: &Path) -> Result<(), String> {
+fn check_space(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
-        let said = Command::new(program).args(arguments).current_dir(root).output().ok()?;
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.split_whitespace().find_map(|word| word.parse::<u64>().ok())
     };
     let built = number("du", &["--summarize", "--block-size=1", "target"]).unwrap_or(0);
-    let needed = ROOM.saturating_sub(built).max(ROOM / 6);
+    let needed = MAX_DISK_BYTES.saturating_sub(built).max(MAX_DISK_BYTES / 6);
     let free = number("df", &["--output=avail", "--block-size=1", "."]);
     let giga = |bytes: u64| bytes as f64 / 1e9;
     println!("the checks need {:.0} GB of disk space, mostly in target/", giga(needed));
@@ -132,8 +132,8 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
                 taken += step.cores;
                 running.push(waiting.remove(at));
                 let sender = sender.clone();
-                let lost = lost(step, &ended);
-                scope.spawn(move || sender.send(run_step(root, program, step, lost)));
+                let failed = failed_prerequisite(step, &ended);
+                scope.spawn(move || sender.send(run_step(root, program, step, failed)));
             }
             if running.is_empty() {
                 break;
@@ -148,18 +148,24 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
 }
 
 /// Runs a step in a separate process, unless a prerequisite did not pass.
-fn run_step(root: &Path, program: &Path, step: &'static Step, lost: Option<&'static str>) -> Ended {
-    if let Some(lost) = lost {
-        return Ended { step, end: End::Skipped(lost), seconds: 0.0, processor: 0.0 };
+fn run_step(
+    root: &Path,
+    program: &Path,
+    step: &'static Step,
+    failed_prerequisite: Option<&'static str>,
+) -> Ended {
+    if let Some(name) = failed_prerequisite {
+        return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
     // A killed step writes no time, so the file might be from an earlier run.
-    let noted = seconds_file(root, step);
-    let _ = fs::remove_file(&noted);
+    let seconds_file = seconds_file(root, step);
+    let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
     let passed = passes(root, program, step).is_ok_and(|passed| passed);
     let end = if passed { End::Passed } else { End::Failed };
-    let processor = fs::read_to_string(noted).unwrap_or_default().parse().unwrap_or(f64::NAN);
+    let processor =
+        fs::read_to_string(seconds_file).unwrap_or_default().parse().unwrap_or(f64::NAN);
     Ended { step, end, seconds: began.elapsed().as_secs_f64(), processor }
 }
 
@@ -212,7 +218,7 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {
         End::Passed => None,
-        End::Skipped(lost) => Some(format!("not run: {name}, because {lost} did not pass")),
+        End::Skipped(other) => Some(format!("not run: {name}, because {other} did not pass")),
         End::Failed => {
             let log = log(root, ended.step);
             let output = fs::read(&log).unwrap_or_default();
@@ -226,9 +232,9 @@ fn problem(root: &Path, ended: &Ended) -> Option<String> {
 }
 
 /// Returns a prerequisite of the step that did not pass.
-fn lost(step: &Step, ended: &[Ended]) -> Option<&'static str> {
-    let mut lost = ended.iter().filter(|end| !matches!(end.end, End::Passed));
-    lost.find_map(|end| step.follows().find(|name| *name == end.step.name))
+fn failed_prerequisite(step: &Step, ended: &[Ended]) -> Option<&'static str> {
+    let mut failed = ended.iter().filter(|end| !matches!(end.end, End::Passed));
+    failed.find_map(|end| step.follows().find(|name| *name == end.step.name))
 }
 
 fn row(ended: &Ended) -> String {
@@ -251,9 +257,9 @@ fn last(output: &str) -> String {
 }
 
 /// Returns the numbers of passed and failed tests in output of the Rust test harness.
-fn counts(said: &str) -> (usize, usize) {
+fn counts(output: &str) -> (usize, usize) {
     // A result line ends, for example, in `ok. 12 passed; 3 failed; 0 ignored`.
-    let results = said.lines().filter_map(|line| line.strip_prefix("test result: "));
+    let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
     results.fold((0, 0), |(passed, failed), result| {
         let words: Vec<&str> = result.split(' ').collect();
         let number = |at: usize| words.get(at).and_then(|word| word.parse().ok()).unwrap_or(0);
@@ -303,8 +309,8 @@ mod tests {
 
     #[test]
     fn results_of_tests_are_added() {
-        let said = "test result: ok. 12 passed; 0 failed; 1 ignored\nx\n\
+        let output = "test result: ok. 12 passed; 0 failed; 1 ignored\nx\n\
                     test result: FAILED. 3 passed; 2 failed; 0 ignored\n";
-        assert_eq!(counts(said), (15, 2));
+        assert_eq!(counts(output), (15, 2));
     }
 }

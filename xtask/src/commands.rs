@@ -16,86 +16,93 @@ struct Command {
     run: fn(&Path, &[String]) -> Vec<String>,
 }
 
-const fn command(
-    name: &'static str,
-    usage: &'static str,
-    does: &'static str,
-    takes: &'static str,
-    needs: &'static str,
-    run: fn(&Path, &[String]) -> Vec<String>,
-) -> Command {
-    Command { name, usage, does, takes, needs, run }
-}
-
 const RUST: &str = "the Rust toolchain";
 
 #[rustfmt::skip]
 const COMMANDS: &[Command] = &[
-    command("check", "[--only STEP]...",
-        "Run all checks, or only the named steps and the steps that they depend on",
-        "30 minutes on two idle cores, 60 minutes from scratch",
-        "24 GB of disk space. The packaging steps run only under `.ci/run`, or if they are named. \
-         Checks with missing tools are skipped and listed at the end; `cargo xtask tools` installs \
-         these tools",
-        check_steps),
-    command("step", "STEP",
-        "Run one step of the checks, without its prerequisites; also `cargo xtask STEP`",
-        "see the list below", "depends on the step",
-        |root, words| steps::run(root, &words[0])),
-    command("budget", "", "Lower the limits in ARCHITECTURE.md to the current line counts",
-        "one second", "git", |root, _| budget::lower(root).err().into_iter().collect()),
-    command("conformance", "NAME...", "Check the claims of strategies on small machines",
-        "less than a minute after a change to a strategy, including the build", RUST,
-        |root, names| long::example(root, "conformance", "", names)),
-    command("exhaustive", "[NAME]...",
-        "Check the claims of strategies on every occupancy of grids with up to 12 nodes",
-        "one minute, and a release build", RUST,
-        |root, names| long::example(root, "exhaustive", "--release", names)),
-    command("strategy", "NAME", "Create the file of a new contiguous strategy, and list it",
-        "one second", RUST, |root, words| strategy::add(root, &words[0])),
-    command("docs", "",
-        "Check all pages: kinds, links, quoted messages, and the shell blocks in the README and \
+    Command { name: "check", usage: "[--only STEP]...",
+        does: "Run all checks, or only the named steps and the steps that they depend on",
+        takes: "30 minutes on two idle cores, 60 minutes from scratch",
+        needs: "24 GB of disk space. The packaging steps run only under `.ci/run`, or if they are \
+         named. Checks with missing tools are skipped and listed at the end; `cargo xtask tools` \
+         installs these tools",
+        run: check_steps },
+    Command { name: "step", usage: "STEP",
+        does: "Run one step of the checks, without its prerequisites; also `cargo xtask STEP`",
+        takes: "see the list below", needs: "depends on the step",
+        run: |root, words| steps::run(root, &words[0]) },
+    Command { name: "budget", usage: "",
+        does: "Lower the limits in ARCHITECTURE.md to the current line counts",
+        takes: "one second", needs: "git",
+        run: |root, _| budget::lower(root).err().into_iter().collect() },
+    Command { name: "conformance", usage: "NAME...",
+        does: "Check the claims of strategies on small machines",
+        takes: "less than a minute after a change to a strategy, including the build", needs: RUST,
+        run: |root, names| long::example(root, "conformance", "", names) },
+    Command { name: "exhaustive", usage: "[NAME]...",
+        does: "Check the claims of strategies on every occupancy of grids with up to 12 nodes",
+        takes: "one minute, and a release build", needs: RUST,
+        run: |root, names| long::example(root, "exhaustive", "--release", names) },
+    Command { name: "strategy", usage: "NAME",
+        does: "Create the file of a new contiguous strategy, and list it",
+        takes: "one second", needs: RUST, run: |root, words| strategy::add(root, &words[0]) },
+    Command { name: "docs", usage: "",
+        does: "Check all pages: kinds, links, quoted messages, and the shell blocks in the README \
+         and \
          on the first pages, which run in a fresh clone",
-        "two minutes, and the build of the program", "git",
-        |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
-            blocks::problems(root, process::program_alone)].concat()),
-    command("site", "", "Build the documentation site, target/site/index.html",
-        "one minute, and the build of the program",
-        "Python 3.11; the first time, access to a package index",
-        python::site),
-    command("slurm", "RELEASE [SEED]...",
-        "Run the daemon on a real Slurm cluster, 22.05, 24.11 or testing: 200 jobs per seed. The \
+        takes: "two minutes, and the build of the program", needs: "git",
+        run: |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
+            blocks::problems(root, process::program)].concat() },
+    Command { name: "site", usage: "",
+        does: "Build the documentation site, target/site/index.html",
+        takes: "one minute, and the build of the program",
+        needs: "Python 3.11; the first time, access to a package index",
+        run: python::site },
+    Command { name: "slurm", usage: "RELEASE [SEED]...",
+        does: "Run the daemon on a real Slurm cluster, 22.05, 24.11 or testing: 200 jobs per \
+         seed. The \
          daemon and slurmctld are repeatedly killed. Default: seeds 1 to 5",
-        "20 minutes; longer the first time for each release", "root, debootstrap, munge",
-        long::slurm),
-    command("kube", "RELEASE [SEED]...",
-        "Run the daemon on a real Kubernetes control plane, 1.34 to 1.37: 200 Jobs per seed, with \
+        takes: "20 minutes; longer the first time for each release",
+        needs: "root, debootstrap, munge",
+        run: long::slurm },
+    Command { name: "kube", usage: "RELEASE [SEED]...",
+        does: "Run the daemon on a real Kubernetes control plane, 1.34 to 1.37: 200 Jobs per \
+         seed, with \
          every disturbance. Default: seeds 1 to 5. `kube older` runs the regular tests on each \
          older release; `kube speed` measures the time to start 4,096 pods",
-        "20 minutes; the first time for each release, 16 more to build it", "root, Go 1.26",
-        long::kube),
-    command("attack", "", "Attack every promise with long tests, and print a table of attacks",
-        "ten minutes", "the same tools as the checks", long::attack),
-    command("tries", "", "Try hostile values for every option, and full or closed outputs",
-        "a few minutes", RUST, long::tries),
-    command("fuzz", "[MINUTES]", "Run every parser on mutated inputs", "one minute by default",
-        RUST, long::fuzz),
-    command("service", "",
-        "Measure `pavior serve`: load, recovery, one day and one week of a real log, frame times",
-        "15 minutes on a quiet machine, and a release build",
-        "a real log in ../shared/traces, Chromium", |root, _| measure::run(root, measure::SERVICE)),
-    command("growth", "", "Measure the cost of large machines, long queues and many clients",
-        "at most 20 minutes on a quiet machine", RUST,
-        |root, _| measure::run(root, measure::GROWTH)),
-    command("dist", "", "Make a release in dist/: archives, .deb, wheel, bill of materials",
-        "ten minutes", "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
-        |root, _| packaging::dist(root).err().into_iter().collect()),
-    command("installed", "[VERSION]",
-        "Install and use the release in dist/ in a clean Debian 12 or 13. Default: 13",
-        "one minute; longer the first time", "root, debootstrap",
-        |root, words| packaging::installed(root, words).err().into_iter().collect()),
-    command("tools", "", "Install the Debian packages that the checks use", "two minutes",
-        "root, Debian", |root, _| tools::install(root)),
+        takes: "20 minutes; the first time for each release, 16 more to build it",
+        needs: "root, Go 1.26",
+        run: long::kube },
+    Command { name: "attack", usage: "",
+        does: "Attack every promise with long tests, and print a table of attacks",
+        takes: "ten minutes", needs: "the same tools as the checks", run: long::attack },
+    Command { name: "tries", usage: "",
+        does: "Try hostile values for every option, and full or closed outputs",
+        takes: "a few minutes", needs: RUST, run: long::tries },
+    Command { name: "fuzz", usage: "[MINUTES]",
+        does: "Run every parser on mutated inputs", takes: "one minute by default",
+        needs: RUST, run: long::fuzz },
+    Command { name: "service", usage: "",
+        does: "Measure `pavior serve`: load, recovery, one day and one week of a real log, frame \
+         times",
+        takes: "15 minutes on a quiet machine, and a release build",
+        needs: "a real log in ../shared/traces, Chromium",
+        run: |root, _| measure::run(root, measure::SERVICE) },
+    Command { name: "growth", usage: "",
+        does: "Measure the cost of large machines, long queues and many clients",
+        takes: "at most 20 minutes on a quiet machine", needs: RUST,
+        run: |root, _| measure::run(root, measure::GROWTH) },
+    Command { name: "dist", usage: "",
+        does: "Make a release in dist/: archives, .deb, wheel, bill of materials",
+        takes: "ten minutes", needs: "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
+        run: |root, _| packaging::dist(root).err().into_iter().collect() },
+    Command { name: "installed", usage: "[VERSION]",
+        does: "Install and use the release in dist/ in a clean Debian 12 or 13. Default: 13",
+        takes: "one minute; longer the first time", needs: "root, debootstrap",
+        run: |root, words| packaging::installed(root, words).err().into_iter().collect() },
+    Command { name: "tools", usage: "",
+        does: "Install the Debian packages that the checks use", takes: "two minutes",
+        needs: "root, Debian", run: |root, _| tools::install(root) },
 ];
 
 /// Runs the steps named after `--only`, or all steps.
@@ -176,11 +183,14 @@ fn overview() -> String {
 mod tests {
     use super::*;
 
+    const EMPTY: Command =
+        Command { name: "", usage: "", does: "", takes: "", needs: "", run: |_, _| Vec::new() };
+
     #[test]
     fn a_usage_determines_the_number_of_arguments() {
         let accepts = |usage, arguments: &str| {
             let words: Vec<String> = arguments.split_whitespace().map(str::to_string).collect();
-            command("a", usage, "", "", "", |_, _| Vec::new()).accepts(&words).is_ok()
+            Command { usage, ..EMPTY }.accepts(&words).is_ok()
         };
         for (usage, accepted, rejected) in [
             ("", &[""][..], &["x", "--only"][..]),

@@ -19,7 +19,7 @@ const TRIALS: &str = "trials";
 
 /// Interfaces that must not compile networks, simulations or drawings, and the facade features that
 /// they may use.
-const DAEMONS: [&str; 4] = ["serve", "slurm", "kube", "board"];
+const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
 /// Returns every dependency that ARCHITECTURE.md does not list.

@@ -5,49 +5,58 @@ use std::path::Path;
 
 use crate::process::{self, LONG};
 
-/// A part of a measurement: its title, cargo command, and environment variables.
-pub(crate) type Part = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+/// A part of a measurement.
+pub(crate) struct Part {
+    title: &'static str,
+    /// The arguments of cargo.
+    cargo: &'static str,
+    variables: &'static [(&'static str, &'static str)],
+}
 
 /// Measurements of the service with the release profile.
 #[rustfmt::skip]
 pub(crate) const SERVICE: &[Part] = &[
-    ("durable operations per second, and recovery of a million records",
-        "bench --quiet -p pavior-serve --bench load", &[]),
-    ("one day of a real log at 1,000 times the speed",
-        "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
+    Part { title: "durable operations per second, and recovery of a million records",
+        cargo: "bench --quiet -p pavior-serve --bench load",
+        variables: &[] },
+    Part { title: "one day of a real log at 1,000 times the speed",
+        cargo: "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
          -- --nocapture",
-        &[("PAVIOR_REPLAY_SPEED", "1000")]),
-    ("one week of a real log after two weeks; each forecast is compared with the outcome",
-        "test --quiet -p pavior-serve --profile dist --all-features --test it forecast_days \
+        variables: &[("PAVIOR_REPLAY_SPEED", "1000")] },
+    Part { title: "one week of a real log after two weeks, with each forecast and its outcome",
+        cargo: "test --quiet -p pavior-serve --profile dist --all-features --test it forecast_days \
          -- --nocapture",
-        &[LONG]),
-    ("frame times with 16x16x16 nodes and 2,000 jobs",
-        "test --quiet -p pavior-serve --profile dist --all-features --test it page::a_large \
+        variables: &[LONG] },
+    Part { title: "frame times with 16x16x16 nodes and 2,000 jobs",
+        cargo: "test --quiet -p pavior-serve --profile dist --all-features --test it page::a_large \
          -- --nocapture",
-        &[]),
+        variables: &[] },
 ];
 
 #[rustfmt::skip]
 pub(crate) const GROWTH: &[Part] = &[
-    ("50,000 random jobs by machine and scheduler",
-        "bench --quiet --profile dev --all-features -p pavior-scheduling --bench growth", &[]),
-    ("a refusal, a grant and the end of a lease, with 10 to 100,000 leases",
-        "bench --quiet --profile dev --all-features -p pavior-serve --bench refusals", &[]),
-    ("connections and watchers",
-        "bench --quiet --profile dev --all-features -p pavior-serve --bench load",
-        &[("PAVIOR_LOAD_S", "5"), ("PAVIOR_LOAD_RECORDS", "100000")]),
-    ("header hops of the network",
-        "bench --quiet --profile dev --all-features -p pavior-network --bench engines", &[]),
-    ("`connected` compared with `ff`",
-        "bench --quiet --profile dev --all-features -p pavior-allocation --bench cost \
+    Part { title: "50,000 random jobs by machine and scheduler",
+        cargo: "bench --quiet --profile dev --all-features -p pavior-scheduling --bench growth",
+        variables: &[] },
+    Part { title: "a refusal, a grant and the end of a lease, with 10 to 100,000 leases",
+        cargo: "bench --quiet --profile dev --all-features -p pavior-serve --bench refusals",
+        variables: &[] },
+    Part { title: "connections and watchers",
+        cargo: "bench --quiet --profile dev --all-features -p pavior-serve --bench load",
+        variables: &[("PAVIOR_LOAD_S", "5"), ("PAVIOR_LOAD_RECORDS", "100000")] },
+    Part { title: "header hops of the network",
+        cargo: "bench --quiet --profile dev --all-features -p pavior-network --bench engines",
+        variables: &[] },
+    Part { title: "`connected` compared with `ff`",
+        cargo: "bench --quiet --profile dev --all-features -p pavior-allocation --bench cost \
          -- ff,connected",
-        &[]),
+        variables: &[] },
 ];
 
 pub(crate) fn run(root: &Path, parts: &[Part]) -> Vec<String> {
-    let failure = |(title, words, sizes): &Part| {
+    let failure = |Part { title, cargo, variables }: &Part| {
         println!("== {title}");
-        process::run(process::cargo(root, words).envs(sizes.iter().copied())).err()
+        process::run(process::cargo(root, cargo).envs(variables.iter().copied())).err()
     };
     parts.iter().filter_map(failure).collect()
 }

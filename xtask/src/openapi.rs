@@ -53,7 +53,7 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
 
 /// Starts a service without earlier data. Returns its process and address.
 fn start(root: &Path) -> Result<(Child, String), String> {
-    let program = process::program(root)?;
+    let program = process::program_of_tests(root)?;
     let folder = root.join("target/openapi");
     let _ = fs::remove_dir_all(&folder);
     let tokens = token_file(&folder).map_err(|error| format!("the token file: {error}"))?;

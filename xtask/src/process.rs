@@ -29,14 +29,14 @@ pub(crate) fn checked(root: &Path, words: &str) -> Command {
 }
 
 /// Builds only the program with all interfaces, and returns its path.
-pub(crate) fn program_alone(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "build --quiet --package pavior-cli --all-features"))?;
     Ok(root.join("target/debug/pavior"))
 }
 
 /// Builds the program with the features that the tests use, and returns its path. With other
 /// features, most crates would be built twice.
-pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
+pub(crate) fn program_of_tests(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
     Ok(root.join("target/debug/pavior"))
 }

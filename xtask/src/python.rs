@@ -40,12 +40,12 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     with_environment(root, "the Python package and the site", |environment| {
         let folder = root.join("apps/python");
         // Tests compare the package with the program, so both must be built from the same sources.
-        let made = process::program(root).and_then(|_| install(root, environment));
+        let made = process::program_of_tests(root).and_then(|_| install(root, environment));
         if let Err(problem) = made {
             return vec![problem];
         }
         let steps = STEPS.iter().map(|step| environment.run(&folder, step));
-        let site = std::iter::once_with(|| built(root, environment));
+        let site = std::iter::once_with(|| build_site(root, environment));
         steps.chain(site).filter_map(Result::err).collect()
     })
 }
@@ -53,7 +53,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 /// Builds only the documentation site.
 pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     with_environment(root, "the site", |environment| {
-        let made = process::program_alone(root).and_then(|_| built(root, environment));
+        let made = process::program(root).and_then(|_| build_site(root, environment));
         made.err().into_iter().collect()
     })
 }
@@ -73,7 +73,7 @@ pub(crate) fn with_environment(
 
 /// Builds the site with drawings by the program; any warning is a failure. The home page includes
 /// the page that runs the engine if that can be built.
-fn built(root: &Path, environment: &Environment) -> Result<(), String> {
+fn build_site(root: &Path, environment: &Environment) -> Result<(), String> {
     browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
 }

@@ -10,12 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::engine::Fault;
-use crate::session::Session;
+use crate::session::{MAX_SEARCHED_NODES, Session};
 
 /// The maximum number of jobs that a plan moves.
-const MOVED: usize = 3;
-/// The maximum number of nodes for which moves and counts are computed interactively.
-const SEARCHED: u32 = 40_000;
+const MAX_MOVED_JOBS: usize = 3;
 
 /// Reports whether a shape fits now. If not, also reports the jobs in the place that becomes free
 /// first, the necessary moves, and the number of free boxes with this shape.
@@ -30,8 +28,8 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let end = |job: JobId| -> Option<Time> {
         run.running().get(job).map(|running| running.expected_end(run.now()))
     };
-    let is_searched = grid.nodes() <= SEARCHED;
-    let limits = SearchLimits::jobs(if is_searched { MOVED } else { 0 });
+    let is_searched = grid.nodes() <= MAX_SEARCHED_NODES;
+    let limits = SearchLimits::jobs(if is_searched { MAX_MOVED_JOBS } else { 0 });
     let answer = why(&snapshot, &Question { limits, ..Question::new(&demand, &end) });
     let words = Words {
         grid,
@@ -118,7 +116,7 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let answers = [answer(&state, &selection, &request, 1).map_err(Fault::of)?];
     let mut machine = state.machine(&selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
-    let limits = SearchLimits::jobs(MOVED);
+    let limits = SearchLimits::jobs(MAX_MOVED_JOBS);
     let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
     let (lines, parts) = match &answers[0].outcome {
         Ok(choice) => {

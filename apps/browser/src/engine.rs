@@ -96,35 +96,36 @@ impl Engine {
                 self.runs.resize_with(self.runs.len().max(run + 1), || None);
                 Ok(self.runs[run].insert(session).opened())
             }
-            Command::Step { run, instants, until } => self.run(run)?.step(instants, until),
-            Command::Ask { run, shape } => ask::shape(self.run(run)?, &shape),
+            Command::Step { run, instants, until } => self.session_mut(run)?.step(instants, until),
+            Command::Ask { run, shape } => ask::shape(self.session_mut(run)?, &shape),
             Command::Explain(scene) => ask::explain(&scene),
             Command::Difference { runs: [one, other] } => {
-                let (one, other) = (self.shown(one)?, self.shown(other)?);
-                Ok(one.difference(other))
+                Ok(self.session(one)?.difference(self.session(other)?))
             }
-            Command::Simulate { settings } => {
-                let specification = specification(&settings)?;
-                let environment = Environment { files: &self.log, ..Environment::PLAIN };
-                let samples = specification
-                    .run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
-                    .map_err(Fault::of)?;
-                Ok(specification.to_json(&samples))
-            }
+            Command::Simulate { settings } => self.simulate(&settings),
             Command::Log { name } => self.log.read(name, bytes),
-            Command::Advise { settings, all } => {
-                let environment =
-                    Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
-                let specification = specification(&settings)?;
-                let axes = specification.points[0].settings().machine.axes();
-                // Counting larger boxes after every event would take most of the time for advice.
-                let one = vec!["1"; axes].join("x");
-                let some = (!all).then_some((&TRIED[..], MOST_TRIED));
-                let settings = listed(&settings)?;
-                let advice = advice::advise_among(&settings, Some(&one), some, environment);
-                Ok(advised(&advice.map_err(Fault::of)?))
-            }
+            Command::Advise { settings, all } => self.advise(&settings, all),
         }
+    }
+
+    fn simulate(&self, settings: &Settings) -> Result<Value, Fault> {
+        let specification = specification(settings)?;
+        let environment = Environment { files: &self.log, ..Environment::PLAIN };
+        let samples = specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore);
+        Ok(specification.to_json(&samples.map_err(Fault::of)?))
+    }
+
+    /// Tries all alternatives, or only the first ones.
+    fn advise(&self, settings: &Settings, all: bool) -> Result<Value, Fault> {
+        let axes = specification(settings)?.points[0].settings().machine.axes();
+        // Counting larger boxes after every event would take most of the time for advice.
+        let smallest_box = vec!["1"; axes].join("x");
+        let first = (!all).then_some((&TRIED[..], MOST_TRIED));
+        let settings = setting_list(settings)?;
+        let environment =
+            Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
+        let advice = advice::advise_among(&settings, Some(&smallest_box), first, environment);
+        Ok(advice_json(&advice.map_err(Fault::of)?))
     }
 
     fn scenario(&self, settings: &Settings) -> Result<(Scenario, Specification), Fault> {
@@ -137,36 +138,34 @@ impl Engine {
         Ok((scenario.map_err(Fault::of)?, specification))
     }
 
-    fn shown(&self, run: usize) -> Result<&Session, Fault> {
+    fn session(&self, run: usize) -> Result<&Session, Fault> {
         let found = self.runs.get(run).and_then(Option::as_ref);
         found.ok_or_else(|| format!("there is no run {run}").into())
     }
 
-    fn run(&mut self, run: usize) -> Result<&mut Session, Fault> {
+    fn session_mut(&mut self, run: usize) -> Result<&mut Session, Fault> {
         let found = self.runs.get_mut(run).and_then(Option::as_mut);
         found.ok_or_else(|| format!("there is no run {run}").into())
     }
 }
 
-fn listed(settings: &Settings) -> Result<Vec<Setting>, Fault> {
-    let one = |(key, value): (&String, &Value)| match value {
-        Value::String(text) => Ok(Setting::new(key, text)),
-        Value::Array(values) => {
-            let texts = values.iter().map(|value| value.as_str().map(str::to_string));
-            let values = texts.collect::<Option<Vec<String>>>();
-            values.map(|values| Setting { key: key.clone(), values }).ok_or_else(|| Fault {
-                reason: "a value must be text".to_string(),
-                setting: Some(key.clone()),
-            })
-        }
-        _ => Err(Fault { reason: "a value must be text".to_string(), setting: Some(key.clone()) }),
+fn setting_list(settings: &Settings) -> Result<Vec<Setting>, Fault> {
+    let texts = |value: &Value| -> Option<Vec<String>> {
+        let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        values.iter().map(|value| value.as_str().map(str::to_string)).collect()
     };
-    settings.iter().map(one).collect()
+    let setting = |(key, value): (&String, &Value)| match texts(value) {
+        Some(values) => Ok(Setting { key: key.clone(), values }),
+        None => {
+            Err(Fault { reason: "a value must be text".to_string(), setting: Some(key.clone()) })
+        }
+    };
+    settings.iter().map(setting).collect()
 }
 
 /// Parses settings. Allocations are not timed, because browsers have no suitable clock.
 fn specification(settings: &Settings) -> Result<Specification, Fault> {
-    let mut all = listed(settings)?;
+    let mut all = setting_list(settings)?;
     all.push(Setting::new("timing", "false"));
     Specification::from_settings(&all, "simulate", Keys::Options).map_err(|error| {
         let SettingError { reason, setting, .. } = error;
@@ -176,7 +175,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
 }
 
 /// Returns advice in sentences, and its table without the box counts.
-fn advised(advice: &advice::Advice) -> Value {
+fn advice_json(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {
         let changes = advice.measures.iter().zip(&one.changes);

@@ -16,5 +16,6 @@ mod exports;
 mod log;
 mod registries;
 mod session;
+mod statistics;
 
 pub use engine::Engine;

@@ -1,9 +1,8 @@
-//! A run that advances in steps, and its statistics.
+//! A run that advances in steps.
 
 use std::collections::BTreeMap;
 
 use pavior::answers::json::{Place, Point};
-use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::experiments::{Scenario, Specification};
 use pavior::scheduling::RunningJob;
 use pavior::simulation::{Simulation, Stop};
@@ -12,11 +11,14 @@ use pavior::{Cuboid, Grid, JobId, Placement, Time};
 use serde_json::{Value, json};
 
 use crate::engine::Fault;
+use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The maximum number of nodes for which the largest free box is found after every step.
-const SEARCHED: u32 = 40_000;
-/// The minimum number of jobs for an interval: ten in each batch.
-const FEWEST_JOBS: usize = 10 * BATCHES;
+/// The maximum number of nodes for which free boxes are searched interactively: the largest one
+/// after every step, and moves and counts for questions.
+pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
+
+/// The start time and the first box of a running job.
+type Stay = (Time, Option<Cuboid>);
 
 /// A run, and the state last reported to the page.
 pub(crate) struct Session {
@@ -25,15 +27,9 @@ pub(crate) struct Session {
     scheduler: String,
     jobs: usize,
     is_over: bool,
-    begin: Time,
-    /// The running jobs sent to the page, with their start times and first boxes.
-    known: BTreeMap<JobId, (Time, Option<Cuboid>)>,
-    /// The waits of started jobs, by job index.
-    waits: Vec<Option<Time>>,
-    started: u64,
-    waited: u128,
-    /// The time integral of the number of busy nodes, in ticks.
-    used: u128,
+    /// The running jobs sent to the page.
+    known: BTreeMap<JobId, Stay>,
+    statistics: Statistics,
 }
 
 impl Session {
@@ -46,17 +42,13 @@ impl Session {
         let run =
             run.ok_or_else(|| Fault::from("a run requires jobs, not a snapshot".to_string()))?;
         Ok(Session {
-            begin: run.now(),
+            statistics: Statistics::new(run.now()),
             run,
             unit: point.unit(),
             scheduler: point.get("scheduler").unwrap_or_default().to_string(),
             jobs,
             is_over: false,
             known: BTreeMap::new(),
-            waits: Vec::new(),
-            started: 0,
-            waited: 0,
-            used: 0,
         })
     }
 
@@ -99,127 +91,100 @@ impl Session {
             if self.is_over || until.is_some_and(|until| self.units(now) >= until) {
                 break;
             }
-            let busy = u128::from(self.run.machine().busy_nodes());
+            let busy_nodes = self.run.machine().busy_nodes();
             if !self.run.advance(&Stop::default()).map_err(Fault::of)? {
                 self.is_over = true;
                 break;
             }
-            if self.started == 0 {
-                // Averages over a log start at its first job.
-                self.begin = self.begin.max(if self.waits.is_empty() { now } else { self.begin });
-            }
-            self.used += busy * u128::from(self.run.now().since(now).0);
+            self.statistics.add_period(now, self.run.now(), busy_nodes);
             self.run.schedule().map_err(Fault::of)?;
-            self.count_starts();
+            for RunningJob { job, start } in self.run.running().by_estimated_end() {
+                if *start == self.run.now() {
+                    self.statistics.add_start(job, *start);
+                }
+            }
         }
         Ok(self.changes())
     }
 
-    /// Counts the jobs that started at the current instant. Only first starts are counted.
-    fn count_starts(&mut self) {
-        let now = self.run.now();
-        for RunningJob { job, start } in self.run.running().by_estimated_end() {
-            let index = usize::try_from(job.index).unwrap_or(usize::MAX);
-            if *start != now || self.waits.get(index).is_some_and(Option::is_some) {
-                continue;
-            }
-            if self.waits.len() <= index {
-                self.waits.resize(index + 1, None);
-            }
-            let wait = now.since(job.arrival);
-            self.waits[index] = Some(wait);
-            self.started += 1;
-            self.waited += u128::from(wait.0);
-        }
-    }
-
     /// Returns the run's state, and the jobs that started or left since the last call.
     fn changes(&mut self) -> Value {
-        let grid = *self.grid();
-        let machine = self.run.machine();
-        let mut running = BTreeMap::new();
-        let mut started = Vec::new();
-        for one in self.run.running().by_estimated_end() {
-            let (id, parts) = (one.job.id, machine.placement(one.job.id).map(Placement::parts));
-            let parts = parts.unwrap_or_default();
-            let held = (one.start, parts.first().copied());
-            if self.known.get(&id) != Some(&held) {
-                started.push((id, self.placed(one, &grid, parts)));
-            }
-            running.insert(id, held);
-        }
-        started.sort_unstable_by_key(|(id, _)| *id);
-        let ended: Vec<u64> = self
-            .known
-            .iter()
-            .filter(|(id, held)| running.get(id) != Some(held))
-            .map(|(id, _)| id.0)
-            .collect();
-        self.known = running;
-        let is_searched = grid.nodes() <= SEARCHED;
+        let (placed, ended) = self.moved_jobs();
+        let (grid, machine, now) = (self.grid(), self.run.machine(), self.run.now());
+        let is_searched = grid.nodes() <= MAX_SEARCHED_NODES;
         let largest = is_searched.then(|| machine.free().largest_free()).flatten();
-        let lost: Vec<_> = machine.failed().map(|at| Point::of(&grid, grid.point(at))).collect();
-        let span = self.run.now().since(self.begin).0;
-        let used = self.used as f64 / (f64::from(grid.nodes()) * span as f64);
-        let wait = self.waited as f64 / self.started as f64 / self.unit.ticks as f64;
+        let lost: Vec<_> = machine.failed().map(|at| Point::of(grid, grid.point(at))).collect();
+        let wait = self.statistics.mean_wait();
         json!({
-            "now": self.units(self.run.now()),
+            "now": self.units(now),
             "over": self.is_over,
             "waiting": self.run.queue().len(),
             "completed": self.run.completed(),
-            "started": self.started,
+            "started": self.statistics.started(),
             "busy": machine.busy_nodes(),
-            "wait": (self.started > 0).then_some(wait),
-            "utilization": (span > 0).then_some(used),
-            "largest": largest.map(|part| Place::of(&grid, &part)),
+            "wait": wait.map(|ticks| ticks / self.unit.ticks as f64),
+            "utilization": self.statistics.utilization(now, grid.nodes()),
+            "largest": largest.map(|part| Place::of(grid, &part)),
             "searched": is_searched,
-            "placed": started.into_iter().map(|(_, job)| job).collect::<Vec<_>>(),
+            "placed": placed,
             "ended": ended,
             "lost": lost,
         })
     }
 
-    fn placed(&self, one: &RunningJob, grid: &Grid, parts: &[Cuboid]) -> Value {
+    /// Returns the jobs that were placed since the last call, and the ids of those that left their
+    /// place.
+    fn moved_jobs(&mut self) -> (Vec<Value>, Vec<u64>) {
+        let machine = self.run.machine();
+        let mut running = BTreeMap::new();
+        let mut placed = Vec::new();
+        for job in self.run.running().by_estimated_end() {
+            let id = job.job.id;
+            let parts = machine.placement(id).map(Placement::parts).unwrap_or_default();
+            let stay = (job.start, parts.first().copied());
+            if self.known.get(&id) != Some(&stay) {
+                placed.push((id, self.placed(job, parts)));
+            }
+            running.insert(id, stay);
+        }
+        placed.sort_unstable_by_key(|(id, _)| *id);
+        let has_left = |(id, stay): &(&JobId, &Stay)| running.get(id) != Some(stay);
+        let ended = self.known.iter().filter(has_left).map(|(id, _)| id.0).collect();
+        self.known = running;
+        (placed.into_iter().map(|(_, job)| job).collect(), ended)
+    }
+
+    fn placed(&self, running: &RunningJob, parts: &[Cuboid]) -> Value {
         json!({
-            "id": one.job.id.0,
-            "start": self.units(one.start),
-            "ends": self.units(one.expected_end(self.run.now())),
-            "requested": one.job.request.nodes,
-            "parts": Place::all(grid, parts),
+            "id": running.job.id.0,
+            "start": self.units(running.start),
+            "ends": self.units(running.expected_end(self.run.now())),
+            "requested": running.job.request.nodes,
+            "parts": Place::all(self.grid(), parts),
         })
     }
 
     /// Returns the difference in mean waiting time between two runs of the same jobs. Only jobs
     /// before the first job still waiting in either run are compared. Rejected jobs are excluded.
     pub(crate) fn difference(&self, other: &Session) -> Value {
-        let settled = self.settled().min(other.settled());
-        let waits = self.waits.iter().zip(&other.waits).take(settled);
-        let both: Vec<[f64; 2]> = waits
-            .filter_map(|(one, other)| Some([self.units((*one)?), self.units((*other)?)]))
-            .collect();
-        if both.len() < FEWEST_JOBS {
-            return json!({ "jobs": both.len(), "needed": FEWEST_JOBS });
+        let limit = self.settled_jobs().min(other.settled_jobs());
+        let waits = self.statistics.common_waits(&other.statistics, limit);
+        if waits.len() < MIN_COMPARED_JOBS {
+            return json!({ "jobs": waits.len(), "needed": MIN_COMPARED_JOBS });
         }
-        let batch = |side: usize| -> Vec<Batch> {
-            let bounds = (0..BATCHES)
-                .map(|piece| piece * both.len() / BATCHES..(piece + 1) * both.len() / BATCHES);
-            let sum = |range: std::ops::Range<usize>| Batch {
-                sum: both[range.clone()].iter().map(|waits| waits[side]).sum(),
-                of: range.len() as f64,
-            };
-            bounds.map(sum).collect()
-        };
-        let change = Change::of(&batch(1), &batch(0), 0.95);
+        let waits: Vec<[f64; 2]> =
+            waits.into_iter().map(|pair| pair.map(|wait| self.units(wait))).collect();
+        let change = mean_difference(&waits);
         json!({
-            "jobs": both.len(),
+            "jobs": waits.len(),
             "difference": change.map(|change| change.difference),
             "half_width": change.and_then(|change| change.half_width),
         })
     }
 
     /// Returns the number of jobs before the first job that is still waiting or has not arrived.
-    fn settled(&self) -> usize {
+    fn settled_jobs(&self) -> usize {
         let oldest = self.run.queue().iter().map(|job| job.index).min();
-        oldest.map_or(self.waits.len(), |index| index as usize)
+        oldest.map_or(self.statistics.known_jobs(), |index| index as usize)
     }
 }

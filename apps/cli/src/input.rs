@@ -5,13 +5,31 @@ use std::str::FromStr;
 use pavior::experiments::LeftOut;
 use pavior::strategies::Selection;
 use pavior::workload::{Ask, AskFault, ShapeRule, Shaper, freedom_named};
-use pavior::{BadName, Freedom, Grid, Request};
+use pavior::{BadName, Coordinates, Freedom, Grid, Request};
 
 use crate::args::AskArgs;
 use crate::failure::Failure;
 
 pub(crate) fn machine(typed: &str) -> Result<Grid, Failure> {
     name("--machine", typed)
+}
+
+/// Returns the node with these coordinates, one per axis of the machine.
+pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Option<Coordinates> {
+    per_axis(coordinates, grid, 0).filter(|node| grid.contains(*node))
+}
+
+/// Converts one number per axis of the machine. Axes that the machine does not have are set to
+/// `other`.
+pub(crate) fn per_axis(numbers: &[u64], grid: &Grid, other: u16) -> Option<[u16; 3]> {
+    if numbers.len() != grid.axes() {
+        return None;
+    }
+    let mut values = [other; 3];
+    for (value, &number) in values.iter_mut().zip(numbers) {
+        *value = u16::try_from(number).ok()?;
+    }
+    Some(values)
 }
 
 /// Parses a name with options, such as a strategy.

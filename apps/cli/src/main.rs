@@ -11,13 +11,16 @@ mod failure;
 mod files;
 mod harmless;
 mod input;
+mod json_lines;
 mod located;
+mod log_notes;
 mod logs;
 mod output;
 mod pool;
 mod progress;
 mod queue;
 mod run_directory;
+mod settings;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -7,10 +7,17 @@ use std::io::{self, IsTerminal, Write};
 
 use clap::ValueEnum;
 use console::{Alignment, measure_text_width, pad_str};
+use pavior::{Grid, Sides};
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::harmless;
+
+/// The width of tables and sentences in answers and advice, even on wider terminals.
+pub(crate) const MAX_WIDTH: usize = 80;
+
+/// The minimum width of a truncated column of words.
+const MIN_COLUMN_WIDTH: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -23,9 +30,9 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the requested format. The default is a table on a terminal and JSON otherwise.
-    pub(crate) fn or_default(format: Option<Format>) -> Format {
-        format.unwrap_or(if io::stdout().is_terminal() { Format::Table } else { Format::Json })
+    /// Returns the default format: a table on a terminal and JSON otherwise.
+    pub(crate) fn default_here() -> Format {
+        if io::stdout().is_terminal() { Format::Table } else { Format::Json }
     }
 }
 
@@ -99,6 +106,11 @@ pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> 
 /// Formats a count with its noun, such as `2 jobs`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Formats the sides of a box, such as `4x2`.
+pub(crate) fn sides(grid: &Grid, sides: Sides) -> String {
+    sides[..grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// Formats one line per item, each after a label.
@@ -209,7 +221,7 @@ impl Table {
             if used + gap + size <= width {
                 sizes.push(size);
                 used += gap + size;
-            } else if !self.numbers[column] && used + gap + 12 <= width {
+            } else if !self.numbers[column] && used + gap + MIN_COLUMN_WIDTH <= width {
                 sizes.push(width - used - gap);
                 used = width;
             } else {

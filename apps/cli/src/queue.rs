@@ -9,9 +9,14 @@ use pavior::workload::{Ask, FreedomRule, Shaper, freedom_named};
 use pavior::{Freedom, Grid, Request, Stream};
 use serde_json::Value;
 
-use crate::busy::{self, Busy, Wrong, at, object, only};
+use crate::busy::Busy;
 use crate::failure::Failure;
+use crate::json_lines::{LineError, LineObject, for_each_line};
 use crate::located::Member;
+
+/// The maximum estimate, in seconds: about three years.
+const MAX_ESTIMATE_S: f64 = 1e8;
+const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
 
 /// A waiting job.
 pub(crate) struct Waiting {
@@ -32,22 +37,23 @@ pub(crate) struct Rules {
     pub(crate) draw: Stream,
 }
 
-/// The maximum estimate, in seconds: about three years.
-const MAX_ESTIMATE_S: f64 = 1e8;
-const KEYS: [&str; 6] = ["job", "shape", "nodes", "freedom", "estimate", "user"];
-
 /// Reads a queue from a file, or from standard input if the path is `-`. Jobs in the queue must not
 /// be among the jobs that hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
-    let (mut queue, mut known) = (Vec::new(), HashMap::new());
-    busy::each_line(path, |line, number| {
-        let (job, place) = waiting(line, rules)?;
-        let name = || shown(&job.name.to_string()).to_string();
+    let (mut queue, mut line_numbers) = (Vec::new(), HashMap::new());
+    for_each_line(path, |line, number| {
+        let object = LineObject::parse(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
+        object.check_keys(&KEYS, &["submit"])?;
+        let member = object.require("job")?;
+        let job = waiting(&object, member, rules)?;
+        let name = job.name.to_string();
         if busy.job_named(&job.name).is_some() {
-            return Err((format!("job {} already holds nodes", name()), place));
+            let message = format!("job {} already holds nodes", shown(&name));
+            return Err(LineError::new(message, member.place.clone()));
         }
-        if let Some(first) = known.insert(job.name.clone(), number) {
-            return Err((format!("job {} is already waiting (line {first})", name()), place));
+        if let Some(first) = line_numbers.insert(job.name.clone(), number) {
+            let message = format!("job {} is already waiting (line {first})", shown(&name));
+            return Err(LineError::new(message, member.place.clone()));
         }
         queue.push(job);
         Ok(())
@@ -55,53 +61,61 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
     Ok(queue)
 }
 
-/// Parses a queue line. Also returns the position of the job's name.
-fn waiting(line: &str, rules: &mut Rules) -> Result<(Waiting, std::ops::Range<usize>), Wrong> {
-    let (members, whole) = object(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
-    only(&members, &KEYS, &["submit"])?;
-    let find = |key: &str| members.iter().find(|member| member.key == key);
-    let job = find("job").ok_or_else(|| ("missing \"job\"".to_string(), whole.clone()))?;
-    let name = at(line, job);
-    if !(name.is_string() || name.is_i64() || name.is_u64()) {
-        return Err(("\"job\" must be an integer or a string".into(), job.place.clone()));
-    }
-    let wrong = |member: &Member, what: &str| (what.to_string(), member.place.clone());
-    let sides = find("shape").map(|member| {
-        let sides: Result<Vec<u64>, _> = serde_json::from_value(at(line, member));
-        sides.map_err(|_| wrong(member, "\"shape\" must be a list of integers"))
-    });
-    let nodes = find("nodes").map(|member| {
-        at(line, member).as_u64().ok_or_else(|| wrong(member, "\"nodes\" must be an integer"))
-    });
-    let ask = Ask::read(sides.transpose()?.as_deref(), nodes.transpose()?, &rules.grid);
-    let ask = ask.map_err(|fault| {
-        let member = find("shape").or(find("nodes"));
-        (fault.to_string(), member.map_or(whole, |member| member.place.clone()))
-    })?;
-    let estimate = find("estimate").filter(|member| !at(line, member).is_null()).map(|member| {
-        let seconds = at(line, member).as_f64().filter(|s| (0.0..=MAX_ESTIMATE_S).contains(s));
-        seconds.ok_or_else(|| wrong(member, "\"estimate\" must be a number of seconds up to 1e8"))
-    });
-    let user = find("user").filter(|member| !at(line, member).is_null()).map(|member| {
-        at(line, member)
-            .as_u64()
-            .ok_or_else(|| wrong(member, "\"user\" must be a user number from the log"))
-    });
-    let request = ask.request(&mut rules.shaper);
-    let freedom = if let Some(member) = find("freedom") {
-        Some(freedom(line, member)?)
+/// Parses a waiting job.
+fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<Waiting, LineError> {
+    let name = object.job_name(job)?;
+    let request = ask(object, &rules.grid)?.request(&mut rules.shaper);
+    let estimate =
+        optional(object, "estimate", "must be a number of seconds up to 1e8", |value| {
+            value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
+        })?;
+    let user = optional(object, "user", "must be a user number from the log", Value::as_u64)?;
+    let freedom = if let Some(member) = object.find("freedom") {
+        Some(freedom(object, member)?)
     } else {
         let rule = rules.freedom.as_ref();
         rule.and_then(|rule| rule.of(request.nodes, &Tags::UNKNOWN, &mut rules.draw))
     };
-    let (estimate, user) = (estimate.transpose()?, user.transpose()?);
-    let request = request.with_freedom(freedom);
-    Ok((Waiting { name, request, estimate, user }, job.place.clone()))
+    Ok(Waiting { name, request: request.with_freedom(freedom), estimate, user })
 }
 
-fn freedom(line: &str, member: &Member) -> Result<Freedom, Wrong> {
-    let value = at(line, member);
+/// Parses the shape or the number of nodes.
+fn ask(object: &LineObject<'_>, grid: &Grid) -> Result<Ask, LineError> {
+    let wrong = |member: &Member, message: &str| LineError::new(message, member.place.clone());
+    let (shape, nodes) = (object.find("shape"), object.find("nodes"));
+    let sides = shape.map(|member| {
+        let sides: Result<Vec<u64>, _> = serde_json::from_value(object.value(member));
+        sides.map_err(|_| wrong(member, "\"shape\" must be a list of integers"))
+    });
+    let count = nodes.map(|member| {
+        let count = object.value(member).as_u64();
+        count.ok_or_else(|| wrong(member, "\"nodes\" must be an integer"))
+    });
+    Ask::read(sides.transpose()?.as_deref(), count.transpose()?, grid).map_err(|fault| {
+        let place = shape.or(nodes).map_or(&object.span, |member| &member.place);
+        LineError::new(fault.to_string(), place.clone())
+    })
+}
+
+/// Parses a value that may be missing or `null`.
+fn optional<T>(
+    object: &LineObject<'_>,
+    key: &str,
+    requirement: &str,
+    parse: impl Fn(&Value) -> Option<T>,
+) -> Result<Option<T>, LineError> {
+    let Some(member) = object.find(key) else { return Ok(None) };
+    let value = object.value(member);
+    if value.is_null() {
+        return Ok(None);
+    }
+    let wrong = || LineError::new(format!("\"{key}\" {requirement}"), member.place.clone());
+    parse(&value).map(Some).ok_or_else(wrong)
+}
+
+fn freedom(object: &LineObject<'_>, member: &Member) -> Result<Freedom, LineError> {
+    let value = object.value(member);
     let word = value.as_str().ok_or_else(|| "\"freedom\" must be a string".to_string());
-    let named = word.and_then(|word| freedom_named(word).map_err(|bad| bad.reason));
-    named.map_err(|reason| (reason, member.place.clone()))
+    let freedom = word.and_then(|word| freedom_named(word).map_err(|bad| bad.reason));
+    freedom.map_err(|reason| LineError::new(reason, member.place.clone()))
 }

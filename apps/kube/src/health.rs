@@ -2,7 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "the clock detects hung reconciliations")]
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,7 +9,8 @@ use pavior::text::shown;
 use pavior_cluster::{http, probes};
 use serde_json::json;
 
-use crate::client::{KubeError, log};
+use crate::error::KubeError;
+use crate::log::log;
 
 /// The default probe address.
 pub const PROBES: &str = "0.0.0.0:9324";
@@ -18,17 +18,26 @@ pub const PROBES: &str = "0.0.0.0:9324";
 /// The time before a reconciliation is considered hung; normally it takes seconds.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
-/// The time for which a right counts as missing after a rejected write. Writes are retried sooner.
-const MISSING_RIGHT_TIME: Duration = Duration::from_mins(1);
+/// The time for which a permission counts as missing after a rejected write. Writes are retried
+/// sooner.
+const MISSING_PERMISSION_TIME: Duration = Duration::from_mins(1);
 
 const MAX_FAULTS: usize = 16;
 
+/// The daemon's current work.
+#[derive(Debug, Default)]
+enum Progress {
+    /// The cluster has not been read completely yet.
+    #[default]
+    Reading,
+    Idle,
+    /// A reconciliation that began at this time.
+    Reconciling(Instant),
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Health {
-    /// True once the whole cluster has been read.
-    is_read: AtomicBool,
-    /// The start of the current reconciliation.
-    started_at: Mutex<Option<Instant>>,
+    progress: Mutex<Progress>,
     faults: Mutex<Faults>,
 }
 
@@ -43,45 +52,53 @@ pub(crate) struct Faults {
     pub(crate) no_machine: bool,
     /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Missing rights, with the time of the latest rejected write.
-    rights: BTreeMap<String, Instant>,
+    /// Missing permissions, with the time of the latest rejected write.
+    permissions: BTreeMap<String, Instant>,
 }
 
 impl Faults {
-    /// Records a right that the API server reports as missing. The rest of the message is dropped
-    /// because it may name users' objects.
-    pub(crate) fn note_right(&mut self, message: &str) {
-        let right = message.split_once(" cannot ").map_or("", |(_, right)| right);
-        let right = right.split(" in the namespace").next().unwrap_or(right);
-        if right.contains(" resource ") && self.rights.len() < MAX_FAULTS {
-            self.rights.insert(right.to_string(), Instant::now());
+    /// Records a permission that the API server reports as missing: `... cannot VERB resource ...
+    /// in the namespace ...`. The rest of the message is dropped because it may name users'
+    /// objects; other messages are ignored.
+    pub(crate) fn note_rejection(&mut self, message: &str) {
+        let permission = message.split_once(" cannot ").map_or("", |(_, permission)| permission);
+        let permission = permission.split(" in the namespace").next().unwrap_or(permission);
+        if permission.contains(" resource ") && self.permissions.len() < MAX_FAULTS {
+            self.permissions.insert(permission.to_string(), Instant::now());
         }
     }
 
     /// Describes the faults, one per line.
     fn lines(&mut self) -> String {
-        self.rights.retain(|_, at| at.elapsed() < MISSING_RIGHT_TIME);
+        self.permissions.retain(|_, at| at.elapsed() < MISSING_PERMISSION_TIME);
         let lease = self.lease.iter().map(|why| format!("the Lease: {why}"));
         let kinds = self.kinds.iter().map(|(kind, why)| format!("{kind} cannot be read: {why}"));
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
-        let rights = self.rights.keys().map(|right| format!("the account cannot {right}"));
-        let all = lease.chain(kinds).chain(machines).chain(rights).take(MAX_FAULTS);
+        let permissions =
+            self.permissions.keys().map(|permission| format!("the account cannot {permission}"));
+        let all = lease.chain(kinds).chain(machines).chain(permissions).take(MAX_FAULTS);
         all.flat_map(|text| [shown(&text).to_string(), "\n".to_string()]).collect()
     }
 }
 
 impl Health {
-    /// Records the beginning or end of a reconciliation.
-    pub(crate) fn note_reconciliation(&self, begins: bool) {
-        self.is_read.store(true, Ordering::Relaxed);
-        let mut started_at = self.started_at.lock().unwrap_or_else(PoisonError::into_inner);
-        *started_at = begins.then(Instant::now);
+    /// Records that a reconciliation has begun.
+    pub(crate) fn begin(&self) {
+        *self.progress() = Progress::Reconciling(Instant::now());
     }
 
-    /// Returns true unless a reconciliation is hung. An idle daemon counts as alive.
+    /// Records that the reconciliation has ended.
+    pub(crate) fn end(&self) {
+        *self.progress() = Progress::Idle;
+    }
+
+    /// Returns true unless a reconciliation is hung.
     fn is_alive(&self) -> bool {
-        let started_at = self.started_at.lock().unwrap_or_else(PoisonError::into_inner);
-        started_at.is_none_or(|at| at.elapsed() < HANG_TIME)
+        !matches!(*self.progress(), Progress::Reconciling(at) if at.elapsed() >= HANG_TIME)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn faults(&self) -> MutexGuard<'_, Faults> {
@@ -93,7 +110,7 @@ impl Health {
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.no_machine && faults.lease.is_none();
-        (can_act && self.is_read.load(Ordering::Relaxed), faults.lines())
+        (can_act && !matches!(*self.progress(), Progress::Reading), faults.lines())
     }
 
     /// Serves the liveness and readiness probes.
@@ -114,27 +131,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_ready_when_it_has_read_and_alive_while_it_does_not_hang() {
+    fn a_replica_is_ready_once_it_has_read_and_alive_unless_it_hangs() {
         let health = Health::default();
-        assert!(health.is_alive() && !health.is_read.load(Ordering::Relaxed));
-        health.note_reconciliation(true);
-        assert!(health.is_alive() && health.is_read.load(Ordering::Relaxed));
-        *health.started_at.lock().unwrap() = Instant::now().checked_sub(2 * HANG_TIME);
+        assert!(health.is_alive() && !health.readiness().0);
+        health.begin();
+        assert!(health.is_alive() && health.readiness().0);
+        let long_ago = Instant::now().checked_sub(2 * HANG_TIME).unwrap();
+        *health.progress() = Progress::Reconciling(long_ago);
         assert!(!health.is_alive());
-        health.note_reconciliation(false);
+        health.end();
         assert!(health.is_alive());
     }
 
     #[test]
-    fn faults_are_named_and_it_is_unready_only_if_it_cannot_act() {
+    fn faults_are_listed_and_a_replica_is_unready_if_it_cannot_act() {
         let health = Health::default();
         health.faults().kinds.insert("pods".into(), "forbidden".into());
         assert_eq!(health.readiness(), (false, "pods cannot be read: forbidden\n".into()));
-        health.note_reconciliation(true);
+        health.begin();
         let why = "placements \"secret\" is forbidden: User \"a\" cannot delete resource \
                    \"placements\" in API group \"pavior.dev\" in the namespace \"team\"";
-        health.faults().note_right(why);
-        health.faults().note_right("placements \"x\" is forbidden: exceeded quota");
+        health.faults().note_rejection(why);
+        health.faults().note_rejection("placements \"x\" is forbidden: exceeded quota");
         let machine = ("pod".into(), format!("grid:\u{1b}{}", "x".repeat(1000)));
         health.faults().machines.extend([machine]);
         let (is_ready, lines) = health.readiness();

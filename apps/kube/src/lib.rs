@@ -9,21 +9,25 @@
 
 mod client;
 mod daemon;
+mod error;
 mod health;
+mod log;
 mod manifests;
+mod metrics;
 mod objects;
 mod page;
 mod plan;
 mod query;
 mod read;
+mod time;
 mod uninstall;
 mod world;
 mod write;
 
-pub use client::KubeError;
-pub use daemon::{Options, run};
+pub use daemon::{Mode, Options, run};
+pub use error::KubeError;
 pub use health::PROBES;
-pub use manifests::{Manifests, question};
+pub use manifests::{Manifests, confirmation};
 pub use page::ADDRESS;
 pub use query::{Cluster, Entry, JobState, MachineSlots};
 pub use uninstall::{Removal, remove};

@@ -2,9 +2,10 @@
 
 use pavior::text::shown;
 
-use crate::client::{KubeError, connect, runtime};
+use crate::client::{connect, runtime};
+use crate::error::KubeError;
 use crate::objects::{Job, Object as _, Pod};
-use crate::read::{LIVING, all};
+use crate::read::{ACTIVE_PODS, list};
 use crate::write::Writer;
 
 /// The result of a removal: opened pods, remaining pods, and Jobs to recreate.
@@ -26,23 +27,24 @@ pub struct Removal {
 pub fn remove(open: bool) -> Result<Removal, KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;
-        let pods = all::<Pod>(&client, LIVING).await?;
-        let jobs = all::<Job>(&client, "").await?;
+        let pods = list::<Pod>(&client, ACTIVE_PODS).await?;
+        let jobs = list::<Job>(&client, "").await?;
         let writer = Writer::new(client);
         let mut removal = Removal::default();
-        for pod in pods.filter(|pod| pod.gate().is_some() && !pod.is_terminating()) {
+        let is_gated = |pod: &Pod| pod.spec.gate().is_some() && !pod.is_terminating();
+        for pod in pods.into_iter().filter(is_gated) {
             let name = format!("{}/{}", shown(pod.namespace()), shown(pod.name()));
             if !open {
                 removal.left.push(name);
                 continue;
             }
-            match writer.free(&pod).await {
+            match writer.remove_gate(&pod).await {
                 Ok(()) => removal.opened.push(name),
                 Err(why) => removal.left.push(format!("{name}: {why}")),
             }
         }
         let gated =
-            jobs.filter(|job| !job.is_finished() && job.spec.template.spec.gate().is_some());
+            jobs.iter().filter(|job| !job.is_finished() && job.spec.template.spec.gate().is_some());
         let jobs = gated.map(|job| format!("{}/{}", shown(job.namespace()), shown(job.name())));
         removal.jobs.extend(jobs);
         removal.opened.sort_unstable();

@@ -36,7 +36,7 @@ const MANY: usize = 60;
 const FIXED: FixedSet = FixedSet {
     what: "an event to so many watchers",
     file: concat!(env!("CARGO_MANIFEST_DIR"), "/benches/event.tsv"),
-    counts: || [1, 100].map(|watchers| (watchers.to_string(), counted(watchers))).to_vec(),
+    counts: || [1, 100].map(|watchers| (watchers.to_string(), instructions(watchers))).to_vec(),
 };
 
 fn main() -> ExitCode {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         send(number(watchers), number(events));
     } else if can_count() {
         for watchers in [1, 10, 100] {
-            println!("{watchers} watchers\t{:.0} instructions per event", counted(watchers));
+            println!("{watchers} watchers\t{:.0} instructions per event", instructions(watchers));
         }
     }
     ExitCode::SUCCESS
@@ -57,23 +57,21 @@ fn main() -> ExitCode {
 
 /// Returns the instructions per event, or NaN if counting failed. This is the lowest of three
 /// counts, because watchers sometimes wake up more often than needed.
-fn counted(watchers: usize) -> f64 {
-    let once = |events: usize| {
+fn instructions(watchers: usize) -> f64 {
+    let count = |events: usize| {
         let words = [watchers.to_string(), events.to_string()];
-        collected(&words.each_ref().map(String::as_str), COUNTED, "")
+        collected(&words.each_ref().map(String::as_str), COUNTED, "").unwrap_or(f64::NAN)
     };
-    let of = |events: usize| {
-        let counts = [(); 3].map(|()| once(events).unwrap_or(f64::NAN));
-        counts.into_iter().fold(f64::NAN, f64::min)
-    };
-    (of(MANY) - of(FEW)) / (MANY - FEW) as f64
+    let lowest =
+        |events: usize| [(); 3].map(|()| count(events)).into_iter().fold(f64::NAN, f64::min);
+    (lowest(MANY) - lowest(FEW)) / (MANY - FEW) as f64
 }
 
 /// Serves, watches, and creates events one at a time, each after the last has reached all watchers.
 /// Then ends the process.
 fn send(watchers: usize, events: usize) {
-    let folder = TempDir::new().expect("there is room");
-    let address = serving(&folder);
+    let folder = TempDir::new().expect("the file system has space");
+    let address = start_service(&folder);
     let mut client = Client::new(&address);
     let mut all: Vec<_> = (0..watchers).map(|_| watch(&address)).collect();
     let mut lease = None;
@@ -83,22 +81,22 @@ fn send(watchers: usize, events: usize) {
             Some(held) => assert_eq!(client.end(&held).status, 200),
         }
         for watcher in &mut all {
-            until(watcher, "data: ");
+            read_until(watcher, "data: ");
         }
     }
-    folder.close().expect("it can be removed");
+    folder.close().expect("the folder can be removed");
     std::process::exit(0);
 }
 
 /// Starts a service on a thread, and returns its address.
-fn serving(folder: &TempDir) -> String {
+fn start_service(folder: &TempDir) -> String {
     let setup = Setup::new(&folder.path().join("data"));
-    let told = folder.path().join("address");
-    let mut file = std::fs::File::create(&told).expect("there is room");
+    let path = folder.path().join("address");
+    let mut file = std::fs::File::create(&path).expect("the file system has space");
     std::thread::spawn(move || service::run(&server::options(setup), &mut file));
     let began = Instant::now();
     loop {
-        let text = std::fs::read_to_string(&told).unwrap_or_default();
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
         if let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) {
             return line.to_string();
         }
@@ -110,18 +108,21 @@ fn serving(folder: &TempDir) -> String {
 /// Connects a watcher of all events from now on.
 fn watch(address: &str) -> BufReader<TcpStream> {
     let host = address.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(host).expect("it listens");
-    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("it reads");
+    let mut stream = TcpStream::connect(host).expect("the server listens");
+    write!(stream, "GET /v1/watch HTTP/1.1\r\nHost: {host}\r\n\r\n").expect("the request is sent");
     let mut watcher = BufReader::new(stream);
-    until(&mut watcher, "\r\n");
+    read_until(&mut watcher, "\r\n");
     watcher
 }
 
 /// Reads up to the first line with the given beginning.
-fn until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
+fn read_until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
     let mut line = String::new();
     while !line.starts_with(beginning) {
         line.clear();
-        assert!(watcher.read_line(&mut line).expect("it is sent") > 0, "the service hung up");
+        assert!(
+            watcher.read_line(&mut line).expect("the event can be read") > 0,
+            "the service hung up"
+        );
     }
 }

@@ -43,7 +43,7 @@ fn main() {
 /// Returns the side of the squares if a quarter more than `leases` must fit.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
-    (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("there is room")
+    (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")
 }
 
 /// Returns a server whose machine is full of leases, of which every fifth has ended.
@@ -59,7 +59,7 @@ fn filled(leases: usize) -> Server {
         let one = format!(r#"{{"lease":{{"shape":[{width},{width}]}}}}"#);
         let many = vec![one; 512.min(all - granted.len())];
         let reply = client.post("/v1/batch", batch(many)).json();
-        let answers = reply["answers"].as_array().expect("it is a list");
+        let answers = reply["answers"].as_array().expect("the answers are a list");
         assert!(answers.iter().all(|answer| answer["status"] == 201));
         granted.extend(answers.iter().map(|answer| answer["body"].clone()));
     }
@@ -83,28 +83,28 @@ fn measure(leases: usize) {
     let mut client = server.of("root-secret");
     let side = width(leases) + 1;
     let ask = format!(r#"{{"shape":[{side},{side}]}}"#);
-    let told = |what: &str, mut times: Vec<Duration>| {
+    let print = |what: &str, mut times: Vec<Duration>| {
         times.sort_unstable();
         let ms = |time: Duration| 1e3 * time.as_secs_f64();
         let (median, worst) = (ms(times[times.len() / 2]), ms(times[times.len() - 1]));
         let memory = server.memory() / 1024;
         println!("{leases}\t{what}\t{median:.2}\t{worst:.2}\t{memory}");
     };
-    told("grant", changes(&mut client));
+    print("grant", changes(&mut client));
     let none = refusals(&mut client, "/v1/leases?diagnosis=none", &ask);
-    told("refusal, no diagnosis", none);
-    told("refusal", refusals(&mut client, "/v1/leases", &ask));
-    told("refusal, same state", again(&mut client, &ask));
+    print("refusal, no diagnosis", none);
+    print("refusal", refusals(&mut client, "/v1/leases", &ask));
+    print("refusal, same state", repeated_refusals(&mut client, &ask));
     let crowd: Vec<Duration> = std::thread::scope(|scope| {
         let one = |number: usize| {
             let ask = format!(r#"{{"shape":[{side},{}]}}"#, side + 1 + number);
-            again(&mut server.of(&format!("{}-secret", TENANTS[number])), &ask)
+            repeated_refusals(&mut server.of(&format!("{}-secret", TENANTS[number])), &ask)
         };
         let all: Vec<_> =
             (0..TENANTS.len()).map(|number| scope.spawn(move || one(number))).collect();
-        all.into_iter().flat_map(|one| one.join().expect("no panic")).collect()
+        all.into_iter().flat_map(|one| one.join().expect("the thread does not panic")).collect()
     });
-    told(&format!("refusals, {} at once", TENANTS.len()), crowd);
+    print(&format!("refusals, {} at once", TENANTS.len()), crowd);
 }
 
 /// Grants and ends leases. Returns the times of the grants and of the ends.
@@ -138,7 +138,7 @@ fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
 }
 
 /// Measures repeated refusals in the same state.
-fn again(client: &mut Client, ask: &str) -> Vec<Duration> {
+fn repeated_refusals(client: &mut Client, ask: &str) -> Vec<Duration> {
     let one = |_| {
         let began = Instant::now();
         client.post("/v1/leases", ask).is(409, "no-free-submesh");

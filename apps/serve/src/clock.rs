@@ -10,7 +10,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
     wall_ms: u64,
-    began: Instant,
+    created: Instant,
     /// The offset in milliseconds that is added to the elapsed time.
     base_ms: Arc<AtomicI64>,
 }
@@ -31,7 +31,7 @@ impl ServiceClock {
     /// Returns a clock set to the given time.
     pub fn at(wall_ms: u64) -> ServiceClock {
         let base_ms = Arc::new(AtomicI64::new(signed(wall_ms)));
-        ServiceClock { wall_ms, began: Instant::now(), base_ms }
+        ServiceClock { wall_ms, created: Instant::now(), base_ms }
     }
 
     /// Returns the time in milliseconds since 1970.
@@ -46,17 +46,17 @@ impl ServiceClock {
     }
 
     /// Sets the time; the clock continues from there.
-    pub fn go_on_from(&self, ms: u64) {
+    pub fn set_ms(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }
 
     /// Returns the microseconds since the clock was created, for measuring durations.
     pub fn micros(&self) -> u64 {
-        self.began.elapsed().as_micros() as u64
+        self.created.elapsed().as_micros() as u64
     }
 
     fn elapsed_ms(&self) -> u64 {
-        self.began.elapsed().as_millis() as u64
+        self.created.elapsed().as_millis() as u64
     }
 }
 
@@ -69,13 +69,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_from_any_time() {
+    fn a_clock_continues_from_the_time_that_is_set() {
         let clock = ServiceClock::at(5_000_000_000);
         assert!(clock.now_ms() >= 5_000_000_000 && clock.wall_ms() >= 5_000_000_000);
-        clock.clone().go_on_from(1000);
+        clock.clone().set_ms(1000);
         assert!((1000..100_000).contains(&clock.now_ms()), "copies are one clock");
         assert!(clock.wall_ms() >= 5_000_000_000);
-        clock.go_on_from(u64::MAX);
+        clock.set_ms(u64::MAX);
         assert!(clock.now_ms() > 1 << 60);
     }
 }

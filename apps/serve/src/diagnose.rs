@@ -12,12 +12,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::core::reply::Instant;
-use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView};
+use crate::core::{BoardView, Caller, JobName, Lease, NodeCounts, StateView, micros};
 use crate::plan::Move;
 use crate::waits;
 
 /// The maximum number of moves in a plan that accompanies a diagnosis.
-const MOVED: usize = 2;
+const MAX_MOVES: usize = 2;
 
 /// Hypothetical changes to apply before a question is answered.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +35,8 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
         if !changes.ended.contains(&lease.id) {
-            let held = state.hold(JobId(lease.id), &lease.cuboids());
-            held.expect("leases of one machine do not overlap");
+            let added = state.hold(JobId(lease.id), &lease.cuboids());
+            added.expect("leases of one machine do not overlap");
         }
     }
     let bad = board.failed.iter().chain(&board.drained).map(|&node| NodeId(node));
@@ -64,17 +64,12 @@ pub(crate) fn machine(
 
 /// Returns when a lease expires or its job is expected to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
-    expected(view, view.leases.get(&id)?.end_ms())
+    expected_end(view, view.leases.get(id)?.end_ms())
 }
 
 /// Converts a lease's expected end from milliseconds. The result is never in the past.
-fn expected(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
-    end_ms.map(|end_ms| Time(end_ms.max(view.now_ms).saturating_mul(1000)))
-}
-
-/// Converts a planned time for a reply.
-pub(crate) fn instant(time: Time) -> Instant {
-    Instant(time.0 / 1000)
+fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
+    end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
 
 /// Returns true if an unavailable node is drained. A node that fails hypothetically counts as
@@ -153,7 +148,7 @@ pub(crate) struct Blocker {
 }
 
 /// A request to diagnose for a caller.
-pub(crate) struct Question<'a> {
+pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) view: &'a StateView,
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
@@ -186,7 +181,7 @@ impl Scene {
         }
         let here = || view.leases.held().filter(|held| held.board == index);
         let jobs = here().map(|held| (JobId(held.id), held.placement.clone())).collect();
-        let ends = here().map(|held| (JobId(held.id), expected(view, held.end_ms))).collect();
+        let ends = here().map(|held| (JobId(held.id), expected_end(view, held.end_ms))).collect();
         let snapshot = Snapshot::new(board.free.clone(), healthy, jobs);
         Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
     }
@@ -216,7 +211,7 @@ impl Scene {
     }
 }
 
-impl Question<'_> {
+impl DiagnosisQuery<'_> {
     /// Queries a strategy, then diagnoses the request in the given state.
     ///
     /// # Errors
@@ -231,21 +226,21 @@ impl Question<'_> {
         let demand = Demand::of(&mut machine, &self.request);
         let by_count = machine.answers(&self.request) == Answers::Count;
         let counts = counts(self.board, state, self.changes);
-        Ok(self.answer(&Scene::of(self.view, &machine, counts), &demand, by_count))
+        Ok(self.diagnose(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
     /// Diagnoses the request, omitting the names and end times of other tenants' leases. If the
     /// strategy grants by count, the diagnosis contains no box.
-    pub(crate) fn answer(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
-        let Question { view, board, caller, .. } = *self;
+    pub(crate) fn diagnose(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
+        let DiagnosisQuery { view, board, caller, .. } = *self;
         let (grid, counts) = (&board.grid, scene.counts);
         let snapshot = &scene.snapshot;
-        let max_jobs = if self.plans && caller.tenant.is_none() { MOVED } else { 0 };
+        let max_jobs = if self.plans && caller.tenant.is_none() { MAX_MOVES } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let next = Cell::new(0);
         // Callers other than the operator see the end times of only their own leases.
-        let knows = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
-        let end = |job: JobId| scene.end(job, &next).filter(|_| knows(job));
+        let may_see = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
+        let end = |job: JobId| scene.end(job, &next).filter(|_| may_see(job));
         let (queued, planned) = (self.queued, self.planned);
         let why = why(snapshot, &answers::Question { demand, queued, planned, end: &end, limits });
         let missing = match demand.placed {
@@ -273,29 +268,29 @@ impl Question<'_> {
     }
 
     fn blocked(&self, snapshot: &Snapshot, blocked: &answers::Blocked) -> Blocked {
-        let Question { view, board, changes, caller, .. } = *self;
+        let DiagnosisQuery { view, board, changes, caller, .. } = *self;
         let name = |JobId(id): JobId| JobName::Large(id);
         let holder = |job, nodes| {
-            let seen = lease(view, caller, job);
+            let visible = lease(view, caller, job);
             Blocker {
-                lease: seen.map(|lease| lease.id),
-                job: seen.and_then(|lease| lease.job.clone()),
+                lease: visible.map(|lease| lease.id),
+                job: visible.and_then(|lease| lease.job.clone()),
                 nodes,
             }
         };
         let (drained, failed): (Vec<NodeId>, Vec<NodeId>) =
             blocked.unavailable.iter().partition(|&&node| is_drained(board, changes, node));
-        let found = blocked.json(snapshot, name, holder, instant);
+        let json = blocked.json(snapshot, name, holder, Instant::from);
         Blocked {
-            base: found.at.base,
-            sides: found.at.sides,
-            busy_nodes: found.busy_nodes as u64,
-            jobs: found.jobs,
-            and_more: found.and_more as u64,
+            base: json.at.base,
+            sides: json.at.sides,
+            busy_nodes: json.busy_nodes as u64,
+            jobs: json.jobs,
+            and_more: json.and_more as u64,
             failed: Point::all(&board.grid, &failed),
             drained: Point::all(&board.grid, &drained),
-            until: found.until,
-            moves: found.moves,
+            until: json.until,
+            moves: json.moves,
         }
     }
 }
@@ -306,8 +301,8 @@ pub(crate) fn lease<'a>(
     caller: &Caller,
     JobId(id): JobId,
 ) -> Option<&'a Lease> {
-    let found = view.leases.get(&id).map(|lease| &**lease);
-    found.filter(|lease| caller.may_touch(&lease.tenant))
+    let lease = view.leases.get(id).map(|lease| &**lease);
+    lease.filter(|lease| caller.may_touch(&lease.tenant))
 }
 
 /// A strategy's decision.
@@ -325,7 +320,7 @@ pub(crate) struct Choice {
 }
 
 /// Asks a strategy for its decision on a request in a state.
-pub(crate) fn answer(
+pub(crate) fn decision_of(
     grid: &Grid,
     state: &explain::State,
     strategy: &Selection,

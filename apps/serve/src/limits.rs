@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reserve_is_left_for_files() {
+    fn some_open_files_are_reserved() {
         assert_eq!([1, 64, 256, 1024, 4160].map(fitting), [1, 32, 192, 960, 4096]);
     }
 }

@@ -16,19 +16,18 @@ const MAX_BYTES: u64 = 1 << 20;
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     // The path may be replaced in the meantime, so the open file is checked.
-    let found = file.metadata()?;
+    let metadata = file.metadata()?;
     // Pipes and devices leave no copy on disk, so their owner and mode do not matter.
-    let kept = found.is_file();
-    let (shown, own) = (path.display(), rustix::process::geteuid().as_raw());
-    if kept && found.uid() != own && found.uid() != 0 {
-        let user = found.uid();
-        let text = format!("it belongs to user {user}: run `chown {own} {shown}`");
+    let is_on_disk = metadata.is_file();
+    let (name, user) = (path.display(), rustix::process::geteuid().as_raw());
+    let (owner, mode) = (metadata.uid(), metadata.mode() & 0o7777);
+    if is_on_disk && owner != user && owner != 0 {
+        let text = format!("it belongs to user {owner}: run `chown {user} {name}`");
         return Err(io::Error::other(text));
     }
-    let mode = found.mode() & 0o7777;
-    if kept && mode & 0o077 != 0 {
+    if is_on_disk && mode & 0o077 != 0 {
         let text =
-            format!("its mode is {mode:03o}, which lets others access it: run `chmod 600 {shown}`");
+            format!("its mode is {mode:03o}, which lets others access it: run `chmod 600 {name}`");
         return Err(io::Error::other(text));
     }
     let mut bytes = Vec::new();
@@ -39,6 +38,14 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Like [`read`], for a file of text.
+///
+/// # Errors
+/// Fails like [`read`], and if the file is not UTF-8.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not text"))
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
@@ -46,15 +53,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_others_reach_is_refused_with_what_to_do() {
+    fn a_file_that_others_can_access_is_refused_with_the_remedy() {
         let folder = tempfile::TempDir::new().unwrap();
         let file = folder.path().join("tokens");
         std::fs::write(&file, "secret").unwrap();
         for mode in [0o640, 0o604, 0o620, 0o602, 0o644, 0o777] {
             std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
-            let told = read(&file).unwrap_err().to_string();
-            assert!(told.contains("chmod 600") && told.contains("tokens"), "{told}");
-            assert!(!told.contains("secret"), "{told}");
+            let error = read(&file).unwrap_err().to_string();
+            assert!(error.contains("chmod 600") && error.contains("tokens"), "{error}");
+            assert!(!error.contains("secret"), "{error}");
         }
         for mode in [0o600, 0o400] {
             std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
@@ -77,7 +84,7 @@ mod tests {
         std::fs::write(&file, "secret").unwrap();
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
         std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
-        let told = read(&file).unwrap_err().to_string();
-        assert!(told.contains("user 65534") && told.contains("chown 0"), "{told}");
+        let error = read(&file).unwrap_err().to_string();
+        assert!(error.contains("user 65534") && error.contains("chown 0"), "{error}");
     }
 }

@@ -9,11 +9,13 @@ use pavior::text::shown;
 use pavior::{JobId, Time};
 
 use crate::core::reply::{Other, WaitsFor, WaitsForKind};
-use crate::core::{BoardView, Caller, ServedMachine, StateView, WaitingRequest, micros};
-use crate::diagnose::{self, instant};
+use crate::core::{
+    BoardView, Caller, Instant, ServedMachine, StateView, UNLIMITED, WaitingRequest, micros,
+};
+use crate::diagnose;
 
-/// The duration assumed for a job without an estimate: 50 years.
-const ENDLESS: Time = Time(50 * 365 * 24 * 3600 * 1_000_000);
+/// Times further away than this belong to jobs without an estimate.
+const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
 ///
@@ -25,13 +27,13 @@ pub(crate) fn waits(
     now_ms: u64,
     seed: u64,
 ) -> Result<Waits, String> {
-    if !view.waiting.iter().any(|one| one.machine == board.spec.name) {
+    if !view.waiting.iter().any(|request| request.machine == board.spec.name) {
         return Ok(HashMap::new());
     }
     let machine = ServedMachine::of(view, board, seed)?;
     let (standing, times) = (board.standing.as_ref(), (micros(now_ms), ENDLESS));
-    let found = answers::waits(machine.dispatcher(), standing, times);
-    Ok(found.into_iter().map(|(job, why)| (job.0, why)).collect())
+    let waits = answers::waits(machine.dispatcher(), standing, times);
+    Ok(waits.into_iter().map(|(job, why)| (job.0, why)).collect())
 }
 
 /// Reasons why a machine's requests are waiting, by request number.
@@ -39,18 +41,18 @@ pub(crate) type Waits = HashMap<u64, Why>;
 
 /// The latest [`Waits`] of each machine, shared by all readers of the same state.
 #[derive(Default)]
-pub(crate) struct WaitsCache(Mutex<HashMap<String, Answer>>);
+pub(crate) struct WaitsCache(Mutex<HashMap<String, CachedWaits>>);
 
 /// The reasons computed after record `seq` at time `at_ms`.
-struct Answer {
+struct CachedWaits {
     seq: u64,
     at_ms: u64,
     waits: Arc<Waits>,
 }
 
 impl WaitsCache {
-    /// The maximum age of an answer even in an unchanged state, because it depends on the time.
-    const HOLDS_MS: u64 = 1000;
+    /// The maximum age of reasons even in an unchanged state, because they depend on the time.
+    const MAX_AGE_MS: u64 = 1000;
 
     /// Returns the cached result of [`waits`], or computes it.
     pub(crate) fn of(
@@ -60,17 +62,17 @@ impl WaitsCache {
         now_ms: u64,
         seed: u64,
     ) -> Result<Arc<Waits>, String> {
-        let mut known = self.0.lock();
-        if let Some(answer) = known.get(&board.spec.name)
-            && answer.seq == view.seq
-            && now_ms.abs_diff(answer.at_ms) < Self::HOLDS_MS
+        let mut cache = self.0.lock();
+        if let Some(cached) = cache.get(&board.spec.name)
+            && cached.seq == view.seq
+            && now_ms.abs_diff(cached.at_ms) < Self::MAX_AGE_MS
         {
-            return Ok(answer.waits.clone());
+            return Ok(cached.waits.clone());
         }
-        let found = Arc::new(waits(view, board, now_ms, seed)?);
-        let answer = Answer { seq: view.seq, at_ms: now_ms, waits: found.clone() };
-        known.insert(board.spec.name.clone(), answer);
-        Ok(found)
+        let waits = Arc::new(waits(view, board, now_ms, seed)?);
+        let cached = CachedWaits { seq: view.seq, at_ms: now_ms, waits: waits.clone() };
+        cache.insert(board.spec.name.clone(), cached);
+        Ok(waits)
     }
 }
 
@@ -85,20 +87,20 @@ pub(crate) struct Names<'a> {
 impl<'a> Names<'a> {
     /// Collects the names on a machine, in O(waiting requests).
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
-        let here = view.waiting.iter().filter(|one| one.machine == board.spec.name);
-        let waiting = here.map(|one| (one.id, &**one)).collect();
+        let here = view.waiting.iter().filter(|request| request.machine == board.spec.name);
+        let waiting = here.map(|request| (request.id, &**request)).collect();
         Names { view, board, caller, waiting }
     }
 
     /// Returns a waiting request by its number, if the caller may see it.
     fn waiting(&self, JobId(id): JobId) -> Option<&'a WaitingRequest> {
-        let found = self.waiting.get(&id).copied();
-        found.filter(|one| self.caller.may_touch(&one.tenant))
+        let request = self.waiting.get(&id).copied();
+        request.filter(|request| self.caller.may_touch(&request.tenant))
     }
 
     /// Names a lease or a request within a sentence.
     fn job(&self, job: JobId) -> String {
-        let waiting = self.waiting(job).map(|one| &one.job);
+        let waiting = self.waiting(job).map(|request| &request.job);
         let name = waiting
             .or_else(|| diagnose::lease(self.view, self.caller, job).map(|lease| &lease.job));
         match name {
@@ -109,11 +111,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn words<T>(&self, tell: impl FnOnce(&Words<'_>) -> T) -> T {
-        tell(&Words {
+    fn with_words<T>(&self, format: impl FnOnce(&Words<'_>) -> T) -> T {
+        format(&Words {
             grid: &self.board.grid,
             job: &|job| self.job(job),
-            time: &|time| instant(time).to_string(),
+            time: &|time| Instant::from(time).to_string(),
             strategy: &self.board.spec.strategy,
             scheduler: self.board.spec.scheduler.as_deref().unwrap_or_default(),
         })
@@ -121,14 +123,15 @@ impl<'a> Names<'a> {
 
     /// Returns the explanation as sentences.
     pub(crate) fn lines(&self, why: &Why) -> Vec<String> {
-        self.words(|words| why.lines(words))
+        self.with_words(|words| why.lines(words))
     }
 
     /// Returns the reason why a request is waiting, limited to what the caller may see.
-    pub(crate) fn shown(&self, why: &Why) -> WaitsFor {
+    pub(crate) fn waits_for(&self, why: &Why) -> WaitsFor {
         let by = |id: JobId| {
-            let one = self.waiting(id);
-            Some(Other { id: one.map(|one| one.id), job: one.and_then(|one| one.job.clone()) })
+            let request = self.waiting(id);
+            let job = request.and_then(|request| request.job.clone());
+            Some(Other { id: request.map(|request| request.id), job })
         };
         let (by, from, until) = match why.cause {
             Cause::Queue(Queued::Reserved { by: id, from, until }) => (by(id), Some(from), until),
@@ -138,13 +141,13 @@ impl<'a> Names<'a> {
         };
         WaitsFor {
             kind: kind(why.cause),
-            sentence: self.words(|words| why.sentence(words)),
+            sentence: self.with_words(|words| why.sentence(words)),
             needed: why.needed,
             free: why.free,
             by,
-            from: from.map(instant),
-            until: until.map(instant),
-            planned: why.planned.map(|planned| instant(planned.at)),
+            from: from.map(Instant::from),
+            until: until.map(Instant::from),
+            planned: why.planned.map(|planned| planned.at.into()),
         }
     }
 }

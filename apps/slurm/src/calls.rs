@@ -1,6 +1,6 @@
 //! Calls to Slurm commands, with limits on time and output.
 //!
-//! A [`Call`] asks a [`Question`] and cannot change anything, regardless of its arguments. Changes
+//! A [`Call`] of a [`Query`] cannot change anything, regardless of its arguments. Changes
 //! require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
 //! A command that exceeds its time or output limit is killed, and the daemon skips the cycle.
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use pavior::text::shown_bytes;
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use crate::SlurmError;
+use crate::{CallFault, SlurmError};
 
 /// Limits on a command.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ const MANAGER_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_
 
 /// A command that is read-only whatever its arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// `sinfo`: the nodes.
     Nodes,
     /// `squeue`: the jobs.
@@ -65,37 +65,28 @@ pub(crate) enum Question {
     Test,
 }
 
-impl Question {
+impl Query {
     /// Returns the program, and the argument that makes it read-only.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Question::Nodes => ("sinfo", None),
-            Question::Jobs => ("squeue", None),
-            Question::Show => ("scontrol", Some("show")),
-            Question::Accounts => ("sacctmgr", Some("show")),
-            Question::Test => ("sbatch", Some("--test-only")),
+            Query::Nodes => ("sinfo", None),
+            Query::Jobs => ("squeue", None),
+            Query::Show => ("scontrol", Some("show")),
+            Query::Accounts => ("sacctmgr", Some("show")),
+            Query::Test => ("sbatch", Some("--test-only")),
         }
     }
 }
 
-/// A question with its arguments.
-pub(crate) struct Call<'a> {
-    pub(crate) question: Question,
-    pub(crate) arguments: &'a [&'a str],
-    /// Environment variables, in addition to those that make times and lists easy to parse.
-    pub(crate) environment: &'a [(&'a str, &'a str)],
-}
-
 /// The right to change Slurm's state.
 #[derive(Debug)]
-pub(crate) struct Operator {
-    bounds: Bounds,
-}
+pub(crate) struct Operator(());
 
+#[expect(clippy::unused_self, reason = "an operator is the right to make these calls")]
 impl Operator {
     /// Creates an operator. Only the placing daemon and `uninstall` may call this.
     pub(crate) fn new() -> Operator {
-        Operator { bounds: CALL_BOUNDS }
+        Operator(())
     }
 
     /// Runs `scontrol` with changes on its standard input. Slurm may reject some of them.
@@ -103,7 +94,7 @@ impl Operator {
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
     pub(crate) fn change(&self, input: String) -> Result<Output, SlurmError> {
-        Process::scontrol(&[], input).run(self.bounds)
+        Call { input, ..Call::of("scontrol", None, &[]) }.run()
     }
 
     /// Runs `scontrol` with arguments. Slurm may reject the change.
@@ -111,7 +102,7 @@ impl Operator {
     /// # Errors
     /// Returns an error if the command cannot be run or does not answer.
     pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Output, SlurmError> {
-        Process::scontrol(arguments, String::new()).run(self.bounds)
+        Call::of("scontrol", None, arguments).run()
     }
 
     /// Runs `scontrol` with arguments. The command must succeed.
@@ -119,7 +110,7 @@ impl Operator {
     /// # Errors
     /// Returns an error if the command cannot be run, does not answer, or fails.
     pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
-        Process::scontrol(arguments, String::new()).answer(self.bounds).map(drop)
+        Call::of("scontrol", None, arguments).answer().map(drop)
     }
 }
 
@@ -128,15 +119,15 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A command to run.
-struct Process<'a> {
+/// A call of a Slurm command. Outside this module, only a [`Query`] can create one.
+pub(crate) struct Call<'a> {
     program: &'static str,
-    /// The first argument.
-    word: Option<&'static str>,
+    subcommand: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
     /// The text for the standard input.
     input: String,
+    bounds: Bounds,
 }
 
 pub(crate) struct Output {
@@ -145,74 +136,59 @@ pub(crate) struct Output {
     pub(crate) status: ExitStatus,
 }
 
-/// Asks a question and returns the answer. The command must succeed.
-pub(crate) fn capture(question: Question, arguments: &[&str]) -> Result<String, SlurmError> {
-    Call { question, arguments, environment: &[] }.answer(CALL_BOUNDS)
-}
-
 impl<'a> Call<'a> {
-    fn process(self) -> Process<'a> {
-        let Call { question, arguments, environment } = self;
-        let (program, word) = question.command();
-        Process { program, word, arguments, environment, input: String::new() }
+    /// Creates a read-only call with the usual limits.
+    pub(crate) fn new(query: Query, arguments: &'a [&'a str]) -> Call<'a> {
+        let (program, subcommand) = query.command();
+        Call::of(program, subcommand, arguments)
+    }
+
+    fn of(
+        program: &'static str,
+        subcommand: Option<&'static str>,
+        arguments: &'a [&'a str],
+    ) -> Call<'a> {
+        let (input, bounds) = (String::new(), CALL_BOUNDS);
+        Call { program, subcommand, arguments, environment: &[], input, bounds }
+    }
+
+    /// Sets environment variables, in addition to those that make times and lists easy to parse.
+    pub(crate) fn environment(self, environment: &'a [(&'a str, &'a str)]) -> Call<'a> {
+        Call { environment, ..self }
+    }
+
+    /// Sets other limits.
+    pub(crate) fn bounds(self, bounds: Bounds) -> Call<'a> {
+        Call { bounds, ..self }
     }
 
     /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
-    pub(crate) fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
-        self.process().answer(bounds)
-    }
-
-    /// Runs the command and returns its output, regardless of its exit status.
-    pub(crate) fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
-        self.process().run(bounds)
-    }
-}
-
-impl<'a> Process<'a> {
-    fn scontrol(arguments: &'a [&'a str], input: String) -> Process<'a> {
-        Process { program: "scontrol", word: None, arguments, environment: &[], input }
-    }
-
-    /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
-    fn answer(self, bounds: Bounds) -> Result<String, SlurmError> {
+    pub(crate) fn answer(self) -> Result<String, SlurmError> {
         let command = self.program;
-        let output = self.run(bounds)?;
+        let output = self.run()?;
         if output.status.success() {
             return Ok(String::from_utf8(output.stdout)
                 .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()));
         }
-        let message = shown_bytes(output.stderr.trim_ascii());
-        Err(SlurmError::Failed { command, message })
+        let fault = CallFault::Failed(shown_bytes(output.stderr.trim_ascii()));
+        Err(SlurmError::Call { command, fault })
     }
 
     /// Runs the command and returns its output, regardless of its exit status.
-    fn run(self, bounds: Bounds) -> Result<Output, SlurmError> {
-        let command = self.program;
-        let until = Instant::now() + bounds.time;
-        let error = |error| SlurmError::Command { command, error };
-        let mut child = self.command().spawn().map_err(error)?;
+    pub(crate) fn run(self) -> Result<Output, SlurmError> {
+        let (command, bounds) = (self.program, self.bounds);
+        let error = |fault| SlurmError::Call { command, fault };
+        let deadline = Instant::now() + bounds.time;
+        let mut child =
+            self.command().spawn().map_err(|found| error(CallFault::NotStarted(found)))?;
         let text = self.input;
         if let Some(mut input) = child.stdin.take() {
             // The command reads its input while it prints, so neither pipe may fill up.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
-        let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
-        let stderr = child.stderr.take().map(|output| read(output, MAX_STDERR, true));
-        let outcome = (|| {
-            let stdout = whole(stdout, until).ok_or(Fault::Late)?;
-            if stdout.len() as u64 > bounds.output {
-                return Err(Fault::Long);
-            }
-            let stderr = whole(stderr, until).ok_or(Fault::Late)?;
-            let status = ended(&mut child, until).ok_or(Fault::Late)?;
-            Ok(Output { stdout, stderr, status })
-        })();
-        outcome.map_err(|fault| {
+        collect(&mut child, bounds, deadline).map_err(|fault| {
             kill(&mut child);
-            match fault {
-                Fault::Late => SlurmError::Hung { command, seconds: bounds.time.as_secs() },
-                Fault::Long => SlurmError::TooLong { command, mebibytes: bounds.output >> 20 },
-            }
+            error(fault)
         })
     }
 
@@ -226,7 +202,7 @@ impl<'a> Process<'a> {
             }
         }
         command
-            .args(self.word)
+            .args(self.subcommand)
             .args(self.arguments)
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
@@ -240,9 +216,18 @@ impl<'a> Process<'a> {
     }
 }
 
-enum Fault {
-    Late,
-    Long,
+/// Collects the output of a process until it exits.
+fn collect(child: &mut Child, bounds: Bounds, deadline: Instant) -> Result<Output, CallFault> {
+    let timeout = || CallFault::Timeout { seconds: bounds.time.as_secs() };
+    let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
+    let stderr = child.stderr.take().map(|output| read(output, MAX_STDERR, true));
+    let stdout = receive_all(stdout, deadline).ok_or_else(timeout)?;
+    if stdout.len() as u64 > bounds.output {
+        return Err(CallFault::TooMuchOutput { mebibytes: bounds.output >> 20 });
+    }
+    let stderr = receive_all(stderr, deadline).ok_or_else(timeout)?;
+    let status = wait_exit(child, deadline).ok_or_else(timeout)?;
+    Ok(Output { stdout, stderr, status })
 }
 
 /// Reads up to `most` bytes on a separate thread, and optionally discards the rest.
@@ -259,17 +244,17 @@ fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Re
     receiver
 }
 
-fn whole(from: Option<Receiver<Vec<u8>>>, until: Instant) -> Option<Vec<u8>> {
-    let left = until.saturating_duration_since(Instant::now());
-    from.map_or(Some(Vec::new()), |from| from.recv_timeout(left).ok())
+fn receive_all(output: Option<Receiver<Vec<u8>>>, deadline: Instant) -> Option<Vec<u8>> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    output.map_or(Some(Vec::new()), |output| output.recv_timeout(left).ok())
 }
 
 /// Waits for a process to exit. Its output must have ended.
-fn ended(child: &mut Child, until: Instant) -> Option<ExitStatus> {
+fn wait_exit(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
             _ => return None,
         }
     }
@@ -288,25 +273,24 @@ mod tests {
     use super::*;
 
     fn shell(line: &str, output: u64, millis: u64) -> Result<String, SlurmError> {
+        let bounds = Bounds { time: Duration::from_millis(millis), output };
         let arguments = ["-c", line];
-        let (environment, input) = (&[("MARK", "m")], "in\n".to_string());
-        let (program, word, arguments) = ("sh", None, &arguments);
-        let process = Process { program, word, arguments, environment, input };
-        process.answer(Bounds { time: Duration::from_millis(millis), output })
+        let call = Call { input: "in\n".into(), ..Call::of("sh", None, &arguments) };
+        call.environment(&[("MARK", "m")]).bounds(bounds).answer()
     }
 
     #[test]
-    fn a_command_is_fed_and_read() {
+    fn a_command_reads_its_input_and_environment() {
         assert_eq!(shell("cat; echo $MARK $SLURM_BITSTR_LEN", 100, 60_000).unwrap(), "in\nm 0\n");
     }
 
     #[test]
-    fn what_hangs_is_killed_with_all_that_it_started() {
+    fn a_command_is_killed_with_its_children_after_the_time_limit() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("pid");
         let line = format!("sleep 1000 & echo $! > {}; wait", file.display());
         let hung = shell(&line, 100, 500).unwrap_err();
-        assert!(matches!(hung, SlurmError::Hung { command: "sh", .. }), "{hung}");
+        assert_eq!(hung.to_string(), "sh did not answer within 0 s and was killed");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
         // By now, the process has either exited or is a zombie until its new parent reaps it.
@@ -316,17 +300,17 @@ mod tests {
     }
 
     #[test]
-    fn output_without_an_end_is_no_answer() {
+    fn a_command_that_exceeds_the_output_limit_is_killed() {
         let long = shell("yes", 1 << 20, 60_000).unwrap_err();
-        assert!(matches!(long, SlurmError::TooLong { mebibytes: 1, .. }), "{long}");
+        assert_eq!(long.to_string(), "sh printed more than 1 MiB and was killed");
         // A long error message must not block the command.
         assert_eq!(shell("head -c 1000000 /dev/zero >&2; echo ok", 100, 60_000).unwrap(), "ok\n");
     }
 
     #[test]
-    fn what_was_cut_short_is_no_answer() {
+    fn output_of_a_failed_command_is_not_used() {
         let killed = shell("echo begun; kill -9 $$", 100, 60_000).unwrap_err();
-        assert!(matches!(killed, SlurmError::Failed { .. }), "{killed}");
+        assert!(killed.to_string().starts_with("sh failed: "), "{killed}");
         let failed = shell("printf 'a\\033[31m\\n' >&2; exit 1", 100, 60_000).unwrap_err();
         assert_eq!(failed.to_string(), "sh failed: a\\u{1b}[31m");
     }

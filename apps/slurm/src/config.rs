@@ -1,22 +1,26 @@
 //! The TOML configuration file.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use pavior::boxes::read_sides;
 use pavior::strategies::Selection;
 use pavior::text::{message, shown};
-use pavior::{Grid, Machine, NodeId, Sides};
-use pavior_cluster::gives_boxes;
+use pavior::{Grid, Machine, NodeId, Sides, scheduling};
+use pavior_cluster::grants_exact_boxes;
 use serde::Deserialize;
 
-use crate::SlurmError;
 use crate::names::patterns::{self, Nodes};
-use crate::names::{NodeName, is_plain};
+use crate::names::{NodeName, is_safe_name};
+use crate::{SlurmError, files};
 
 /// The default name of the gate's license and of the reservation that contains it.
-pub(crate) const LICENCE: &str = "pavior";
+pub(crate) const LICENSE: &str = "pavior";
+
+/// The maximum number of shapes in `slots`.
+const MAX_SLOTS: usize = 16;
+/// The maximum of each time in the configuration, in its own unit.
+const MAX_INTERVAL: u64 = 3_600_000;
 
 /// The daemon's configuration.
 #[derive(Clone)]
@@ -32,15 +36,13 @@ pub struct Config {
     /// The partitions separated by commas, for Slurm commands.
     pub(crate) partition: String,
     /// The name of the license that the gate adds to jobs, and of the reservation that contains it.
-    pub licence: String,
+    pub license: String,
     /// The job field for notes to users.
-    pub(crate) tell: NoteField,
+    pub(crate) note_field: NoteField,
     /// The strategy that places jobs.
     pub strategy: Selection,
     /// The order in which waiting jobs may start.
     pub(crate) order: Order,
-    /// The scheduler that selects the next job: `fcfs`, `scan-all` or `easy`.
-    pub scheduler: pavior::scheduling::Selection,
     /// The time between cycles, in milliseconds.
     pub poll_ms: u64,
     /// The maximum time for a job to start after its gate opens, in seconds.
@@ -56,18 +58,20 @@ pub struct Config {
     pub(crate) slots: Vec<Sides>,
 }
 
+/// The configuration file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct ConfigFile {
     machine: String,
     nodes: Nodes,
     /// The first number or coordinate in a pattern.
     first: Option<u32>,
     partition: Option<String>,
     partitions: Option<Vec<String>>,
-    licence: Option<String>,
-    #[serde(default)]
-    tell: NoteField,
+    #[serde(rename = "licence")]
+    license: Option<String>,
+    #[serde(default, rename = "tell")]
+    note_field: NoteField,
     strategy: Option<String>,
     #[serde(default)]
     order: Order,
@@ -117,8 +121,17 @@ pub(crate) enum Order {
     Easy,
 }
 
-/// The maximum file size in bytes, in case the path refers to an endless file such as a device.
-const MAX_FILE: u64 = 16 << 20;
+impl Order {
+    /// Returns the scheduler that keeps this order.
+    fn scheduler(self) -> &'static str {
+        match self {
+            Order::Strict => "fcfs",
+            Order::Fit => "scan-all",
+            // Users may underestimate the run times of their jobs.
+            Order::Easy => "easy:promise=holds",
+        }
+    }
+}
 
 impl Config {
     /// Reads a configuration file.
@@ -128,13 +141,8 @@ impl Config {
     pub fn read(path: &Path) -> Result<Config, SlurmError> {
         let error =
             |reason: String| SlurmError::Config(message(&format!("{}: {reason}", path.display())));
-        let mut text = String::new();
-        let file = std::fs::File::open(path).map_err(|found| error(found.to_string()))?;
-        let read = file.take(MAX_FILE + 1).read_to_string(&mut text);
-        read.map_err(|found| error(found.to_string()))?;
-        if text.len() as u64 > MAX_FILE {
-            return Err(error(format!("larger than {} MiB", MAX_FILE >> 20)));
-        }
+        let bytes = files::read_bounded(path).map_err(|found| error(found.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|found| error(found.to_string()))?;
         Config::parse(&text).map_err(error)
     }
 
@@ -143,88 +151,91 @@ impl Config {
     /// # Errors
     /// Returns a sentence that names the invalid key.
     pub fn parse(text: &str) -> Result<Config, String> {
-        let written: Document = toml::from_str(text).map_err(|error| error.to_string())?;
-        let grid: Grid = written.machine.parse().map_err(|error: pavior::BadName| {
-            format!("machine = \"{}\": {}", written.machine, error.reason)
+        let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
+        let grid: Grid = file.machine.parse().map_err(|error: pavior::BadName| {
+            format!("machine = \"{}\": {}", file.machine, error.reason)
         })?;
-        let names = patterns::names(&grid, written.nodes, written.first)?;
-        let strategy = written.strategy.as_deref().unwrap_or("tff");
-        let strategy: Selection = strategy.parse().map_err(|error: pavior::BadName| {
-            format!("strategy = \"{strategy}\": {}", error.reason)
-        })?;
-        Machine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
-        if !gives_boxes(&strategy, &grid) {
-            return Err(format!(
-                "strategy = \"{strategy}\": does not give each job a single box of its shape; use \
-                 one that does, such as tff"
-            ));
-        }
-        let scheduler = match written.order {
-            Order::Strict => "fcfs",
-            Order::Fit => "scan-all",
-            // Users may underestimate the run times of their jobs.
-            Order::Easy => "easy:promise=holds",
-        };
-        let scheduler = scheduler.parse().map_err(|error: pavior::BadName| error.reason)?;
-        let within = |key: &str, given: Option<u64>, usual: u64, least: u64| {
-            let value = given.unwrap_or(usual);
-            let right = (least..=3_600_000).contains(&value).then_some(value);
-            right.ok_or_else(|| format!("{key} = {value}: must be from {least} to 3600000"))
-        };
-        let poll_ms = within("poll_ms", written.poll_ms, 500, 10)?;
-        let patience_s = within("patience_s", written.patience_s, 10, 0)?.max(1);
-        let cooldown_s = within("cooldown_s", written.cooldown_s, 10, 5)?;
-        let partitions = partitions(written.partition, written.partitions)?;
-        let licence = written.licence.unwrap_or_else(|| LICENCE.into());
-        if !is_plain(&licence) {
-            return Err(format!("licence = \"{}\": not a valid Slurm name", shown(&licence)));
-        }
-        if written.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
-            return Err("lock: must be an absolute path".into());
-        }
-        let slots = slots(&written.slots, &grid)?;
+        let names = patterns::names(&grid, file.nodes, file.first)?;
         let numbered = names.iter().enumerate();
         let nodes = numbered.map(|(id, name)| (name.clone(), NodeId(id as u32))).collect();
+        let partitions = partitions(file.partition, file.partitions)?;
+        let license = file.license.unwrap_or_else(|| LICENSE.into());
+        if !is_safe_name(&license) {
+            return Err(format!("licence = \"{}\": not a valid Slurm name", shown(&license)));
+        }
+        if file.lock.as_ref().is_some_and(|path| !path.is_absolute()) {
+            return Err("lock: must be an absolute path".into());
+        }
         Ok(Config {
             grid,
             names,
             nodes,
             partition: partitions.join(","),
             partitions,
-            licence,
-            tell: written.tell,
-            strategy,
-            order: written.order,
-            scheduler,
-            poll_ms,
-            patience_s,
-            cooldown_s,
-            metrics: written.metrics,
-            lock: written.lock,
-            slots,
+            license,
+            note_field: file.note_field,
+            strategy: strategy(file.strategy.as_deref().unwrap_or("tff"), &grid)?,
+            order: file.order,
+            poll_ms: interval("poll_ms", file.poll_ms.unwrap_or(500), 10)?,
+            patience_s: interval("patience_s", file.patience_s.unwrap_or(10), 0)?.max(1),
+            cooldown_s: interval("cooldown_s", file.cooldown_s.unwrap_or(10), 5)?,
+            metrics: file.metrics,
+            lock: file.lock,
+            slots: slots(&file.slots, &grid)?,
         })
     }
 
     pub(crate) fn name(&self, node: NodeId) -> &NodeName {
         &self.names[node.index()]
     }
+
+    /// Returns the scheduler that selects the next job: `fcfs`, `scan-all` or `easy`.
+    pub(crate) fn scheduler(&self) -> scheduling::Selection {
+        self.order.scheduler().parse().expect("the name of a scheduler")
+    }
+
+    /// Formats the sides of a box on the machine, such as `2x3`.
+    pub(crate) fn size(&self, sides: Sides) -> String {
+        let sides = sides[..self.grid.axes()].iter().map(u16::to_string);
+        sides.collect::<Vec<_>>().join("x")
+    }
 }
 
-/// The maximum number of shapes in `slots`.
-const MAX_SLOTS: usize = 16;
+/// Parses the strategy, which must support the machine and give each job a box of its shape.
+fn strategy(name: &str, grid: &Grid) -> Result<Selection, String> {
+    let strategy: Selection = name
+        .parse()
+        .map_err(|error: pavior::BadName| format!("strategy = \"{name}\": {}", error.reason))?;
+    Machine::with_seed(*grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
+    if grants_exact_boxes(&strategy, grid) {
+        return Ok(strategy);
+    }
+    Err(format!(
+        "strategy = \"{name}\": does not give each job a single box of its shape; use one that \
+         does, such as tff"
+    ))
+}
 
-fn slots(written: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
-    if written.len() > MAX_SLOTS {
+/// Checks that a time is between `min` and [`MAX_INTERVAL`].
+fn interval(key: &str, value: u64, min: u64) -> Result<u64, String> {
+    if (min..=MAX_INTERVAL).contains(&value) {
+        return Ok(value);
+    }
+    Err(format!("{key} = {value}: must be from {min} to {MAX_INTERVAL}"))
+}
+
+fn slots(shapes: &[String], grid: &Grid) -> Result<Vec<Sides>, String> {
+    if shapes.len() > MAX_SLOTS {
         return Err(format!("slots: must not contain more than {MAX_SLOTS} shapes"));
     }
-    let one = |text: &String| {
-        let sides = read_sides(text).filter(|_| text.split('x').count() == grid.axes());
-        let axes = grid.axes();
+    let axes = grid.axes();
+    let parse = |text: &String| {
+        let sides = read_sides(text).filter(|_| text.split('x').count() == axes);
         sides.ok_or_else(|| {
             format!("slots: \"{}\": expected {axes} sides, separated by x", shown(text))
         })
     };
-    written.iter().map(one).collect()
+    shapes.iter().map(parse).collect()
 }
 
 /// Validates the partitions, which are given either as one name or as a list.
@@ -234,7 +245,7 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
         (None, Some(several)) => several,
         _ => return Err("give either partition or partitions".into()),
     };
-    if let Some(bad) = all.iter().find(|name| !is_plain(name)) {
+    if let Some(bad) = all.iter().find(|name| !is_safe_name(name)) {
         return Err(format!("partition = \"{}\": not a valid Slurm name", shown(bad)));
     }
     let distinct: HashSet<&String> = all.iter().collect();
@@ -265,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_have_coordinates_or_be_listed() {
+    fn patterns_with_coordinates_and_lists_name_nodes() {
         let names = |machine: &str, nodes: &str| {
             let text = format!("machine = \"{machine}\"\npartition = \"p\"\nnodes = {nodes}\n");
             let config = Config::parse(&text).map_err(|fault| format!("{text}: {fault}"))?;
@@ -312,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named() {
+    fn errors_name_the_key() {
         for (from, to, word) in [
             ("4x2", "4y2", "machine"),
             ("{:02}", "", "nodes"),
@@ -348,15 +359,15 @@ mod tests {
     }
 
     #[test]
-    fn several_partitions_and_other_licences() {
+    fn several_partitions_and_another_license_are_accepted() {
         let text = GOOD.replace("partition = \"mesh\"", "partitions = [\"mesh\", \"low\"]");
         let config = Config::parse(&(text + "licence = \"torus\"\ntell = \"none\"\n")).unwrap();
-        assert_eq!((config.partition.as_str(), config.licence.as_str()), ("mesh,low", "torus"));
-        assert_eq!(config.tell, NoteField::Nowhere);
+        assert_eq!((config.partition.as_str(), config.license.as_str()), ("mesh,low", "torus"));
+        assert_eq!(config.note_field, NoteField::Nowhere);
     }
 
     #[test]
-    fn strategies_that_do_not_give_boxes_are_refused() {
+    fn strategies_that_do_not_grant_exact_boxes_are_rejected() {
         let refused = |name: &str| Config::parse(&format!("{GOOD}strategy = \"{name}\"\n")).err();
         for name in ["tff", "ff", "bf", "tbl", "as", "adj", "qa", "sba", "mfa", "fl", "rbs", "choo"]
         {

@@ -10,64 +10,64 @@ pub enum SlurmError {
     /// The configuration is invalid. The text contains the location and the reason.
     #[error("{0}")]
     Config(String),
+    /// Another daemon is active, or someone has edited a file that the command would replace.
+    #[error("{0}")]
+    Conflict(String),
     /// The cluster does not match the configuration, or the user lacks rights in it.
     #[error("{0}")]
     Unfit(String),
     /// slurm.conf lacks a line that only an administrator can add. The text contains the line.
     #[error("{0}")]
     Missing(String),
-    /// A Slurm command cannot be started.
-    #[error("cannot run {command}: {error}")]
-    Command {
+    /// A call of a Slurm command failed.
+    #[error("{command} {fault}")]
+    Call {
         /// The command.
         command: &'static str,
-        /// The system's error.
-        error: io::Error,
-    },
-    /// A Slurm command failed.
-    #[error("{command} failed: {message}")]
-    Failed {
-        /// The command.
-        command: &'static str,
-        /// The text on its standard error.
-        message: String,
-    },
-    /// A Slurm command printed output that cannot be parsed.
-    #[error("the output of {command} cannot be parsed: {fault}")]
-    Unreadable {
-        /// The command.
-        command: &'static str,
-        /// The fault, which never contains text from the output.
-        fault: &'static str,
-    },
-    /// A Slurm command exceeded its time limit.
-    #[error("{command} did not answer within {seconds} s and was killed")]
-    Hung {
-        /// The command.
-        command: &'static str,
-        /// The time limit in seconds.
-        seconds: u64,
-    },
-    /// A Slurm command exceeded its output limit.
-    #[error("{command} printed more than {mebibytes} MiB and was killed")]
-    TooLong {
-        /// The command.
-        command: &'static str,
-        /// The output limit in MiB.
-        mebibytes: u64,
+        /// The fault.
+        fault: CallFault,
     },
     /// The partition has no active job with this name. The name is safe to print.
     #[error("the partition has no active job {0}")]
     UnknownJob(String),
-    /// A file cannot be read or written, or an address cannot be bound.
-    #[error("{what}: {error}")]
+    /// A file cannot be read or written, or an address or another resource is unavailable.
+    #[error("{subject}: {error}")]
     Io {
-        /// The file or address.
-        what: String,
+        /// The file, address or resource.
+        subject: String,
         /// The system's error.
         error: io::Error,
     },
     /// The scheduler or strategy failed.
     #[error(transparent)]
     Dispatch(#[from] pavior::scheduling::DispatchError),
+    /// The strategy or scheduler cannot be built, or cannot predict starts.
+    #[error("{0}")]
+    Planner(String),
+}
+
+/// The fault of a call of a Slurm command.
+#[derive(Debug, Error)]
+pub enum CallFault {
+    /// The command cannot be started.
+    #[error("cannot be run: {0}")]
+    NotStarted(io::Error),
+    /// The command failed with this text on its standard error.
+    #[error("failed: {0}")]
+    Failed(String),
+    /// The output cannot be parsed, for a reason that contains no text from it.
+    #[error("printed output that cannot be parsed: {0}")]
+    Malformed(&'static str),
+    /// The command exceeded its time limit.
+    #[error("did not answer within {seconds} s and was killed")]
+    Timeout {
+        /// The time limit in seconds.
+        seconds: u64,
+    },
+    /// The command exceeded its output limit.
+    #[error("printed more than {mebibytes} MiB and was killed")]
+    TooMuchOutput {
+        /// The output limit in MiB.
+        mebibytes: u64,
+    },
 }

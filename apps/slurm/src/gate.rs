@@ -9,31 +9,33 @@ use std::path::Path;
 use pavior::Checksum;
 
 use crate::Config;
-use crate::config::LICENCE;
+use crate::config::LICENSE;
 
 pub(crate) mod loaded;
 
 const MODULE: &str = include_str!("gate/pavior.lua");
-const JOB_SUBMIT: &str = include_str!("gate/job_submit.lua");
+const JOB_SUBMIT_SCRIPT: &str = include_str!("gate/job_submit.lua");
 
 /// The placeholder for the checksum, over which the checksum is computed.
 const PLACEHOLDER: &str = "@CHECKSUM@";
-/// The first words of a job_submit.lua from early versions, which had no modules.
-pub(crate) const OLDER: &str = "-- Written by `pavior slurm install` for ";
-/// A script that accepts every job. Slurm requires both functions.
-const PASSING_SCRIPT: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n\
-    function slurm_job_submit() return slurm.SUCCESS end\n\
-    function slurm_job_modify() return slurm.SUCCESS end\n\
-    return slurm.SUCCESS\n";
 /// The text before the checksum in the first line.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
+/// A script that accepts every job. Slurm requires both functions.
+const PASSING_SCRIPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
+    function slurm_job_modify() return slurm.SUCCESS end\n\
+    return slurm.SUCCESS\n";
+/// The text before and after the list of modules in job_submit.lua.
+const MODULE_LIST: (&str, &str) = ("ipairs({ ", " })");
+
+/// The file that slurmctld runs for each job.
+pub(crate) const JOB_SUBMIT: &str = "job_submit.lua";
 
 /// Returns the file name of a machine's module. It depends on the license, so that one folder can
 /// contain several modules.
 pub(crate) fn module_name(config: &Config) -> String {
-    match config.licence.as_str() {
-        LICENCE => "pavior.lua".into(),
-        licence => format!("pavior-{licence}.lua"),
+    match config.license.as_str() {
+        LICENSE => "pavior.lua".into(),
+        license => format!("pavior-{license}.lua"),
     }
 }
 
@@ -47,30 +49,33 @@ pub(crate) fn module(config: &Config) -> String {
         .replace("@PARTITION@", &config.partitions.join(", "))
         .replace("@PARTITIONS@", &quoted.join(", "))
         .replace("@SIDES@", &sides.join(", "))
-        .replace("@LICENCE@", &config.licence)
+        .replace("@LICENSE@", &config.license)
         .replace("@MODULE@", &module_name(config));
-    sealed(&text)
+    sealed("--", &text)
 }
 
 /// Generates a job_submit.lua that calls these modules, for a site that does not have its own.
 pub(crate) fn job_submit(modules: &[String]) -> String {
     if modules.is_empty() {
-        return sealed(PASSING_SCRIPT);
+        return sealed("--", PASSING_SCRIPT);
     }
     let quoted: Vec<String> = modules.iter().map(|name| format!("\"{name}\"")).collect();
-    sealed(&JOB_SUBMIT.replace("@MODULES@", &quoted.join(", ")))
+    sealed("--", &JOB_SUBMIT_SCRIPT.replace("@MODULES@", &quoted.join(", ")))
 }
 
 /// Returns the modules that a job_submit.lua written by Pavior calls.
 pub(crate) fn modules(job_submit: &str) -> Vec<String> {
-    let list = job_submit.split_once("ipairs({").and_then(|(_, rest)| rest.split_once("})"));
+    let (start, end) = MODULE_LIST;
+    let list = job_submit.split_once(start).and_then(|(_, rest)| rest.split_once(end));
     let names = list.map_or("", |(list, _)| list).split(',');
     let names = names.map(|name| name.trim().trim_matches('"').to_string());
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Replaces the placeholder with the checksum of the text.
-pub(crate) fn sealed(text: &str) -> String {
+/// Adds a first line, which is a comment with the checksum of the text. The text may contain the
+/// placeholder, too.
+pub(crate) fn sealed(comment: &str, text: &str) -> String {
+    let text = format!("{comment} {SEAL}{PLACEHOLDER}.\n{text}");
     text.replace(PLACEHOLDER, &Checksum::of(text.as_bytes()).to_string())
 }
 

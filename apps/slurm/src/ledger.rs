@@ -13,14 +13,19 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::fmt::{self, Display};
 
-use crate::calls::{CALL_BOUNDS, Call, Question, capture};
+use crate::calls::{Call, Query};
 use crate::names::{JobName, NodeName, array_of};
 use crate::{Config, SlurmError};
 
+mod constraints;
 pub(crate) mod demands;
+mod gres;
 mod jobs;
+pub(crate) mod node_difference;
 mod nodes;
+pub(crate) mod qos;
 pub(crate) mod records;
 pub(crate) mod reservations;
 pub(crate) mod site;
@@ -28,12 +33,33 @@ mod times;
 pub(crate) mod usage;
 
 pub(crate) use jobs::{Key, Phase, SlurmJob};
+pub(crate) use node_difference::NodeDifference;
 pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
 /// The newest job's submission time, by Slurm's clock, and name.
 pub(crate) type Newest = (u64, Option<JobName>);
+
+/// The tasks of an array. The first task is a waiting one, if there is any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ArraySummary {
+    array: u32,
+    waiting: usize,
+    running: usize,
+    first: JobName,
+}
+
+impl Display for ArraySummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ArraySummary { array, waiting, running, first } = self;
+        let kind = if *waiting > 0 { "waiting" } else { "running" };
+        writeln!(
+            f,
+            "Array {array}: {waiting} waiting, {running} running. The first {kind} task is {first}."
+        )
+    }
+}
 
 /// The data read from Slurm in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,19 +86,19 @@ impl Ledger {
         let (jobs, mut unreadable) = Ledger::squeue(&["-p", partition, "-t", &states])?;
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
-        if ledger.newest() > newest || !ledger.ownerless().is_empty() {
+        if ledger.newest() > newest || !ledger.unowned_nodes().is_empty() {
             // A node whose line is malformed in the second output becomes unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
-            ledger.read_again(later);
+            ledger.update_nodes(later);
         }
         if ledger.nodes.iter().any(|node| node.condition == Condition::Taken)
-            && !ledger.ownerless().is_empty()
+            && !ledger.unowned_nodes().is_empty()
         {
             // Jobs in other partitions may hold these nodes.
             let (all, _) = Ledger::squeue(&["-t", active])?;
-            ledger.add_strangers(all);
+            ledger.add_foreign_jobs(all);
         }
-        let reservations = capture(Question::Show, &["reservation", "-o"])?;
+        let reservations = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
         ledger.reservations = reservations::read(&reservations);
         Ok(ledger)
     }
@@ -83,38 +109,31 @@ impl Ledger {
     }
 
     /// Finds a job by its name. For the name of an array, returns the first task, preferably a
-    /// waiting one, with a sentence that explains this choice. Otherwise, the sentence is empty.
-    pub(crate) fn find(&self, text: &str) -> Option<(JobName, String)> {
+    /// waiting one, with a summary of the array.
+    pub(crate) fn find(&self, text: &str) -> Option<(JobName, Option<ArraySummary>)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
             self.jobs.iter().any(|job| job.name == *name) || unreadable()
         };
         if let Some(name) = text.parse().ok().filter(is_known) {
-            return Some((name, String::new()));
+            return Some((name, None));
         }
         let array = array_of(text)?;
         let tasks = || self.jobs.iter().filter(|job| job.name.array() == Some(array));
         let holds = |job: &SlurmJob| job.phase != Phase::Pending;
         let order = |job: &&SlurmJob| (holds(job), Reverse(job.priority), job.name);
         let first = tasks().min_by_key(order)?;
-        let holding = tasks().filter(|job| holds(job)).count();
-        let waiting = tasks().count() - holding;
-        let which = if holds(first) { "running" } else { "waiting" };
-        let name = first.name;
-        Some((
-            name,
-            format!(
-                "Array {array} has {waiting} waiting and {holding} running tasks. The first \
-                 {which} one is {name}.\n"
-            ),
-        ))
+        let running = tasks().filter(|job| holds(job)).count();
+        let waiting = tasks().count() - running;
+        let summary = ArraySummary { array, waiting, running, first: first.name };
+        Some((first.name, Some(summary)))
     }
 
     /// Adds jobs in other partitions that hold nodes of this partition.
-    fn add_strangers(&mut self, jobs: Vec<SlurmJob>) {
-        let ownerless = self.ownerless();
+    fn add_foreign_jobs(&mut self, jobs: Vec<SlurmJob>) {
+        let unowned_nodes = self.unowned_nodes();
         self.jobs.extend(jobs.into_iter().filter(|job| {
-            !job.held.is_empty() && job.held.iter().any(|node| ownerless.contains(node))
+            !job.held.is_empty() && job.held.iter().any(|node| unowned_nodes.contains(node))
         }));
     }
 
@@ -123,18 +142,20 @@ impl Ledger {
         let arguments = [&["-h", "-r", "--noconvert"], which].concat();
         let format = mark.format();
         let environment = [("SQUEUE_FORMAT", format.as_str())];
-        let (arguments, environment) = (&arguments, &environment);
-        let said = Call { question: Question::Jobs, arguments, environment }.answer(CALL_BOUNDS)?;
-        records::read(&said, &mark)
+        let call = Call::new(Query::Jobs, &arguments).environment(&environment);
+        records::read(&call.answer()?, &mark)
     }
 
     fn read_nodes(partition: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
-        nodes::read(&capture(Question::Nodes, &["-h", "-N", "-p", partition, "-o", nodes::FORMAT])?)
+        nodes::read(
+            &Call::new(Query::Nodes, &["-h", "-N", "-p", partition, "-o", nodes::FORMAT])
+                .answer()?,
+        )
     }
 
     /// Returns the taken nodes that no job in the ledger owns. If a malformed record may hold
     /// unknown nodes, every node counts as taken, because it may belong to that job.
-    fn ownerless(&self) -> HashSet<NodeName> {
+    fn unowned_nodes(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
         let taken = self.nodes.iter().filter(|node| all || node.condition == Condition::Taken);
@@ -143,14 +164,14 @@ impl Ledger {
 
     /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
     /// become unavailable.
-    fn read_again(&mut self, later: Vec<SlurmNode>) {
-        let ownerless = self.ownerless();
+    fn update_nodes(&mut self, later: Vec<SlurmNode>) {
+        let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =
             later.into_iter().map(|node| (node.name.clone(), node)).collect();
         for node in &mut self.nodes {
             let later = later.remove(&node.name);
             let condition = later.as_ref().map_or(Condition::Unavailable, |node| node.condition);
-            if condition == Condition::Unavailable || ownerless.contains(&node.name) {
+            if condition == Condition::Unavailable || unowned_nodes.contains(&node.name) {
                 node.condition = condition;
             }
             if let Some(later) = later {
@@ -162,7 +183,7 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::nodes::tests::{line, lines};
+    use super::nodes::fixtures::{line, lines};
     use super::*;
 
     /// Creates a job that is running on a node.
@@ -172,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_found_by_its_number() {
+    fn find_returns_the_first_task_of_an_array() {
         let task = |name: &str, phase: Phase, priority: u64| SlurmJob {
             name: name.parse().unwrap(),
             phase,
@@ -188,13 +209,16 @@ mod tests {
             task("6", Phase::Pending, 9),
         ];
         let ledger = Ledger { jobs, ..Ledger::default() };
-        let found = |text: &str| ledger.find(text).map(|(name, line)| (name.to_string(), line));
-        let seven = "Array 7 has 3 waiting and 1 running tasks. The first waiting one is 7_3.\n";
+        let found = |text: &str| {
+            let (name, summary) = ledger.find(text)?;
+            Some((name.to_string(), summary.map_or(String::new(), |summary| summary.to_string())))
+        };
+        let seven = "Array 7: 3 waiting, 1 running. The first waiting task is 7_3.\n";
         for text in ["7", "7_[2-10%2]"] {
             assert_eq!(found(text), Some(("7_3".into(), seven.into())));
         }
         assert_eq!(found("7_2"), Some(("7_2".into(), String::new())));
-        let eight = "Array 8 has 0 waiting and 1 running tasks. The first running one is 8_4.\n";
+        let eight = "Array 8: 0 waiting, 1 running. The first running task is 8_4.\n";
         assert_eq!(found("8"), Some(("8_4".into(), eight.into())));
         assert_eq!(found("6").unwrap().1, "");
         assert_eq!(["5", "7_9", "6_[1]", "x"].map(found), [const { None }; 4]);
@@ -203,23 +227,23 @@ mod tests {
     /// Checks an ending job that had released no nodes when the nodes were read, and all but one
     /// when the jobs were read.
     #[test]
-    fn nodes_that_an_ending_job_has_given_back_are_read_again() {
-        let names = |text: &str| crate::names::hosts::expand(text).unwrap();
+    fn nodes_released_by_an_ending_job_are_updated() {
+        let names = |text: &str| crate::names::node_lists::expand(text).unwrap();
         let ends = SlurmJob { phase: Phase::Completing, named: names("n[1-3]"), ..runs("n1") };
         let read = |text: &str| nodes::read(&lines(text)).unwrap().0;
         let before = read("n1|completing\nn2|completing\nn3|completing\n");
         let mut ledger = Ledger { nodes: before, jobs: vec![ends], ..Ledger::default() };
-        assert_eq!(ledger.ownerless(), names("n[2-3]").into_iter().collect());
-        ledger.read_again(read("n1|completing\nn2|idle\nn3|idle\n"));
-        assert!(ledger.ownerless().is_empty());
+        assert_eq!(ledger.unowned_nodes(), names("n[2-3]").into_iter().collect());
+        ledger.update_nodes(read("n1|completing\nn2|idle\nn3|idle\n"));
+        assert!(ledger.unowned_nodes().is_empty());
         let waits = SlurmJob { phase: Phase::Pending, held: Vec::new(), ..ledger.jobs[0].clone() };
         let before = read("n1|allocated\nn2|allocated\nn3|allocated\n");
         let ledger = Ledger { nodes: before, jobs: vec![waits], ..Ledger::default() };
-        assert!(ledger.ownerless().is_empty(), "it is about to have them");
+        assert!(ledger.unowned_nodes().is_empty(), "it is about to have them");
     }
 
     #[test]
-    fn nodes_of_a_job_that_ended_between_two_calls_are_read_again() {
+    fn nodes_of_a_job_that_ended_between_two_calls_are_updated() {
         let nodes = |states: [&str; 3]| {
             let lines = states.iter().enumerate();
             lines.map(|(at, state)| nodes::node(&line(&format!("n{at}"), state)).unwrap()).collect()
@@ -227,15 +251,15 @@ mod tests {
         let nodes_before = nodes(["allocated", "allocated", "idle"]);
         let mut ledger =
             Ledger { nodes: nodes_before, jobs: vec![runs("n0")], ..Ledger::default() };
-        assert_eq!(ledger.ownerless(), HashSet::from(["n1".parse().unwrap()]));
+        assert_eq!(ledger.unowned_nodes(), HashSet::from(["n1".parse().unwrap()]));
         // The other nodes' later conditions are newer than the list of jobs, so they are ignored.
-        ledger.read_again(nodes(["idle", "idle", "allocated"]));
+        ledger.update_nodes(nodes(["idle", "idle", "allocated"]));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         assert_eq!(conditions, [Condition::Taken, Condition::Idle, Condition::Idle]);
     }
 
     #[test]
-    fn where_a_record_cannot_be_read_nodes_are_free_only_if_they_are_free_afterwards() {
+    fn with_a_malformed_record_nodes_are_free_only_if_idle_in_the_second_output() {
         let nodes = |text: &str| nodes::read(&lines(text)).unwrap().0;
         let bad = Unreadable { job: None, fault: "its state", nodes: Vec::new() };
         let mut ledger = Ledger {
@@ -245,7 +269,7 @@ mod tests {
             ..Ledger::default()
         };
         // The job with the malformed record has started on n1. The new output does not list n4.
-        ledger.read_again(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
+        ledger.update_nodes(nodes("n0|idle\nn1|allocated\nn2|idle\nn3|idle\n"));
         let conditions: Vec<Condition> = ledger.nodes.iter().map(|node| node.condition).collect();
         let expected = [
             Condition::Taken,

@@ -1,7 +1,6 @@
 //! Installation, checks and removal.
 
 pub(crate) mod check;
-mod files;
 pub(crate) mod install;
 pub(crate) mod lists;
 mod permissions;

@@ -5,10 +5,12 @@ use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::{Grid, Request, Sides};
 
+/// The maximum side of the shapes to test.
+const MAX_SIDE: u16 = 5;
+
 /// Returns true if a strategy grants every small shape as one box with the requested sides, in any
 /// orientation. Ranks can be mapped to nodes only in such a box.
-pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
-    const MAX_SIDE: u16 = 5;
+pub fn grants_exact_boxes(strategy: &Selection, grid: &Grid) -> bool {
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);
     // Strategies with their own recognition rules model partitioned hardware, which neither Slurm
@@ -20,9 +22,9 @@ pub fn gives_boxes(strategy: &Selection, grid: &Grid) -> bool {
     let shapes = (1..=a).flat_map(|x| (1..=b).flat_map(move |y| (1..=c).map(move |z| [x, y, z])));
     let boxes = |shape: Sides| {
         let family = (claim.family)(&Request::shape(shape), grid, &strategy.options);
-        let right = |sides: Sides| orientations(shape).any(|turned| turned == sides);
+        let is_rotated = |sides: Sides| orientations(shape).any(|turned| turned == sides);
         !family.is_empty()
-            && family.iter().all(|group| group.parts.len() == 1 && right(group.parts[0].sides))
+            && family.iter().all(|group| group.parts.len() == 1 && is_rotated(group.parts[0].sides))
     };
     shapes.into_iter().all(boxes)
 }

@@ -32,14 +32,14 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// The maximum time for a client to send a request and receive the response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum duration of a long-lived connection, after which the client must reconnect.
-const MAX_STAY: Duration = Duration::from_mins(10);
+const MAX_OPEN: Duration = Duration::from_mins(10);
 
 /// Lets the connection of a request stay open, and frees its slot for another one.
 #[derive(Clone, Default)]
-pub(crate) struct Stay(Arc<Notify>);
+pub(crate) struct KeepOpen(Arc<Notify>);
 
-impl Stay {
-    pub(crate) fn stay(&self) {
+impl KeepOpen {
+    pub(crate) fn request(&self) {
         self.0.notify_one();
     }
 }
@@ -77,20 +77,20 @@ async fn add_headers(mut response: Response) -> Response {
 }
 
 async fn accept(listener: tokio::net::TcpListener, site: Router) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // The process has too many open files. Wait until some are closed.
+            // The client has gone, or the process has too many open files until some are closed.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
-        tokio::spawn(answer(stream, site.clone(), place));
+        tokio::spawn(answer(stream, site.clone(), permit));
     }
 }
 
-async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
-    let stay = Stay::default();
-    let service = TowerToHyperService::new(site.layer(Extension(stay.clone())));
+async fn answer(stream: TcpStream, site: Router, permit: OwnedSemaphorePermit) {
+    let keep_open = KeepOpen::default();
+    let service = TowerToHyperService::new(site.layer(Extension(keep_open.clone())));
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(HEAD_BYTES);
     builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
@@ -99,9 +99,9 @@ async fn answer(stream: TcpStream, site: Router, place: OwnedSemaphorePermit) {
     tokio::select! {
         _ = connection.as_mut() => return,
         () = sleep(ANSWER_TIMEOUT) => return,
-        () = stay.0.notified() => drop(place),
+        () = keep_open.0.notified() => drop(permit),
     }
-    let _ = timeout(MAX_STAY, connection).await;
+    let _ = timeout(MAX_OPEN, connection).await;
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
         serve("127.0.0.1:0", site).unwrap().to_string()
     }
 
-    fn ask(address: &str, text: &str) -> String {
+    fn send(address: &str, text: &str) -> String {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(text.as_bytes()).unwrap();
         let mut answer = String::new();
@@ -126,10 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_served_whatever_is_asked_for() {
+    fn a_page_is_served_on_each_path() {
         let address = served(100_000);
         for head in ["GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
-            let answer = ask(&address, head);
+            let answer = send(&address, head);
             let (head, body) = answer.split_once("\r\n\r\n").unwrap();
             assert!(head.contains("200 OK") && head.contains("text/plain"), "{head}");
             assert_eq!(body.len(), 100_000);
@@ -137,20 +137,20 @@ mod tests {
     }
 
     #[test]
-    fn a_head_without_an_end_is_not_read_for_ever() {
+    fn an_endless_head_is_rejected() {
         let address = served(1);
         let long = format!("GET / HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(2 * HEAD_BYTES));
-        assert!(!ask(&address, &long).contains("200 OK"));
-        assert!(!ask(&address, "\0\r\n\r\n").contains("200 OK"));
-        assert!(ask(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
+        assert!(!send(&address, &long).contains("200 OK"));
+        assert!(!send(&address, "\0\r\n\r\n").contains("200 OK"));
+        assert!(send(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
     }
 
     #[test]
-    fn callers_that_say_nothing_lock_nobody_out() {
+    fn silent_connections_do_not_block_others() {
         let address = served(1);
         let silent = || TcpStream::connect(&address).unwrap();
         let all: Vec<TcpStream> = (0..2 * MAX_CONNECTIONS).map(|_| silent()).collect();
-        assert!(ask(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
+        assert!(send(&address, "GET / HTTP/1.1\r\n\r\n").contains("200 OK"));
         drop(all);
     }
 }

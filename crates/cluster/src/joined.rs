@@ -7,20 +7,7 @@ use pavior::{Cuboid, Grid, NodeId};
 /// Other parts are returned unchanged. No two parts may share a node.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
-    let run = |axis: usize| {
-        let mut taken = vec![false; usize::from(grid.sides()[axis])];
-        for part in parts {
-            for step in 0..part.sides[axis] {
-                let at = usize::from(part.base[axis] + step) % taken.len();
-                taken[at] = true;
-            }
-        }
-        let side = taken.iter().filter(|&&taken| taken).count();
-        let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
-        // If there are several runs, the box from the first one misses nodes or is too large.
-        ((0..taken.len()).find(begins).unwrap_or(0) as u16, side as u16)
-    };
-    let runs = [run(0), run(1), run(2)];
+    let runs = [0, 1, 2].map(|axis| run(grid, parts, axis));
     let whole = Cuboid::new(runs.map(|(base, _)| base), runs.map(|(_, side)| side));
     let inside = |node: NodeId| whole.contains(grid, grid.point(node));
     let is_whole = !parts.is_empty()
@@ -30,12 +17,27 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     if is_whole { vec![whole] } else { parts.to_vec() }
 }
 
+/// Returns the start of the run of coordinates that the parts occupy on an axis, and its length. If
+/// there are several runs, the box from the first one misses nodes or is too large.
+fn run(grid: &Grid, parts: &[Cuboid], axis: usize) -> (u16, u16) {
+    let mut taken = vec![false; usize::from(grid.sides()[axis])];
+    for part in parts {
+        for step in 0..part.sides[axis] {
+            let at = usize::from(part.base[axis] + step) % taken.len();
+            taken[at] = true;
+        }
+    }
+    let length = taken.iter().filter(|&&taken| taken).count();
+    let begins = |&at: &usize| taken[at] && !taken[(at + taken.len() - 1) % taken.len()];
+    ((0..taken.len()).find(begins).unwrap_or(0) as u16, length as u16)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn parts_that_are_a_box_together_are_joined() {
+    fn parts_that_form_a_box_are_joined() {
         let grid: Grid = "torus:8x8x4".parse().unwrap();
         let at = |base, sides| Cuboid::new(base, sides);
         let layers: Vec<Cuboid> = (0..3).map(|z| at([1, 2, z], [4, 3, 1])).collect();

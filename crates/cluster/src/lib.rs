@@ -12,11 +12,13 @@
 
 mod board;
 mod boxes;
+mod events;
 mod explanation;
-mod hosts;
+mod host_check;
 pub mod http;
 mod joined;
 pub mod metrics;
+mod page_state;
 mod planner;
 mod probes;
 mod series;
@@ -24,13 +26,13 @@ mod site;
 mod view;
 
 pub use board::Board;
-pub use boxes::gives_boxes;
+pub use boxes::grants_exact_boxes;
 pub use explanation::{Context, Explainer, nearest_free};
-pub use hosts::for_hosts;
-pub use planner::{ENDLESS_S, Planner};
+pub use host_check::for_hosts;
+pub use planner::{NO_LIMIT_S, Planner};
 pub use probes::probes;
 pub use site::site;
-pub use view::{Asked, Find, Holding, MOVED, View, WaitingJob};
+pub use view::{ExplainQuery, FindJob, Holding, MAX_MOVES, View, WaitingJob};
 
 /// Formats seconds since 1970 as a date, in UTC.
 pub fn date(seconds: u64) -> String {

@@ -28,8 +28,8 @@ impl SlotGauges {
     /// Registers the gauges as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
-            found: named(registry, "slots", "Boxes of a shape that fit simultaneously"),
-            bound: named(registry, "slots_bound", "Upper bound on slots, if not all were found"),
+            found: register(registry, "slots", "Boxes of a shape that fit simultaneously"),
+            bound: register(registry, "slots_bound", "Upper bound on slots, if not all were found"),
         }
     }
 
@@ -46,20 +46,20 @@ impl SlotGauges {
 }
 
 /// Creates and registers a metric.
-pub fn named<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+pub fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     let metric = M::default();
     registry.register(name, help, metric.clone());
     metric
 }
 
 /// Returns the metrics as an HTTP response.
-pub(crate) fn answer(registry: &Registry) -> Response {
+pub(crate) fn response(registry: &Registry) -> Response {
     ([(CONTENT_TYPE, OPEN_METRICS)], text(registry)).into_response()
 }
 
 /// Creates a site that serves the metrics on every path.
-pub fn only(registry: Arc<Registry>) -> Router {
-    Router::new().fallback(move || async move { answer(&registry) })
+pub fn metrics_only_site(registry: Arc<Registry>) -> Router {
+    Router::new().fallback(move || async move { response(&registry) })
 }
 
 /// Creates a metrics registry with the program's version.

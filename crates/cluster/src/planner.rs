@@ -12,7 +12,7 @@ use pavior::{
 };
 
 /// The assumed run time of jobs without a time limit, in seconds: one year.
-pub const ENDLESS_S: u64 = 365 * 86_400;
+pub const NO_LIMIT_S: u64 = 365 * 86_400;
 
 /// A machine with its running and waiting jobs, as read from a ledger. Times are in seconds since
 /// 1970.
@@ -28,7 +28,7 @@ pub struct Planner {
 
 /// Creates a job for the scheduler. Its run time is its time limit.
 fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
-    let estimate = Time(limit.unwrap_or(ENDLESS_S));
+    let estimate = Time(limit.unwrap_or(NO_LIMIT_S));
     let (id, arrival, service) = (JobId(number), Time(arrival), Service::Run(estimate));
     Job { id, index: number, number, arrival, request, service, estimate }
 }
@@ -76,12 +76,12 @@ impl Planner {
         let start = start.min(self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));
         let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
-        self.note_end(number, end);
+        self.record_end(number, end);
         self.dispatcher.hold(job, Time(start), placement).is_ok()
     }
 
-    fn note_end(&mut self, number: u64, known: Option<u64>) {
-        if known.is_none() {
+    fn record_end(&mut self, number: u64, end: Option<u64>) {
+        if end.is_none() {
             self.endless.insert(JobId(number));
         }
     }
@@ -97,7 +97,7 @@ impl Planner {
     /// Panics if a job already has this number.
     pub fn submit(&mut self, number: u64, position: usize, request: Request, limit: Option<u64>) {
         let job = job(number, self.arrival(position), request, limit);
-        self.note_end(number, limit);
+        self.record_end(number, limit);
         self.dispatcher.submit(job).expect("job numbers are unique");
     }
 
@@ -156,7 +156,7 @@ impl Planner {
     /// Returns the time after which planned starts are not reported, because they depend on a job
     /// without a time limit.
     fn horizon(&self) -> Time {
-        Time(self.now.saturating_add(ENDLESS_S / 2))
+        Time(self.now.saturating_add(NO_LIMIT_S / 2))
     }
 
     /// Returns the scheduler's reservations.
@@ -169,10 +169,10 @@ impl Planner {
     pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         let planned = PlannedStart::of(standing, job, self.horizon())?;
         let grid = self.machine().grid();
-        let meets = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
+        let overlaps = |part: &Cuboid| planned.place.is_none_or(|at| part.intersects(grid, &at));
         let held = self.machine().held();
-        let mut there = held.iter().filter(|(_, held)| held.parts().iter().any(meets));
-        there.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
+        let mut in_the_way = held.iter().filter(|(_, held)| held.parts().iter().any(overlaps));
+        in_the_way.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
     }
 
     /// Predicts when waiting jobs start, assuming that each job runs until its time limit and no

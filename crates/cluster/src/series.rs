@@ -8,37 +8,37 @@ use crate::date;
 
 /// The state of the machine during an interval. Times are in seconds.
 #[derive(Clone, Copy)]
-struct Seen {
+struct Interval {
     at: u64,
     until: u64,
     busy: Range<u64>,
     largest_free: Range<u64>,
 }
 
-impl Stretch for Seen {
+impl Stretch for Interval {
     fn at(&self) -> u64 {
         self.at
     }
 
-    fn then(&self, next: &Seen) -> Seen {
+    fn then(&self, next: &Interval) -> Interval {
         let (busy, largest_free) =
             (self.busy.then(next.busy), self.largest_free.then(next.largest_free));
-        Seen { at: self.at, until: next.until, busy, largest_free }
+        Interval { at: self.at, until: next.until, busy, largest_free }
     }
 }
 
 #[derive(Default)]
-pub(crate) struct Series(Stretches<Seen>);
+pub(crate) struct Series(Stretches<Interval>);
 
 impl Series {
     pub(crate) fn add(&mut self, now: u64, busy: u32, largest_free: u64) {
         let (busy, largest_free) = (Range::of(busy.into()), Range::of(largest_free));
-        self.0.add(Seen { at: now, until: now, busy, largest_free });
+        self.0.add(Interval { at: now, until: now, busy, largest_free });
     }
 
     /// Returns the intervals in the page's format, oldest first.
     pub(crate) fn samples(&self) -> Vec<Value> {
-        let sample = |one: &Seen| {
+        let sample = |one: &Interval| {
             json!({
                 "at": date(one.at),
                 "until": date(one.until),
@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_week_is_bounded_and_nothing_that_was_is_lost() {
+    fn a_week_of_samples_is_bounded_and_keeps_the_maximum() {
         let mut series = Series::default();
         for second in 0..7 * 86_400 {
             let busy = if second == 86_400 { 64 } else { 7 };
             series.add(1_000_000 + second, busy, 3);
         }
         let samples = series.samples();
-        assert!(samples.len() <= Stretches::<Seen>::MOST && samples.len() > 500);
+        assert!(samples.len() <= Stretches::<Interval>::MOST && samples.len() > 500);
         let most = samples.iter().map(|one| one["busy_most"].as_u64().unwrap()).max();
         let last = samples.last().unwrap();
         assert_eq!((most, last["busy"].as_u64()), (Some(64), Some(7)));

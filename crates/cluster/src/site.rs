@@ -30,8 +30,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::board::{Board, Change};
-use crate::http::Stay;
-use crate::{Asked, View, metrics};
+use crate::http::KeepOpen;
+use crate::{ExplainQuery, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
@@ -53,7 +53,7 @@ struct App {
     board: Arc<Board>,
     metrics: Arc<Registry>,
     watchers: Arc<Semaphore>,
-    questions: Arc<Semaphore>,
+    queries: Arc<Semaphore>,
 }
 
 /// Creates the site that shows a board.
@@ -62,18 +62,18 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
         board,
         metrics,
         watchers: Arc::new(Semaphore::new(MAX_WATCHERS)),
-        questions: Arc::new(Semaphore::new(1)),
+        queries: Arc::new(Semaphore::new(1)),
     };
     Router::new()
         .route("/", get(page))
-        .route("/metrics", get(async |State(app): Shared| metrics::answer(&app.metrics)))
+        .route("/metrics", get(async |State(app): Shared| metrics::response(&app.metrics)))
         .route("/v1/state", get(state))
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
         // Requests that do not fit wait in the queue, so there are no refusals.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
-        .route("/v1/explain", post(explained))
+        .route("/v1/explain", post(explain))
         .route("/v1/slots", get(slots))
         .route("/v1/why/{*job}", get(why))
         .with_state(Arc::new(app))
@@ -82,7 +82,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
 type Shared = State<Arc<App>>;
 
 /// Formats an error for the page.
-fn fault(status: StatusCode, detail: &str) -> Response {
+fn error(status: StatusCode, detail: &str) -> Response {
     (status, Json(json!({ "detail": detail }))).into_response()
 }
 
@@ -96,13 +96,12 @@ struct StateQuery {
     at_ms: Option<String>,
 }
 
-async fn state(State(app): Shared, Query(query): Query<StateQuery>) -> Response {
-    if query.at.is_some() || query.at_ms.is_some() {
-        return fault(StatusCode::GONE, "past states are not stored; choose Live");
+async fn state(State(app): Shared, Query(state): Query<StateQuery>) -> Response {
+    if state.at.is_some() || state.at_ms.is_some() {
+        return error(StatusCode::GONE, "past states are not stored; choose Live");
     }
-    let written = tokio::task::spawn_blocking(move || app.board.state()).await;
-    let written = written.unwrap_or_default();
-    ([(CONTENT_TYPE, "application/json")], written).into_response()
+    let json = tokio::task::spawn_blocking(move || app.board.state()).await;
+    ([(CONTENT_TYPE, "application/json")], json.unwrap_or_default()).into_response()
 }
 
 #[derive(Deserialize)]
@@ -117,12 +116,12 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
 }
 
 /// Answers a query on a blocking thread, after the previous one.
-async fn answered<T: Send + 'static>(
+async fn query<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
 ) -> Result<T, Response> {
-    let busy = || fault(StatusCode::SERVICE_UNAVAILABLE, "too many queries; try again later");
-    let turn = timeout(TURN_TIMEOUT, Arc::clone(&app.questions).acquire_owned()).await;
+    let busy = || error(StatusCode::SERVICE_UNAVAILABLE, "too many queries; try again later");
+    let turn = timeout(TURN_TIMEOUT, Arc::clone(&app.queries).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else { return Err(busy()) };
     let (view, _) = app.board.view();
     let work = move || {
@@ -130,17 +129,17 @@ async fn answered<T: Send + 'static>(
         answer(&view)
     };
     let done = tokio::task::spawn_blocking(work).await.map_err(|_| busy())?;
-    done.map_err(|detail| fault(StatusCode::UNPROCESSABLE_ENTITY, &detail))
+    done.map_err(|detail| error(StatusCode::UNPROCESSABLE_ENTITY, &detail))
 }
 
-type Body = Result<Json<Asked>, JsonRejection>;
+type Body = Result<Json<ExplainQuery>, JsonRejection>;
 
-async fn explained(State(app): Shared, body: Body) -> Response {
-    let Ok(Json(asked)) = body else {
+async fn explain(State(app): Shared, body: Body) -> Response {
+    let Ok(Json(request)) = body else {
         let detail = "the body must be a JSON object with \"shape\", \"nodes\" or \"waiting\"";
-        return fault(StatusCode::BAD_REQUEST, detail);
+        return error(StatusCode::BAD_REQUEST, detail);
     };
-    let done = answered(&app, move |view| view.explain(&asked)).await;
+    let done = query(&app, move |view| view.explain(&request)).await;
     done.map_or_else(|refused| refused, |value| Json(value).into_response())
 }
 
@@ -149,13 +148,13 @@ struct SlotsQuery {
     shape: String,
 }
 
-async fn slots(State(app): Shared, Query(query): Query<SlotsQuery>) -> Response {
-    let done = answered(&app, move |view| view.slots(&query.shape)).await;
+async fn slots(State(app): Shared, Query(slots): Query<SlotsQuery>) -> Response {
+    let done = query(&app, move |view| view.slots(&slots.shape)).await;
     done.map_or_else(|refused| refused, |value| Json(value).into_response())
 }
 
 async fn why(State(app): Shared, Path(job): Path<String>) -> Response {
-    let done = answered(&app, move |view| Ok(view.why(&job))).await;
+    let done = query(&app, move |view| Ok(view.why(&job))).await;
     match done {
         Ok(Ok(text)) => (text + "\n").into_response(),
         Ok(Err(unknown)) => (StatusCode::NOT_FOUND, unknown + "\n").into_response(),
@@ -174,7 +173,7 @@ struct Watcher {
     last: u64,
     ready: std::vec::IntoIter<Change>,
     last_seq: tokio::sync::watch::Receiver<u64>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Watcher {
@@ -198,19 +197,19 @@ impl Watcher {
 /// Sends changes as server-sent events.
 async fn watch(
     State(app): Shared,
-    Extension(stay): Extension<Stay>,
+    Extension(keep_open): Extension<KeepOpen>,
     Query(query): Query<WatchQuery>,
 ) -> Response {
-    let Ok(place) = Arc::clone(&app.watchers).try_acquire_owned() else {
-        return fault(StatusCode::SERVICE_UNAVAILABLE, "too many watchers; try again later");
+    let Ok(permit) = Arc::clone(&app.watchers).try_acquire_owned() else {
+        return error(StatusCode::SERVICE_UNAVAILABLE, "too many watchers; try again later");
     };
     let last_seq = app.board.last_seq();
     let last = query.after.unwrap_or_else(|| app.board.view().1);
     let Some(ready) = app.board.after(last) else {
-        return fault(StatusCode::GONE, "these changes are no longer stored; reload /v1/state");
+        return error(StatusCode::GONE, "these changes are no longer stored; reload /v1/state");
     };
-    stay.stay();
-    let watcher = Watcher { app, last, ready: ready.into_iter(), last_seq, _place: place };
+    keep_open.request();
+    let watcher = Watcher { app, last, ready: ready.into_iter(), last_seq, _permit: permit };
     let events = stream::unfold(watcher, async |mut watcher| {
         let Change { seq, kind, data } = watcher.next().await?;
         let event = Event::default().id(seq.to_string()).event(kind).data(&*data);

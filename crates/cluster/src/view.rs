@@ -20,7 +20,7 @@ use crate::joined::joined;
 const SLOT_BUDGET: u64 = 4_000_000;
 
 /// The maximum number of jobs that an explanation proposes to move.
-pub const MOVED: usize = 2;
+pub const MAX_MOVES: usize = 2;
 
 /// The nodes held by a job or placeholder. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ pub struct WaitingJob {
 
 /// A request from the page to explain a place or a wait.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Asked {
+pub struct ExplainQuery {
     /// The sides of the requested box.
     pub shape: Option<Vec<u64>>,
     /// The requested number of nodes.
@@ -79,7 +79,7 @@ pub struct Asked {
 
 /// A function that finds the job that a text refers to. Returns the job's name, and a sentence to
 /// print before it if the text is not this name.
-pub type Find = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
+pub type FindJob = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
 /// A machine's state at one time.
 pub struct View {
@@ -102,20 +102,12 @@ pub struct View {
     /// Waiting jobs, in queue order.
     pub waiting: Vec<WaitingJob>,
     /// Finds the job that a user asks about.
-    pub find: Find,
+    pub find: FindJob,
     /// Names of jobs that cannot be read, with the reasons.
     pub unreadable: BTreeMap<String, String>,
     /// Creates the rule that converts node counts to shapes, or `None` if every job must have a
     /// shape.
     pub shaper: Option<fn(&Grid) -> Shaper>,
-}
-
-/// The data that the page draws: leases by name, named requests in queue order, and the coordinates
-/// of unavailable nodes.
-pub(crate) struct PageState {
-    pub(crate) leases: BTreeMap<String, Value>,
-    pub(crate) waiting: Vec<(String, Value)>,
-    pub(crate) failed: Vec<Vec<u16>>,
 }
 
 impl View {
@@ -170,32 +162,13 @@ impl View {
         self.state().free().largest_free().map_or(0, |at| u64::from(at.volume()))
     }
 
-    pub(crate) fn page_state(&self) -> PageState {
-        let point = |&node: &NodeId| self.grid.point(node)[..self.grid.axes()].to_vec();
-        PageState {
-            leases: self.held.iter().map(|held| (held.id.clone(), held.lease(self))).collect(),
-            waiting: self.waiting.iter().map(|job| (job.id.clone(), job.request(self))).collect(),
-            failed: self.failed.iter().map(point).collect(),
-        }
-    }
-
-    /// Explains why the first `most` jobs in the queue are waiting. Returns the explanations and
-    /// the length of the queue.
-    pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
-        let waits = |job: &WaitingJob| {
-            let forecast = job.forecast.as_ref().map(|(json, _)| json);
-            json!({ "id": job.id, "waits_for": job.waits_for(), "forecast": forecast })
-        };
-        (self.waiting.iter().take(most).map(waits).collect(), self.waiting.len())
-    }
-
-    fn waits(&self, name: &str) -> Option<&WaitingJob> {
+    fn waiting_job(&self, name: &str) -> Option<&WaitingJob> {
         self.waiting.iter().find(|job| job.id == name)
     }
 
     /// Creates the request for a shape or a number of nodes.
-    fn request(&self, asked: &Asked) -> Result<Request, String> {
-        let ask = Ask::read(asked.shape.as_deref(), asked.nodes, &self.grid);
+    fn request(&self, query: &ExplainQuery) -> Result<Request, String> {
+        let ask = Ask::read(query.shape.as_deref(), query.nodes, &self.grid);
         match (ask.map_err(|fault| fault.to_string())?, self.shaper) {
             (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
             (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
@@ -205,8 +178,8 @@ impl View {
     }
 
     /// Calls a function with an explainer for this view.
-    fn explainer<T>(&self, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
-        ask(&Explainer {
+    fn explainer<T>(&self, explain: impl FnOnce(&Explainer<'_>) -> T) -> T {
+        explain(&Explainer {
             grid: &self.grid,
             strategy: &self.strategy.to_string(),
             scheduler: &self.scheduler,
@@ -224,13 +197,14 @@ impl View {
     ///
     /// # Errors
     /// Returns the reason if no such job is waiting or the request cannot fit the machine.
-    pub fn explain(&self, asked: &Asked) -> Result<Value, String> {
-        let none = || "no such job is waiting".to_string();
-        let waiting = asked.waiting.as_deref().map(|name| self.waits(name).ok_or_else(none));
+    pub fn explain(&self, query: &ExplainQuery) -> Result<Value, String> {
+        let unknown = || "no such job is waiting".to_string();
+        let waiting =
+            query.waiting.as_deref().map(|name| self.waiting_job(name).ok_or_else(unknown));
         let waiting = waiting.transpose()?;
         let request = match waiting {
             Some(waiting) => waiting.request.ok_or_else(|| waiting.sentence.clone())?,
-            None => self.request(asked)?,
+            None => self.request(query)?,
         };
         let state = self.state();
         let answer = explain::answer(&state, &self.strategy, &request, 1);
@@ -252,18 +226,21 @@ impl View {
             Err(_) => Some("place"),
         };
         let queued = if waiting.is_some() { Queued::Kept } else { Queued::First };
-        let context = Context { moved: MOVED, queued, planned: None };
+        let context = Context { moved: MAX_MOVES, queued, planned: None };
         let snapshot = self.snapshot(&state)?;
         let (why, lines) = self.explainer(|one| one.explain(&snapshot, &request, &context));
         let nearest = nearest_free(&snapshot, &request, why.as_ref());
         let blocked = why.as_ref().and_then(|why| why.blocked.as_ref());
-        let counts = [self.free(), self.busy(), self.failed.len() as u32];
         Ok(json!({
             "machine": self.grid.to_string(),
             "strategies": [choice],
             "diagnosis": {
                 "why": lines,
-                "counts": { "free": counts[0], "busy": counts[1], "failed": counts[2] },
+                "counts": {
+                    "free": self.free(),
+                    "busy": self.busy(),
+                    "failed": self.failed.len(),
+                },
                 "needed": needed,
                 "missing": missing,
                 "nearest": nearest.map(|at| Place::of(&self.grid, &at)),
@@ -287,8 +264,8 @@ impl View {
     /// # Errors
     /// Returns the reason why the shape does not fit the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
-        let asked = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
-        let Ask::Shape(sides) = asked else {
+        let ask = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
+        let Ask::Shape(sides) = ask else {
             return Err("a side is longer than the machine".to_string());
         };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
@@ -313,12 +290,12 @@ impl View {
             let parts = held.parts.iter().map(|part| explain::words(&self.grid, part));
             return Ok(format!("{which}{name} holds {}", parts.collect::<Vec<_>>().join("; ")));
         }
-        let job = self.waits(&name).ok_or_else(unknown)?;
+        let job = self.waiting_job(&name).ok_or_else(unknown)?;
         let Some(request) = job.request else {
             return Ok(format!("{which}{name}: {}", job.sentence));
         };
         let snapshot = self.snapshot(&self.state())?;
-        let context = Context { moved: MOVED, queued: Queued::Kept, planned: None };
+        let context = Context { moved: MAX_MOVES, queued: Queued::Kept, planned: None };
         let (_, mut lines) = self.explainer(|one| one.explain(&snapshot, &request, &context));
         lines.extend(job.forecast.as_ref().map(|(_, words)| words.clone()));
         Ok(format!("{which}{name} is waiting: {}\n{}", job.sentence, lines.join("\n")))
@@ -329,40 +306,5 @@ impl Holding {
     /// Returns the number of nodes.
     pub fn nodes(&self) -> u32 {
         self.parts.iter().map(Cuboid::volume).sum()
-    }
-
-    fn lease(&self, view: &View) -> Value {
-        json!({
-            "id": self.id,
-            "state": "held",
-            "machine": view.name,
-            "nodes": self.nodes(),
-            "requested": self.nodes(),
-            "parts": Place::all(&view.grid, &self.parts),
-            "start": self.start.map(date),
-            "expires": self.end.map(date),
-            "tenant": self.user,
-            "job": self.job.as_ref().unwrap_or(&self.id),
-        })
-    }
-}
-
-impl WaitingJob {
-    fn request(&self, view: &View) -> Value {
-        let axes = view.grid.axes();
-        json!({
-            "id": self.id,
-            "state": "waiting",
-            "machine": view.name,
-            "requested": self.nodes,
-            "shape": self.shape.map(|sides| sides[..axes].to_vec()),
-            "asked": date(self.submitted),
-            "tenant": self.user,
-            "job": self.id,
-        })
-    }
-
-    fn waits_for(&self) -> Value {
-        json!({ "kind": self.kind, "sentence": self.sentence, "by": self.starts.map(date) })
     }
 }

@@ -220,7 +220,7 @@ impl LookAhead {
         let mut oldest = Queue::new();
         queue.iter().take(self.thinking.seen).for_each(|job| oldest.push(job.clone()));
         let after = if start.is_none() { Some(now) } else { None };
-        let scheduler = Box::new(From { after, base: self.base() });
+        let scheduler = Box::new(DelayedStart { after, base: self.base() });
         let Ok(mut dispatcher) = view.what_if(&oldest, running, scheduler) else {
             return f64::INFINITY;
         };
@@ -257,12 +257,12 @@ struct Drawn {
 }
 
 /// An EASY scheduler that starts jobs only after a given instant.
-struct From {
+struct DelayedStart {
     after: Option<Time>,
     base: Box<dyn Scheduler>,
 }
 
-impl Scheduler for From {
+impl Scheduler for DelayedStart {
     fn next(
         &mut self,
         now: Time,

@@ -42,7 +42,7 @@ impl Estimate {
 }
 
 /// An experiment's samples, which can be found by parameter values.
-pub(super) struct Evidence<'e> {
+pub(super) struct PointEvidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
@@ -69,9 +69,9 @@ impl Observed {
 /// Two points, by index.
 pub(super) type Pair = [usize; 2];
 
-impl<'e> Evidence<'e> {
-    pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> Evidence<'e> {
-        Evidence { specification, samples }
+impl<'e> PointEvidence<'e> {
+    pub(super) fn new(specification: &'e Specification, samples: &'e Samples) -> PointEvidence<'e> {
+        PointEvidence { specification, samples }
     }
 
     /// Returns a parameter's values at the points that match `picks`, as text and, if possible, as

@@ -90,6 +90,14 @@ pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperErr
     toml::to_string(&whole).map_err(|error| PaperError::new(QUICK, error.to_string()))
 }
 
+/// Unwraps the result of reading a file that is built into the program.
+///
+/// # Panics
+/// This never panics, because a test reads each of these files.
+pub(super) fn built_in<T>(result: Result<T, PaperError>) -> T {
+    result.unwrap_or_else(|error| panic!("built-in file: {error}"))
+}
+
 pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Result<T, PaperError> {
     toml::from_str(text).map_err(|error| PaperError {
         file,

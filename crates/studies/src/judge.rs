@@ -10,7 +10,7 @@ use super::evidence::{Observed, Pair};
 use super::points::{Combination, Side, combinations};
 use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
-use super::{Estimate, Evidence, Statement};
+use super::{Estimate, PointEvidence, Statement};
 
 /// Judges every row, except that a quick run leaves out rows that compare measured times.
 ///
@@ -18,7 +18,7 @@ use super::{Estimate, Evidence, Statement};
 /// Returns a row's position and the reason if the row refers to anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
-    evidence: &Evidence<'_>,
+    evidence: &PointEvidence<'_>,
     quick: bool,
 ) -> Result<Vec<Statement>, Fault> {
     let judge = Judge { evidence, names: &statements.names };
@@ -30,7 +30,7 @@ pub(super) fn judge(
         for (span, row) in claim.rows::<Row>()? {
             let metric = row.metric.as_ref().map(|name| evidence.metric(name)).transpose();
             if !(quick && metric.is_ok_and(|metric| metric.is_some_and(Observed::is_measured))) {
-                judge.rows(&claim.id, &row, &mut all).map_err(wrong(span))?;
+                judge.add_verdicts(&claim.id, &row, &mut all).map_err(wrong(span))?;
             }
         }
         for worked in &claim.worked {
@@ -42,18 +42,18 @@ pub(super) fn judge(
 }
 
 struct Judge<'e, 's> {
-    evidence: &'e Evidence<'s>,
+    evidence: &'e PointEvidence<'s>,
     names: &'e BTreeMap<String, String>,
 }
 
 impl Judge<'_, '_> {
     /// Judges a row. Adds one statement per name, which may cover several combinations.
-    fn rows(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
+    fn add_verdicts(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
-        for one in combinations(row, self.evidence)? {
+        for combination in combinations(row, self.evidence)? {
             let word = |part: &Part| match part {
                 Part::Word(Word { word }) => Ok(word.clone()),
-                Part::Parameter(name) => Ok(self.named(one.value(name)?).to_string()),
+                Part::Parameter(name) => Ok(self.named(combination.value(name)?).to_string()),
             };
             let words: Vec<String> = row.id.iter().map(word).collect::<Result<_, String>>()?;
             let id = match &words[..] {
@@ -61,12 +61,14 @@ impl Judge<'_, '_> {
                 words => format!("{claim}@{}", words.join("-")),
             };
             match named.last_mut().filter(|(last, _)| *last == id) {
-                Some((_, same)) => same.push(one),
-                None => named.push((id, vec![one])),
+                Some((_, same)) => same.push(combination),
+                None => named.push((id, vec![combination])),
             }
         }
         for (id, members) in named {
-            let judged = self.row(row, &members).map_err(|reason| format!("row {id}: {reason}"))?;
+            let judged = self
+                .worst_verdict(row, &members)
+                .map_err(|reason| format!("row {id}: {reason}"))?;
             let judged = Statement { id, stated: !row.ours, ..judged };
             all.push(judged.note(row.note.as_str()));
         }
@@ -80,8 +82,9 @@ impl Judge<'_, '_> {
 
     /// Judges all combinations with the same name. The result is the worst verdict, with one
     /// combination to show.
-    fn row(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
-        let judged = members.iter().map(|one| self.one(row, one)).collect::<Result<Vec<_>, _>>();
+    fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
+        let judged =
+            members.iter().map(|one| self.verdict(row, one)).collect::<Result<Vec<_>, _>>();
         let mut judged = judged?;
         if row.rule == Rule::Highest && judged.iter().any(|one| one.ours.is_some()) {
             judged.retain(|one| one.ours.is_some());
@@ -92,7 +95,8 @@ impl Judge<'_, '_> {
         Ok(shown)
     }
 
-    fn one(&self, row: &Row, one: &Combination) -> Result<Statement, String> {
+    /// Judges one combination.
+    fn verdict(&self, row: &Row, one: &Combination) -> Result<Statement, String> {
         if let Some(formulas) = &row.formulas {
             return self.formulas(row, formulas, one);
         }

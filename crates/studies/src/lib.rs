@@ -37,7 +37,7 @@ use statements::Statements;
 
 pub use count::{StatementCount, in_words, write_summary};
 pub use evidence::Estimate;
-use evidence::Evidence;
+use evidence::PointEvidence;
 pub use folder::PaperError;
 pub use pages::{Verdicts, files, index, sections};
 pub use readings::{Closeness, Goal, Reading, Readings};
@@ -81,10 +81,7 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
         folder!("slices", "slices", None),
     ];
     let papers = NAMES.iter().zip(folders);
-    // A test reads each of these papers.
-    papers
-        .map(|(name, folder)| Paper::new(name, folder).expect("built-in papers are valid"))
-        .collect()
+    papers.map(|(name, folder)| folder::built_in(Paper::new(name, folder))).collect()
 });
 
 /// The first remark in the report about a quick run.
@@ -181,7 +178,7 @@ impl Paper {
         samples: &Samples,
         quick: bool,
     ) -> Result<Vec<Statement>, PaperError> {
-        let evidence = Evidence::new(specification, samples);
+        let evidence = PointEvidence::new(specification, samples);
         let judged = judge::judge(&self.statements, &evidence, quick);
         judged.map_err(|fault| PaperError {
             file: folder::STATEMENTS,

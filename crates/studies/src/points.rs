@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pavior::names::unknown_name;
 use toml::Value;
 
-use super::Evidence;
+use super::PointEvidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
 /// The point or points to which a value applies: both points, one of them, or the point from which
@@ -69,7 +69,10 @@ fn sided(word: &str) -> (Side, &str) {
 ///
 /// # Errors
 /// Returns an error if a value is invalid, or not in the experiment.
-pub(super) fn combinations(row: &Row, evidence: &Evidence<'_>) -> Result<Vec<Combination>, String> {
+pub(super) fn combinations(
+    row: &Row,
+    evidence: &PointEvidence<'_>,
+) -> Result<Vec<Combination>, String> {
     let sides =
         [(Side::At, &row.at), (Side::A, &row.a), (Side::B, &row.b), (Side::From, &row.from)];
     let slots = |(side, picks): (Side, &'_ Picks)| -> Vec<(Side, String, Pick)> {
@@ -104,7 +107,7 @@ fn values(
     name: &str,
     pick: &Pick,
     so_far: &Combination,
-    evidence: &Evidence<'_>,
+    evidence: &PointEvidence<'_>,
 ) -> Result<Vec<String>, String> {
     let found = match pick {
         Pick::One(value) => return Ok(vec![plain(value)]),

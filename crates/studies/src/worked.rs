@@ -8,7 +8,7 @@ use pavior::strategies::{MfaCandidate, MfaVerdict, mfa_candidates};
 use pavior::{Coordinates, Cuboid, JobId, Request, Sides};
 use serde::Deserialize;
 
-use super::{Evidence, Statement};
+use super::{PointEvidence, Statement};
 
 /// A worked example: a snapshot in the experiment, and the paper's results in it.
 #[derive(Clone, Debug, Deserialize)]
@@ -70,19 +70,18 @@ impl Worked {
     pub(super) fn judge(
         &self,
         claim: &str,
-        evidence: &Evidence<'_>,
+        evidence: &PointEvidence<'_>,
     ) -> Result<Vec<Statement>, String> {
         let id = format!("{claim}@{}", self.id);
         let wrong = |reason: String| format!("row {id}: {reason}");
         let asking = Asking::of(evidence.at(&self.at).map_err(wrong)?).map_err(wrong)?;
-        if let Finds::Candidates { around, rows } = &self.finds {
-            return Ok(asking.candidates(&id, *around, rows));
-        }
         let judged = match &self.finds {
+            Finds::Candidates { around, rows } => {
+                return Ok(asking.candidates(&id, *around, rows));
+            }
             Finds::Choice { place, index } => asking.choice(&id, place, *index),
             Finds::MeanSize(mean) => Ok(asking.mean_size(&id, *mean)),
             Finds::Contact { base, index, busy } => asking.contact(&id, *base, (*index, *busy)),
-            Finds::Candidates { .. } => unreachable!("judged above"),
         };
         judged.map(|one| vec![one.note(self.note.as_str())]).map_err(wrong)
     }

@@ -59,14 +59,14 @@ fn times(rows: &Rows, by: Rgb) -> Rgb {
 /// Returns the linear light of a color such as `#1a85f8`.
 fn linear(hex: &str) -> Rgb {
     [1, 3, 5].map(|at| {
-        let byte = u8::from_str_radix(&hex[at..at + 2], 16).expect("a colour has digits");
+        let byte = u8::from_str_radix(&hex[at..at + 2], 16).expect("a color has digits");
         let part = f64::from(byte) / 255.0;
         if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
     })
 }
 
-fn seen(rows: &Rows, colour: Rgb) -> Rgb {
-    let shown = times(rows, colour).map(|part| part.clamp(0.0, 1.0));
+fn seen(rows: &Rows, color: Rgb) -> Rgb {
+    let shown = times(rows, color).map(|part| part.clamp(0.0, 1.0));
     times(&LAB, times(&CONES, shown).map(f64::cbrt))
 }
 
@@ -76,7 +76,7 @@ fn contrast(one: Rgb, other: Rgb) -> f64 {
 }
 
 /// Returns the colors in a piece of source code, in order.
-fn colours(text: &str) -> Vec<&str> {
+fn colors(text: &str) -> Vec<&str> {
     let starts = text.match_indices("\"#").map(|(at, _)| at + 1);
     starts.map(|at| &text[at..at + 7]).collect()
 }
@@ -87,16 +87,16 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
 }
 
 #[test]
-fn any_two_colours_are_told_apart() {
-    let source = include_str!("../page/src/colours.ts");
+fn any_two_colors_can_be_distinguished() {
+    let source = include_str!("../page/src/colors.ts");
     let theme = include_str!("../page/src/theme.ts");
-    let all = colours(between(source, "const SERIES: [string, string][] = [", "];"));
+    let all = colors(between(source, "const SERIES: [string, string][] = [", "];"));
     assert_eq!(all.len(), 24, "twelve, each in light and in dark");
     for (dark, name) in ["LIGHT", "DARK"].into_iter().enumerate() {
         let series: Vec<&str> = all.iter().skip(dark).step_by(2).copied().collect();
         let page = between(theme, &format!("const {name}: Paper = {{"), "};");
         for around in ["card: ", "free: "] {
-            let around = colours(between(page, around, ","))[0];
+            let around = colors(between(page, around, ","))[0];
             for one in &series {
                 let found = contrast(linear(one), linear(around));
                 assert!(found >= CONTRAST, "{one} on {around}: {found:.2} to 1");

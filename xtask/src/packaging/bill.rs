@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::files::file_names;
 use crate::process::{self, array, text};
 
 /// A package included in the program.
@@ -116,7 +117,10 @@ fn of_npm(root: &Path) -> Result<Vec<Part>, String> {
 pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     let (program, others): (Vec<&Part>, Vec<&Part>) =
         parts.iter().partition(|part| part.text("name") == "pavior-cli");
-    let mut program = program[0].component.clone();
+    let [program] = program[..] else {
+        return Err("cargo tree does not list pavior-cli".to_string());
+    };
+    let mut program = program.component.clone();
     program["type"] = "application".into();
     program["name"] = "pavior".into();
     let others: Vec<&Value> = others.iter().map(|part| &part.component).collect();
@@ -140,7 +144,7 @@ pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     for part in parts.iter().filter(|part| !part.text("name").starts_with("pavior")) {
         let license = text(&part.component["licenses"][0], "expression");
         let _ = writeln!(list, "{} {}: {license}", part.text("name"), part.text("version"));
-        for name in super::files(&part.folder)?.iter().filter(|name| is_license(name)) {
+        for name in file_names(&part.folder)?.iter().filter(|name| is_license(name)) {
             if let Ok(text) = fs::read_to_string(part.folder.join(name)) {
                 texts.entry(text).or_default().insert(part.text("name"));
             }

@@ -7,9 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{
-    DOC, MANUAL, Release, SERVE, SLURM, files, glibc, make_folder, put, write as write_file,
-};
+use super::files::{copy_into, file_names, make_folder, write as write_file};
+use super::{DOC, MANUAL, Release, SERVE, SLURM, glibc};
 use crate::process;
 
 /// The folder for packaged systemd units in Debian.
@@ -38,9 +37,9 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-MIT")))
         .and_then(|()| fs::rename(folder.join(ZSH.0), folder.join(ZSH.1)))
         .map_err(|error| format!("{}: {error}", usr.display()))?;
-    put(&release.root.join(SERVE), &folder.join(SYSTEM))?;
+    copy_into(&release.root.join(SERVE), &folder.join(SYSTEM))?;
     let manual = usr.join(MANUAL);
-    for page in files(&manual)? {
+    for page in file_names(&manual)? {
         compress(&manual.join(page))?;
     }
     let (major, minor) = glibc(&usr.join("bin/pavior"))?;
@@ -54,11 +53,11 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior-slurm");
     for file in SLURM {
         let place = if file.ends_with(".service") { SYSTEM } else { "etc/pavior" };
-        put(&release.root.join(file), &folder.join(place))?;
+        copy_into(&release.root.join(file), &folder.join(place))?;
     }
     for page in ["slurm", "slurm-users", "slurm-operation", "slurm-reference", "slurm-design"] {
         let page = release.root.join("docs").join(page).with_extension("md");
-        put(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
+        copy_into(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
     }
     // Upgrades keep the administrator's changes.
     write_file(&folder.join("DEBIAN/conffiles"), "/etc/pavior/slurm.toml\n")?;

@@ -8,11 +8,13 @@
 mod bill;
 pub(crate) mod crates;
 mod debian;
+mod files;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use self::files::{copy_into, file_names, make_folder, write};
 use crate::{notes, process, python};
 
 /// The oldest glibc that a release supports, as in manylinux_2_28.
@@ -38,7 +40,7 @@ const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
 /// The script that installs and tries a release, and the Python program that tests the wheel.
-const STORY: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
+const TRIAL: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
 /// Shells and the paths of their completion files.
 const COMPLETIONS: &[(&str, &str)] = &[
@@ -75,7 +77,7 @@ struct Release {
 
 /// Creates a release in `dist/`.
 pub(crate) fn dist(root: &Path) -> Result<(), String> {
-    lacking()?;
+    check_tools()?;
     let environment = python::environment(root)?;
     let linker = format!("linker={}", environment.linker()?.display());
     let words = "rustc --locked --package pavior-cli --bin pavior --all-features --profile dist --";
@@ -93,13 +95,13 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
 /// Creates a release from the program and wheel built by the checks, and tries it in a clean
 /// Debian 13. Skips parts that this machine cannot create.
 pub(crate) fn check(root: &Path) -> Vec<String> {
-    if let Err(why) = lacking() {
+    if let Err(why) = check_tools() {
         return notes::skip("the contents of a release", &why);
     }
     python::with_environment(root, "the contents of a release", |environment| {
-        let made = process::program(root).and_then(|program| {
+        let made = process::program_of_tests(root).and_then(|program| {
             let release = Release::new(root, root.join(CHECKED), "0")?;
-            put(&python::built_wheel(root)?, &release.out)?;
+            copy_into(&python::built_wheel(root)?, &release.out)?;
             release.make(&program)?;
             let bill = release.bill().display().to_string();
             environment.run(root, &["python", "-c", VALIDATE, &bill])
@@ -107,7 +109,9 @@ pub(crate) fn check(root: &Path) -> Vec<String> {
         match (made, chroot(root, CLEAN)) {
             (Err(problem), _) => vec![problem],
             (Ok(()), Err(why)) => notes::skip("a release in a clean Debian 13", &why),
-            (Ok(()), Ok(())) => used(root, &root.join(CHECKED), CLEAN).err().into_iter().collect(),
+            (Ok(()), Ok(())) => {
+                install_and_try(root, &root.join(CHECKED), CLEAN).err().into_iter().collect()
+            }
         }
     })
 }
@@ -130,7 +134,7 @@ pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     }
     let debian = format!("clean-{version}");
     chroot(root, &debian)?;
-    used(root, &release, &debian)
+    install_and_try(root, &release, &debian)
 }
 
 fn chroot(root: &Path, debian: &str) -> Result<(), String> {
@@ -138,20 +142,20 @@ fn chroot(root: &Path, debian: &str) -> Result<(), String> {
 }
 
 /// Installs a copy of a release in a chroot and tries it.
-fn used(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
-    let seen = root.join("target/installed");
-    let _ = fs::remove_dir_all(&seen);
-    let files = files(release)?.into_iter().map(|name| release.join(name));
-    for file in files.chain(STORY.map(|file| root.join(file))) {
-        put(&file, &seen)?;
+fn install_and_try(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
+    let copy = root.join("target/installed");
+    let _ = fs::remove_dir_all(&copy);
+    let files = file_names(release)?.into_iter().map(|name| release.join(name));
+    for file in files.chain(TRIAL.map(|file| root.join(file))) {
+        copy_into(&file, &copy)?;
     }
     let mut run = Command::new(root.join(CHROOT));
-    run.args(["run", debian]).arg(&seen).arg("bash").arg(seen.join("installed.sh")).arg(&seen);
+    run.args(["run", debian]).arg(&copy).arg("bash").arg(copy.join("installed.sh")).arg(&copy);
     process::run(&mut run)
 }
 
 /// Returns an error if this machine cannot create a release.
-fn lacking() -> Result<(), String> {
+fn check_tools() -> Result<(), String> {
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     if (system, processor) != ("linux", "x86_64") {
         return Err(format!(
@@ -210,7 +214,7 @@ impl Release {
         debian::slurm(self)?;
         write(&self.bill(), &bill::text_of(&parts)?)?;
         let mut sums = Command::new("sha256sum");
-        let sums = process::output(sums.args(files(&self.out)?).current_dir(&self.out))?;
+        let sums = process::output(sums.args(file_names(&self.out)?).current_dir(&self.out))?;
         write(&self.out.join("SHA256SUMS"), &sums)?;
         println!("{}", self.out.display());
         Ok(())
@@ -219,9 +223,9 @@ impl Release {
     /// Writes an installation below a prefix: the stripped program, manual pages, completions,
     /// units and licenses.
     fn write_tree(&self, program: &Path, prefix: &Path) -> Result<(), String> {
-        put(program, &prefix.join("bin"))?;
+        copy_into(program, &prefix.join("bin"))?;
         let program = prefix.join("bin/pavior");
-        take_apart(&program, &self.stage.join("pavior.debug"))?;
+        split_debug_data(&program, &self.stage.join("pavior.debug"))?;
         make_folder(&prefix.join(MANUAL))?;
         let mut manual = Command::new(&program);
         process::output(manual.args(["manual", "--into"]).arg(prefix.join(MANUAL)))?;
@@ -231,11 +235,11 @@ impl Release {
         }
         // Administrators install the units.
         for file in SLURM {
-            put(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
+            copy_into(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }
-        put(&self.root.join(SERVE), &prefix.join("share/pavior/serve"))?;
+        copy_into(&self.root.join(SERVE), &prefix.join("share/pavior/serve"))?;
         for file in ["LICENSE-APACHE", "LICENSE-MIT", "CHANGELOG.md"] {
-            put(&self.root.join(file), &prefix.join(DOC))?;
+            copy_into(&self.root.join(file), &prefix.join(DOC))?;
         }
         Ok(())
     }
@@ -259,40 +263,13 @@ impl Release {
 }
 
 /// Moves a program's debug data into a separate, linked file.
-fn take_apart(program: &Path, debug: &Path) -> Result<(), String> {
+fn split_debug_data(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)
     };
     objcopy(&["--only-keep-debug", "--compress-debug-sections"], &[program, debug])?;
     objcopy(&["--strip-all"], &[program])?;
     objcopy(&[&format!("--add-gnu-debuglink={}", debug.display())], &[program])
-}
-
-/// Returns the sorted file names in a folder.
-fn files(folder: &Path) -> Result<Vec<String>, String> {
-    let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut names: Vec<String> = entries
-        .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
-        .collect();
-    names.sort();
-    Ok(names)
-}
-
-fn make_folder(folder: &Path) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
-}
-
-/// Writes a file, creating the folders above it.
-fn write(file: &Path, text: &str) -> Result<(), String> {
-    make_folder(file.parent().unwrap_or(file))?;
-    fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
-}
-
-/// Copies a file with its permissions into a folder, creating the folder if necessary.
-fn put(file: &Path, folder: &Path) -> Result<(), String> {
-    make_folder(folder)?;
-    let copied = fs::copy(file, folder.join(file.file_name().unwrap_or_default()));
-    copied.map(drop).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 #[test]

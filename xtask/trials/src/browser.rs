@@ -18,6 +18,10 @@ const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
+/// The maximum time to wait for the page, on a busy machine.
+const MAX_WAIT: Duration = Duration::from_mins(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
 /// A browser with one page. Closed when dropped.
 pub struct Browser {
     process: Child,
@@ -79,13 +83,14 @@ impl Browser {
 
     /// Waits for the first page, and returns its identifier.
     fn first_page(&mut self) -> Option<Value> {
-        for _ in 0..3000 {
+        let began = Instant::now();
+        while began.elapsed() < MAX_WAIT {
             let targets = self.call("Target.getTargets", &json!({}));
             let page = targets["targetInfos"].as_array()?.iter().find(|one| one["type"] == "page");
             if let Some(page) = page {
                 return Some(page["targetId"].clone());
             }
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(POLL_INTERVAL);
         }
         None
     }
@@ -139,11 +144,11 @@ impl Browser {
     pub fn until(&mut self, expression: &str) {
         let began = Instant::now();
         while self.value(&format!("Boolean({expression})")) != true {
-            if began.elapsed() > Duration::from_mins(5) {
+            if began.elapsed() > MAX_WAIT {
                 let shown = self.value("`${location.href}: ${document.body?.innerText}`");
                 panic!("still not true: {expression}\nthe page: {shown}");
             }
-            std::thread::sleep(Duration::from_millis(50));
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 

@@ -69,8 +69,8 @@ fn events(
     into.write_all(input.as_bytes()).ok()?;
     drop(into);
     let output = child.wait_with_output().ok()?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    let behind = |word: &str| told.lines().find_map(|line| Some(line.split_once(word)?.1));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let behind = |word: &str| errors.lines().find_map(|line| Some(line.split_once(word)?.1));
     let names = behind("Events    :").unwrap_or_default().split_whitespace().map(str::to_string);
     let counts = behind("Collected :").unwrap_or_default().split_whitespace();
     let counts = counts.map(|count| count.parse::<f64>().ok());
@@ -78,7 +78,7 @@ fn events(
         names.zip(counts).map(|(name, count)| Some((name, count?))).collect();
     let events = events.filter(|events| !events.is_empty() && output.status.success());
     if events.is_none() {
-        eprintln!("note: callgrind failed for {arguments:?}:\n{told}");
+        eprintln!("note: callgrind failed for {arguments:?}:\n{errors}");
     }
     events
 }

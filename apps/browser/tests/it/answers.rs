@@ -25,22 +25,22 @@ fn log(case: &Value) -> Value {
 }
 
 #[test]
-fn a_question_has_the_answer_of_the_table() {
+fn answers_equal_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
     // On the page, nodes cannot be made unavailable at a given time.
     for case in cases.iter().filter(|case| case["unavailable"] == json!([])) {
         let mut engine = Engine::default();
-        let mut told = |command: Value, bytes: &str| -> Value {
+        let mut reply_to = |command: Value, bytes: &str| -> Value {
             let reply = engine.answer(format!("{command}\n{bytes}").as_bytes());
             serde_json::from_str(&reply).unwrap()
         };
-        told(json!({ "do": "log", "name": "log.json" }), &log(case).to_string());
+        reply_to(json!({ "do": "log", "name": "log.json" }), &log(case).to_string());
         // First fit places the jobs in the table's boxes.
         let settings = json!({ "machine": "mesh:4x2", "strategy": "ff", "trace": "log.json" });
-        told(json!({ "do": "open", "run": 0, "settings": settings }), "");
-        told(json!({ "do": "step", "run": 0, "instants": 1 }), "");
+        reply_to(json!({ "do": "open", "run": 0, "settings": settings }), "");
+        reply_to(json!({ "do": "step", "run": 0, "instants": 1 }), "");
         let shape = format!("{}x{}", case["shape"][0], case["shape"][1]);
-        let answer = told(json!({ "do": "ask", "run": 0, "shape": shape }), "");
+        let answer = reply_to(json!({ "do": "ask", "run": 0, "shape": shape }), "");
         let jobs = case["jobs"].as_array().unwrap();
         let end = |job: &Value| job["end"].as_u64().unwrap();
         let times: Vec<_> = jobs.iter().map(|job| (format!("{}.00", end(job)), end(job))).collect();

@@ -117,7 +117,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
 }
 
 #[test]
-fn results_are_those_of_the_same_experiment() {
+fn results_equal_those_of_the_same_experiment() {
     use pavior::experiments::{Environment, Keys, NoStore, Setting, Shard, Specification};
     let all = of_words("machine=mesh:16x16 strategy=tff load=2 jobs=100");
     let message = json!({ "do": "simulate", "settings": all });

@@ -114,7 +114,7 @@ fn examples_have_their_documented_answers() {
 /// Operates a figure by keyboard, on wide and narrow screens, in light and dark mode: a request, a
 /// grant, and a node that becomes busy. There are no accessibility violations or wide elements.
 #[test]
-fn figures_are_for_everybody() {
+fn figures_are_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
     let Some(server) = Server::start(&["mfa", "tbl"]) else { return };
     for (width, dark) in [(1400, false), (400, true)] {

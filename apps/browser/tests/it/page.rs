@@ -15,7 +15,7 @@ const COMPLETED: &str = "window.pavior.sides.map((side) => side.state.completed)
 /// Checks that both machines run in the initial view, and that the difference has a confidence
 /// interval after enough jobs. Typed settings restart the runs and appear in the address.
 #[test]
-fn two_machines_run_and_are_compared() {
+fn two_runs_are_compared() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
     if open(&mut browser, "#speed=1024").is_none() {
         return;
@@ -47,7 +47,7 @@ fn two_machines_run_and_are_compared() {
 
 /// Pauses with the space bar and types a shape; both machines answer.
 #[test]
-fn questions_are_asked_from_a_keyboard() {
+fn questions_can_be_asked_with_the_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
     if open(&mut browser, "#load=4&speed=64&view=2d&machine=mesh:16x16").is_none() {
         return;
@@ -74,7 +74,7 @@ fn questions_are_asked_from_a_keyboard() {
 
 /// Checks that a dropped log is replayed in the background without fetching anything.
 #[test]
-fn a_log_is_replayed_in_the_page() {
+fn the_page_replays_a_log() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
     if open(&mut browser, "#paused=1").is_none() {
         return;
@@ -106,7 +106,7 @@ fn a_log_is_replayed_in_the_page() {
 /// Checks that both views are accessible at both widths, in light and dark mode, and that no part
 /// of the page is wider than the screen.
 #[test]
-fn the_page_is_for_everybody() {
+fn the_page_is_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
     for (view, width, dark) in
         [("3d", 1400, false), ("2d", 1400, true), ("2d", 400, false), ("3d", 400, true)]

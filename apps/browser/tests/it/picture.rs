@@ -13,7 +13,7 @@ const FRAMES: usize = 28;
 const SHOWN: u32 = 160;
 
 #[test]
-fn the_animation_of_the_readme() {
+fn the_readme_animation_is_recorded() {
     let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
     let Some(mut browser) = Browser::start(WIDTH, HEIGHT) else { return };
     let Some(page) = crate::built("pavior.html") else { return };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{AdviceParameters, ParameterArgs};
+use super::{AdviceParameters, ParameterArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArgs {
@@ -15,9 +15,8 @@ pub(crate) struct AdviseArgs {
     /// The box to count, such as 4x4x4 [default: half of the machine along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,
-    /// The number of threads; does not affect results [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArgs,
     /// Writes an HTML page
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,

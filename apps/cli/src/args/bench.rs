@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::{ParameterArgs, RequestParameters};
-use crate::output::Format;
+use super::{FormatArgs, ParameterArgs, RequestParameters};
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchArgs {
@@ -59,9 +58,8 @@ pub(crate) struct RoundArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results")]
 pub(crate) struct TimeArgs {
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
     /// Draws the times as SVG
     #[arg(long)]
     pub(crate) chart: Option<PathBuf>,

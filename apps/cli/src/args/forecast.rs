@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{ForecastParameters, ParameterArgs, finite};
-use crate::output::Format;
+use super::{ForecastParameters, FormatArgs, ParameterArgs, ThreadArgs, finite};
 
 #[derive(Debug, Args)]
 pub(crate) struct ForecastArgs {
@@ -19,15 +18,13 @@ pub(crate) struct ForecastArgs {
     /// The number of simulated futures per forecast
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) futures: u16,
-    /// The maximum number of threads [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArgs,
     /// Writes a CSV file with one line per job in the log
     #[arg(long, short, value_name = "FILE", conflicts_with = "queue")]
     pub(crate) out: Option<PathBuf>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }
 
 #[derive(Debug, Args)]

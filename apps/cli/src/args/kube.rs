@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::output::Format;
+use super::FormatArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
@@ -64,9 +64,8 @@ pub(crate) enum KubeCommand {
     /// Lists all Jobs with a shape: state, box, reason for waiting, and expected start based on
     /// time limits
     Queue {
-        /// The output format [default: table on a terminal, otherwise json]
-        #[arg(long, value_enum)]
-        format: Option<Format>,
+        #[command(flatten)]
+        output: FormatArgs,
     },
     /// Explains why a Job is waiting, and which moves of other Jobs would help
     Why {
@@ -94,9 +93,8 @@ pub(crate) enum KubeCommand {
             value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
         )]
         budget: u64,
-        /// The output format [default: table on a terminal, otherwise json]
-        #[arg(long, value_enum)]
-        format: Option<Format>,
+        #[command(flatten)]
+        output: FormatArgs,
     },
     /// Lists the pods waiting for placement; with --open, removes their gates so that they can
     /// start anywhere. Delete the policies first

@@ -3,22 +3,19 @@
 
 mod advise;
 mod bench;
+mod common;
 mod experiments;
+mod explain;
 mod forecast;
-
-use std::path::PathBuf;
-
-use clap::{Args, Parser, Subcommand};
-
-use crate::output::Format;
-
 #[cfg(feature = "kube")]
 mod kube;
 mod messages;
 mod parameter_sets;
 mod parameters;
+mod plot;
 #[cfg(feature = "serve")]
 mod serve;
+mod simulate;
 mod slots;
 #[cfg(feature = "slurm")]
 mod slurm;
@@ -27,9 +24,15 @@ mod traces;
 mod unblock;
 mod yardstick;
 
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
 pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use bench::BenchArgs;
-pub(crate) use experiments::{ExperimentArgs, MergeArgs, PlotArgs, ReproduceArgs};
+pub(crate) use common::{AskArgs, FormatArgs, ThreadArgs, Turning, finite};
+pub(crate) use experiments::{ExperimentArgs, MergeArgs, ReproduceArgs};
+pub(crate) use explain::ExplainArgs;
 pub(crate) use forecast::{ForecastArgs, StateArgs};
 #[cfg(feature = "kube")]
 pub(crate) use kube::{KubeArgs, KubeCommand};
@@ -39,14 +42,16 @@ pub(crate) use parameter_sets::{
     RunParameters, StreamParameters,
 };
 pub(crate) use parameters::ParameterArgs;
+pub(crate) use plot::PlotArgs;
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
+pub(crate) use simulate::{ResultArgs, SimulateArgs};
 pub(crate) use slots::SlotsArgs;
 #[cfg(feature = "slurm")]
 pub(crate) use slurm::{SlurmArgs, SlurmCommand};
 pub(crate) use sweep::{SpansArgs, SweepCommand, SweepCommandArgs, WantedArgs};
 pub(crate) use traces::{ConvertArgs, GenerateArgs, InspectArgs, TraceArgs, TraceCommand};
-pub(crate) use unblock::{Turning, UnblockArgs, finite};
+pub(crate) use unblock::UnblockArgs;
 pub(crate) use yardstick::YardstickArgs;
 
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
@@ -135,9 +140,8 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }
 
 /// The arguments of a command that this build lacks.
@@ -175,98 +179,4 @@ pub(crate) struct AllocateArgs {
     /// The seed for random strategies
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-}
-
-/// A request, with text and numbers as typed; [`crate::input::request`] parses them.
-#[derive(Debug, Args)]
-pub(crate) struct AskArgs {
-    /// The requested box, such as 3x2
-    #[arg(long, conflicts_with = "nodes")]
-    pub(crate) shape: Option<String>,
-    /// The requested number of nodes, for which the shape rule chooses a box
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) nodes: Option<u32>,
-    /// The rule that turns a number of nodes into a box
-    #[arg(long, default_value = "compact", conflicts_with = "shape")]
-    pub(crate) shape_rule: String,
-    /// The seed for strategies and shape rules with random choices
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ExplainArgs {
-    /// The machine, such as mesh:8x8
-    #[arg(long, short)]
-    pub(crate) machine: String,
-    /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
-    /// they were granted, and `{"node":[1,1]}` for failed nodes; - is standard input
-    #[arg(long)]
-    pub(crate) busy: PathBuf,
-    /// Considers only the jobs in --busy that run at this time, for example in the output of
-    /// `simulate --placements`
-    #[arg(long)]
-    pub(crate) at: Option<f64>,
-    #[command(flatten)]
-    pub(crate) ask: AskArgs,
-    /// The freedom in placing the job: box, turned, any-box, connected or any
-    /// [default: that of each strategy]
-    #[arg(long)]
-    pub(crate) freedom: Option<String>,
-    /// The strategies to try, separated by commas [default: all that work on the machine]
-    #[arg(long, short)]
-    pub(crate) strategy: Option<String>,
-    /// Skips strategies that do not work on the machine, and lists them
-    #[arg(long, requires = "strategy")]
-    pub(crate) skip_unsupported: bool,
-    /// Draws the placement that each strategy chooses
-    #[arg(long)]
-    pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SimulateArgs {
-    #[command(flatten)]
-    pub(crate) parameters: ParameterArgs<RunParameters>,
-    /// The number of threads; does not affect results [default: one per core]
-    #[arg(long, help_heading = "Replications")]
-    pub(crate) threads: Option<usize>,
-    #[command(flatten)]
-    pub(crate) results: ResultArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Results")]
-pub(crate) struct ResultArgs {
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
-    /// Leaves out the measured time per attempt
-    #[arg(long)]
-    pub(crate) no_timing: bool,
-    /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
-    /// the name are replaced by the values of each combination
-    #[arg(long)]
-    pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes a summary of replication 0 as Batsim's schedule.json; accepts the placeholders of
-    /// --jobs-csv
-    #[arg(long)]
-    pub(crate) schedule: Option<PathBuf>,
-    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; accepts the
-    /// placeholders of --jobs-csv
-    #[arg(long)]
-    pub(crate) swf: Option<PathBuf>,
-    /// Writes the placements of replication 0 as JSON lines; accepts the placeholders of --jobs-csv
-    #[arg(long)]
-    pub(crate) placements: Option<PathBuf>,
-    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; accepts the
-    /// placeholders of --jobs-csv
-    #[arg(long)]
-    pub(crate) channels: Option<PathBuf>,
-    /// Draws this load on the machine, as SVG; accepts the placeholders of --jobs-csv
-    #[arg(long)]
-    pub(crate) heatmap: Option<PathBuf>,
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{AskArgs, Turning};
-use crate::output::Format;
+use super::{AskArgs, FormatArgs, Turning};
 
 #[derive(Debug, Args)]
 pub(crate) struct SlotsArgs {
@@ -39,7 +38,6 @@ pub(crate) struct SlotsArgs {
     /// Draws the machine with the boxes
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::ThreadArgs;
+
 #[derive(Debug, Args)]
 pub(crate) struct SweepCommandArgs {
     #[command(subcommand)]
@@ -42,7 +44,6 @@ pub(crate) struct SpansArgs {
     /// The directory for this part; an interrupted run is continued
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// The number of threads [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArgs,
 }

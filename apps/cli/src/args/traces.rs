@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
 use pavior::Time;
 use pavior::workload::TimeUnit;
 use pavior::workload::traces::batsim::Version;
 
-use super::{LogParameters, ParameterArgs, StreamParameters};
-use crate::output::Format;
+use super::{FormatArgs, LogParameters, ParameterArgs, StreamParameters};
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceArgs {
@@ -45,11 +45,16 @@ pub(crate) struct ConvertArgs {
     /// recently ended job, if that job ended at most this long before (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
-    /// The version of Batsim to write for
-    #[arg(long, value_enum, default_value_t = Batsim::V4)]
-    pub(crate) batsim: Batsim,
+    /// The version of Batsim to write for: v4 (up to version 4) or v5 (version 5 and later)
+    #[arg(long, default_value = "v4", value_parser = batsim_version())]
+    pub(crate) batsim: Version,
     #[command(flatten)]
     pub(crate) read: ParameterArgs<LogParameters>,
+}
+
+fn batsim_version() -> impl TypedValueParser<Value = Version> {
+    let names = PossibleValuesParser::new(["v4", "v5"]);
+    names.map(|name| if name == "v4" { Version::V4 } else { Version::V5 })
 }
 
 /// Parses a time such as `20m`, `90s`, `1.5h` or, in seconds, `1200`.
@@ -68,23 +73,6 @@ fn duration(text: &str) -> Result<Time, String> {
         Ok(TimeUnit::SECOND.time(time))
     } else {
         Err("not a valid time; use one such as 20m, 90s or 1h".to_string())
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Batsim {
-    /// Up to version 4.
-    V4,
-    /// Version 5 and later.
-    V5,
-}
-
-impl Batsim {
-    pub(crate) fn version(self) -> Version {
-        match self {
-            Batsim::V4 => Version::V4,
-            Batsim::V5 => Version::V5,
-        }
     }
 }
 
@@ -123,7 +111,6 @@ pub(crate) struct InspectArgs {
     /// Writes an HTML page [default without a file: standard output]
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) html: Option<PathBuf>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }

@@ -2,19 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::AskArgs;
-use crate::output::Format;
-
-/// The boxes that may be turned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Turning {
-    /// The request and every moved job.
-    All,
-    /// No box.
-    None,
-}
+use super::{AskArgs, FormatArgs, Turning, finite};
 
 #[derive(Debug, Args)]
 pub(crate) struct UnblockArgs {
@@ -76,13 +66,6 @@ pub(crate) struct UnblockArgs {
     /// Draws the machine before and after the moves
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
-}
-
-/// Parses a time, which is any finite number.
-pub(crate) fn finite(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "not a finite number".to_string())
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }

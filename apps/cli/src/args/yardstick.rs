@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::output::Format;
+use super::{FormatArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct YardstickArgs {
@@ -20,10 +20,8 @@ pub(crate) struct YardstickArgs {
     /// Runs only the first 60 jobs of three scenarios, which takes seconds instead of minutes
     #[arg(long)]
     pub(crate) quick: bool,
-    /// The number of threads; does not affect results [default: one per core]
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
-    /// The output format [default: table on a terminal, otherwise json]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<Format>,
+    #[command(flatten)]
+    pub(crate) pool: ThreadArgs,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
 }

@@ -8,14 +8,10 @@ use pavior::experiments::{Environment, Keys, Specification};
 use serde_json::{Value, json};
 
 use crate::args::{AdviceFormat, AdviseArgs};
-use crate::commands::simulate;
 use crate::failure::Failure;
-use crate::output::{self, Format, Table};
+use crate::output::{self, Format, MAX_WIDTH, Table};
 use crate::progress::Bar;
-use crate::{files, logs, pool, run_directory};
-
-/// The width of tables, for 80-column terminals.
-const TABLE_WIDTH: usize = 80;
+use crate::{files, log_notes, logs, pool, run_directory};
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
@@ -28,14 +24,14 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
     let advice =
-        pool::install(args.threads, || advise(&settings, args.slots.as_deref(), environment))?;
+        pool::install(args.pool.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
-    simulate::note_skipped_lines(&folder);
+    log_notes::print_log_notes(&folder);
     // If jobs cannot run in the places recorded in the log, the advice states the reason.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
-        simulate::note_placed(&specification, &folder).ok();
+        log_notes::print_placed(&specification, &folder).ok();
     }
     let advice = advice.map_err(|error| match error {
         AdviceError::Setting(error) => Failure::in_setting(&settings, error),
@@ -46,7 +42,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
     if let Some(path) = &args.out {
         files::write_whole(path, |out| out.write_all(html().as_bytes()))?;
     }
-    let format = args.format.unwrap_or(match Format::or_default(None) {
+    let format = args.format.unwrap_or(match Format::default_here() {
         Format::Table => AdviceFormat::Table,
         _ => AdviceFormat::Json,
     });
@@ -73,25 +69,25 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
             "Current configuration: {jobs} jobs on {machine}, strategy {strategy}, scheduler \
              {scheduler}{never}"
         ),
-        TABLE_WIDTH,
+        MAX_WIDTH,
     )?;
     for sentence in recommendations(advice) {
-        output::text(&format!("- {sentence}"), TABLE_WIDTH)?;
+        output::text(&format!("- {sentence}"), MAX_WIDTH)?;
     }
     for by_size in [false, true] {
-        output::text("", TABLE_WIDTH)?;
+        output::text("", MAX_WIDTH)?;
         let what = if by_size { "waiting (h) by nodes" } else { "difference" };
         table(advice, what, by_size)?;
     }
-    output::text("", TABLE_WIDTH)?;
+    output::text("", MAX_WIDTH)?;
     for note in notes(advice) {
-        output::text(&note, TABLE_WIDTH)?;
+        output::text(&note, MAX_WIDTH)?;
     }
     output::text(
         "± is the half-width of the interval; ~ marks an interval that contains zero, so the \
          difference is not significant. --format json includes the command for each number; --out \
          FILE.html writes a page.",
-        TABLE_WIDTH,
+        MAX_WIDTH,
     )
 }
 
@@ -124,7 +120,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
         let cells = columns.iter().map(|&at| cell(&advice.measures[at], one.changes[at]));
         table.row([one.name.clone()].into_iter().chain(cells).collect());
     }
-    table.print(TABLE_WIDTH).map(drop)
+    table.print(MAX_WIDTH).map(drop)
 }
 
 /// Returns the complete advice as JSON, in the units of the metrics.

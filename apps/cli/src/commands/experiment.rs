@@ -37,11 +37,11 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     let run = run_directory::run(&specification, &inputs, None, part)?;
     let resume = args.sweep.resume_options();
     let (mut open, known) = run_directory::begin(&out, &run, &text, &specification, resume)?;
-    let threads = args.sweep.threads;
+    let threads = args.sweep.pool.threads;
     let samples = sweep(&specification, known, shard, &inputs, &mut open, threads, &out)?;
     let files = publish(&specification, &samples, &open, &out)?;
     let comparable = results::check_stuck_jobs(&specification, &samples);
-    show(args.sweep.format, &specification, &samples, &files)?;
+    show(args.sweep.output.format(), &specification, &samples, &files)?;
     comparable
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
 
 /// Prints the same results as in the stored files.
 pub(crate) fn show(
-    format: Option<Format>,
+    format: Format,
     specification: &Specification,
     samples: &Samples,
     files: &[Publication],
@@ -114,7 +114,7 @@ pub(crate) fn show(
         let file = files.iter().find(|file| file.name == name);
         String::from_utf8_lossy(file.map_or(&[][..], |file| &file.bytes))
     };
-    match Format::or_default(format) {
+    match format {
         Format::Json => output::json_text(&text_of("results.json")),
         Format::Csv => output::plain(&text_of("results.csv")),
         Format::Table => {

@@ -15,14 +15,11 @@ use serde_json::{Value, json};
 use crate::args::ExplainArgs;
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
-use crate::output::{self, Format, Table, count};
+use crate::output::{self, Format, MAX_WIDTH, Table, count, sides};
 use crate::{files, input};
 
 /// The maximum number of jobs that a plan moves.
 const MAX_MOVED_JOBS: usize = 2;
-
-/// The maximum width of tables and sentences, even on wider terminals.
-const MAX_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -39,26 +36,26 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let answer = explain::answer(&busy.state, selection, &request, args.ask.seed);
         answers.push(answer.map_err(Failure::usage)?);
     }
-    let (snapshot, why) = diagnosed(&busy, &request)?;
-    let story = Story { busy, request, answers, skipped, snapshot, why };
+    let (snapshot, why) = diagnose(&busy, &request)?;
+    let report = ExplainReport { busy, request, answers, skipped, snapshot, why };
     if let Some(path) = &args.svg {
-        let name = |job: JobId| story.busy.shown_name(job).raw();
-        let freed = story.blocked().map(|blocked| blocked.at);
-        let Story { busy, answers, .. } = &story;
+        let name = |job: JobId| report.busy.shown_name(job).raw();
+        let freed = report.blocked().map(|blocked| blocked.at);
+        let ExplainReport { busy, answers, .. } = &report;
         let svg = pavior::draw::explanation(&busy.state, &request, answers, freed.as_ref(), &name);
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
-    match Format::or_default(args.format) {
-        Format::Json => output::json(&story.json(args.ask.seed)),
-        Format::Csv => story.csv(),
-        Format::Table => story.table(),
+    match args.output.format() {
+        Format::Json => output::json(&report.json(args.ask.seed)),
+        Format::Csv => report.csv(),
+        Format::Table => report.table(),
     }
 }
 
 /// Finds the jobs in the way of the boxes that a request may use. Returns no reason if the request
 /// has no box. Jobs end at the times given in their lines; jobs without a numeric end time never
 /// end.
-fn diagnosed(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
+fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
     let Some(shape) = request.shape else { return Ok((snapshot, None)) };
@@ -81,7 +78,7 @@ fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<Le
 }
 
 /// The results and the settings for printing them.
-struct Story {
+struct ExplainReport {
     busy: Busy,
     request: Request,
     answers: Vec<Answer>,
@@ -92,7 +89,7 @@ struct Story {
     why: Option<Why>,
 }
 
-impl Story {
+impl ExplainReport {
     fn grid(&self) -> &Grid {
         self.busy.state.grid()
     }
@@ -111,7 +108,7 @@ impl Story {
     }
 
     /// Describes the free place, or explains why there is none.
-    fn lines(&self) -> Vec<String> {
+    fn why_lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
         let refuses = |answer: &&Answer| answer.outcome.is_err();
@@ -127,38 +124,40 @@ impl Story {
     }
 
     /// Returns the request as JSON. Its freedom is included only if the user specified one.
-    fn asked(&self) -> Value {
+    fn request_json(&self) -> Value {
         let axes = self.grid().axes();
-        let mut asked = json!({
+        let mut request = json!({
             "nodes": self.request.nodes,
             "shape": self.request.shape.map(|shape| shape[..axes].to_vec()),
         });
         if let Some(freedom) = self.request.freedom {
-            asked["freedom"] = json!(freedom.word());
+            request["freedom"] = json!(freedom.word());
         }
-        asked
+        request
     }
 
     fn json(&self, seed: u64) -> Value {
         let (state, grid) = (&self.busy.state, self.grid());
         let cuboid = |at: Option<Cuboid>| at.map(|at| Place::of(grid, &at));
         let fits = self.why.as_ref().and_then(|why| why.place.first().copied());
+        let strategies: Vec<_> =
+            self.answers.iter().map(|answer| self.strategy_json(answer)).collect();
         let mut document = json!({
             "schema": 1,
             "version": env!("CARGO_PKG_VERSION"),
             "seed": seed,
             "machine": grid.to_string(),
-            "request": self.asked(),
+            "request": self.request_json(),
             "free": state.free().count(),
             "busy": state.busy_nodes(),
             "failed": state.failed().len(),
             "jobs": state.held().len(),
-            "perfect_index": self.perfect(),
-            "strategies": self.answers.iter().map(|answer| self.entry(answer)).collect::<Vec<_>>(),
+            "perfect_index": self.perfect_index(),
+            "strategies": strategies,
             "fits": cuboid(fits),
             "nearest": cuboid(self.nearest()),
             "largest_free": cuboid(self.largest_free()),
-            "why": self.lines(),
+            "why": self.why_lines(),
             "blocked": self.blocked().map(|blocked| self.blocked_json(blocked)),
         });
         if let Some(skipped) = &self.skipped {
@@ -175,7 +174,7 @@ impl Story {
         json!(blocked.json(&self.snapshot, name, holder, time))
     }
 
-    fn entry(&self, answer: &Answer) -> Value {
+    fn strategy_json(&self, answer: &Answer) -> Value {
         let choice = answer.outcome.as_ref().ok();
         let parts = choice.map_or(&[][..], |choice| choice.placement.parts());
         json!({
@@ -251,7 +250,7 @@ impl Story {
         let shape =
             shape.map_or("without a shape".into(), |shape| format!("as {}", sides(grid, shape)));
         let perfect = self
-            .perfect()
+            .perfect_index()
             .map_or(String::new(), |index| format!(" (maximum index as one box: {index})"));
         format!(
             "{grid}: {} hold{} {}{failed}, {} free; request: {} {shape}{perfect}",
@@ -274,30 +273,25 @@ impl Story {
                 sentences.push(format!("{reason} ({}): {}", reason.meaning(), names.join(", ")));
             }
         }
-        sentences.extend(self.lines());
+        sentences.extend(self.why_lines());
         if self.blocked().is_some() {
             sentences.push(match self.nearest() {
-                Some(at) => format!("nearest box that fits: {}", self.words(&at)),
+                Some(at) => format!("nearest box that fits: {}", self.describe(&at)),
                 None => "nearest box that fits: none, no node is free".into(),
             });
         }
         let largest = self.largest_free();
-        sentences.extend(largest.map(|at| format!("largest free submesh: {}", self.words(&at))));
+        sentences.extend(largest.map(|at| format!("largest free submesh: {}", self.describe(&at))));
         sentences
     }
 
     /// Formats a box with its number of nodes.
-    fn words(&self, at: &Cuboid) -> String {
+    fn describe(&self, at: &Cuboid) -> String {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
     /// Returns the maximum index that the requested box can have.
-    fn perfect(&self) -> Option<i64> {
+    fn perfect_index(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }
-}
-
-fn sides(grid: &Grid, shape: [u16; 3]) -> String {
-    let sides: Vec<String> = shape[..grid.axes()].iter().map(u16::to_string).collect();
-    sides.join("x")
 }

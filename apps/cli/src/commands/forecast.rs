@@ -7,22 +7,22 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use pavior::answers::forecasts::{Effort, Forecast, Judged, Score, Third};
-use pavior::experiments::{Environment, Keys, RunSettings, Specification, forecast_log};
+use pavior::experiments::{Environment, RunSettings, forecast_log};
 use pavior::workload::TimeUnit;
 use serde_json::json;
 
 use crate::args::ForecastArgs;
 use crate::failure::Failure;
-use crate::output::{self, Format, Reply, Table};
+use crate::output::{self, Reply, Table};
 use crate::progress::Bar;
-use crate::{files, logs};
+use crate::{files, logs, settings};
 
 pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
-    if args.threads == Some(0) {
+    if args.pool.threads == Some(0) {
         return Err(Failure::usage("--threads 0: there must be at least one thread"));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = args.threads.unwrap_or(cores).min(usize::from(args.futures));
+    let threads = args.pool.threads.unwrap_or(cores).min(usize::from(args.futures));
     let effort = Effort { futures: args.futures.into(), threads, seed: 1 };
     match &args.log {
         Some(log) => of_log(args, log, effort),
@@ -47,15 +47,14 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     if let Some(path) = &args.out {
         files::write_whole(path, |out| lines(out, &judged))?;
     }
-    let format = Format::or_default(args.format);
+    let format = args.output.format();
     reply(&Score::of(&judged), rejected).print(format, output::width())
 }
 
 /// Reads the settings, which must specify exactly one run of the log.
 fn run_settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
-    let settings = args.parameters.settings_for(log);
-    let specification = Specification::from_settings(&settings, "forecast", Keys::Options)
-        .map_err(|error| Failure::in_setting(&settings, error))?;
+    let typed = args.parameters.settings_for(log);
+    let specification = settings::specification(&typed, "forecast")?;
     match &specification.points[..] {
         [point] => Ok(point.settings().clone()),
         _ => Err(Failure::usage(

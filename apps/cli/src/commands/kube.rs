@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use pavior::time::Date;
-use pavior_kube::{Cluster, Entry, KubeError, Manifests, Options};
+use pavior_kube::{Cluster, Entry, KubeError, Manifests, Mode, Options};
 use serde_json::to_value;
 
 use crate::args::{KubeArgs, KubeCommand};
@@ -17,12 +17,13 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     let Some(command) = &args.command else {
         let options = Options {
             name: args.name.clone().unwrap_or_else(replica_name),
+            mode: match args.observe {
+                Some(_) => Mode::Observe { machine: args.spec.clone() },
+                None => Mode::Elected,
+            },
             page: args.observe.clone().or_else(|| args.page.clone()),
             probes: args.probes.clone(),
             machine: args.machine.clone(),
-            observe: args.observe.is_some(),
-            spec: args.spec.clone(),
-            always: false,
         };
         return Ok(pavior_kube::run(&options)?);
     };
@@ -35,17 +36,17 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     match command {
         KubeCommand::Manifests { no_mutation, image, resource, exclusive, kueue } => {
             if let Some(resource) = resource.as_ref().filter(|_| !exclusive) {
-                return Err(Failure::usage(pavior_kube::question(resource)?));
+                return Err(Failure::usage(pavior_kube::confirmation(resource)?));
             }
             let (image, resource) = (image.clone(), resource.clone());
             let (no_mutation, kueue) = (*no_mutation, *kueue);
             let manifests = Manifests { no_mutation, image, resource, kueue };
             output::plain(&manifests.text()?)
         }
-        KubeCommand::Queue { format } => queue(*format),
+        KubeCommand::Queue { output } => queue(output.format()),
         KubeCommand::Why { job } => why(job, MAX_MOVED_JOBS),
         KubeCommand::Unblock { job, moves } => why(job, usize::from(*moves)),
-        KubeCommand::Slots { shape, budget, format } => slots(shape, *budget, *format),
+        KubeCommand::Slots { shape, budget, output } => slots(shape, *budget, output.format()),
         KubeCommand::Uninstall { open } => uninstall(*open),
     }
 }
@@ -73,7 +74,7 @@ fn probable_start(one: &Entry) -> String {
 
 /// Prints one line per Job. The last column, the reason for waiting, is truncated to the terminal
 /// width.
-fn queue(format: Option<Format>) -> Result<(), Failure> {
+fn queue(format: Format) -> Result<(), Failure> {
     let all = Cluster::read()?.queue()?;
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
     let cells = |one: &Entry| {
@@ -95,7 +96,7 @@ fn queue(format: Option<Format>) -> Result<(), Failure> {
         csv: (&header, rows),
         sentences: Vec::new(),
     };
-    reply.print(Format::or_default(format), output::width())
+    reply.print(format, output::width())
 }
 
 /// Explains what a Job is waiting for. Plans move at most `moved` other Jobs.
@@ -113,14 +114,14 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     output::plain(&(lines.join("\n") + "\n"))
 }
 
-fn slots(shape: &str, budget: u64, format: Option<Format>) -> Result<(), Failure> {
+fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
     let all = Cluster::read()?.slots(shape, budget)?;
     let header = ["machine", "boxes", "free", "at most"];
     let rows = all.iter().map(|one| {
         let boxes = one.boxes.join(" ");
         vec![one.machine.clone(), boxes, one.free.to_string(), one.bound.to_string()]
     });
-    match Format::or_default(format) {
+    match format {
         Format::Json => output::json(&to_value(&all).map_err(std::io::Error::from)?),
         Format::Csv => output::csv(&header, &rows.collect::<Vec<_>>()),
         Format::Table => {
@@ -152,7 +153,9 @@ impl From<KubeError> for Failure {
     fn from(error: KubeError) -> Failure {
         match error {
             KubeError::UnknownJob(_)
-            | KubeError::Machine(_)
+            | KubeError::Machine { .. }
+            | KubeError::NoMachine
+            | KubeError::Shape(_)
             | KubeError::Name(_)
             | KubeError::File { .. } => Failure::usage(error),
             _ => Failure::other(error),

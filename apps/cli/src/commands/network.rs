@@ -6,16 +6,19 @@ use std::path::Path;
 
 use pavior::experiments::NetworkParameters;
 use pavior::network::{Delivery, Message, Network, Settings, run_list, zero_load_latency};
-use pavior::{Coordinates, Grid, Time, json};
+use pavior::{Grid, Time, json};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::{MessageParameters, NetworkCommandArgs, ParameterArgs};
-use crate::busy;
 use crate::failure::Failure;
 use crate::input;
+use crate::json_lines::{LineError, error_position, for_each_line};
 use crate::output::{self, Format, Table};
 
+const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blocked"];
+
+/// A message on standard input.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -54,40 +57,30 @@ fn parameters(args: &ParameterArgs<MessageParameters>) -> Result<NetworkParamete
 /// Reads all messages, and fails at the first invalid line.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
-    busy::each_line(Path::new("-"), |line, _| {
+    for_each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
         // Without this check, serde would also accept an array of values as a message.
         if line.trim_start().starts_with('[') {
-            return Err(("a message must be an object, {\"at\",\"from\",\"to\"}".into(), whole));
+            let message = "a message must be an object, {\"at\",\"from\",\"to\"}";
+            return Err(LineError::new(message, whole));
         }
         let parsed: Line = json::read(line.as_bytes()).map_err(|error| {
-            let at = busy::place(&error, line);
-            (json::reason(&error), at..line.len())
+            LineError::new(json::reason(&error), error_position(&error, line)..line.len())
         })?;
-        let ends = [point(grid, &parsed.from), point(grid, &parsed.to)];
-        let [Some(from), Some(to)] = ends else {
-            let at = if ends[0].is_none() { &parsed.from } else { &parsed.to };
-            return Err((format!("{at:?} is not a node of {grid}"), whole));
+        let node = |coordinates: &[u64]| {
+            input::node(coordinates, grid).ok_or_else(|| {
+                let message = format!("{coordinates:?} is not a node of {grid}");
+                LineError::new(message, whole.clone())
+            })
         };
+        let ends = [node(&parsed.from)?, node(&parsed.to)?];
         let id = messages.len() as u64;
         let (flits, created) = (parsed.flits.unwrap_or(flits), Time(parsed.at));
-        let message = Message::between(grid, id, [from, to], flits, created);
-        messages.push(message.map_err(|error| (error.to_string(), whole))?);
+        let message = Message::between(grid, id, ends, flits, created);
+        messages.push(message.map_err(|error| LineError::new(error.to_string(), whole))?);
         Ok(())
     })?;
     Ok(messages)
-}
-
-/// Reads a node from one coordinate per axis of the machine.
-fn point(grid: &Grid, coordinates: &[u64]) -> Option<Coordinates> {
-    let mut point = [0; 3];
-    if coordinates.len() != grid.axes() {
-        return None;
-    }
-    for (axis, &coordinate) in coordinates.iter().enumerate() {
-        point[axis] = u16::try_from(coordinate).ok()?;
-    }
-    grid.contains(point).then_some(point)
 }
 
 /// A printer of deliveries in id order. Prints each delivery as soon as all earlier ones have been
@@ -100,8 +93,6 @@ struct Printer {
     rows: Vec<Vec<String>>,
     out: io::BufWriter<io::Stdout>,
 }
-
-const HEADER: [&str; 6] = ["id", "created", "delivered", "latency", "hops", "blocked"];
 
 impl Printer {
     fn new(format: Option<Format>, settings: Settings) -> Printer {

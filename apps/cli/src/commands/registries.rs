@@ -129,7 +129,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
 
 /// Prints entries. A table shows only the given columns.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
-    match Format::or_default(args.format) {
+    match args.output.format() {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
         Format::Csv => {
             let keys: Vec<&str> = entries

@@ -107,50 +107,57 @@ impl Results<'_> {
         output::csv(&[&parameters[..], &rest].concat(), &lines)
     }
 
+    /// Prints a table of the metrics in `named`, or else of the default ones.
     fn table(&self, named: Option<&str>) -> Result<(), Failure> {
-        let varying: Vec<&str> =
-            ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
-        let words = if varying.contains(&"scheduler") { 2 } else { 1 };
-        let available: Vec<&str> = self
-            .rows
-            .first()
-            .map(|row| self.metrics(row).map(|(name, ..)| name).collect())
-            .unwrap_or_default();
-        let columns: Vec<&str> = match named {
+        let available: Vec<&str> = match self.rows.first() {
+            Some(row) => self.metrics(row).map(|(name, ..)| name).collect(),
+            None => Vec::new(),
+        };
+        let metrics: Vec<&str> = match named {
             Some(named) => added_first(&available, named),
             None => DEFAULT_METRICS.into_iter().filter(|name| available.contains(name)).collect(),
         };
-        let shows_rejected = self.any_rejected() && !columns.contains(&"rejected");
-        let rejected_column: &[&str] = if shows_rejected { &["rejected"] } else { &[] };
-        let header = [&["strategy"][..], &varying, rejected_column, &columns].concat();
-        let mut table = Table::new(&header, words);
-        for row in &self.rows {
-            let names = ["strategy"].iter().chain(&varying);
-            let mut cells: Vec<String> =
-                names.map(|name| value(row.point, name).to_string()).collect();
-            cells.extend(rejected_column.iter().map(|_| mean_rejected(row)));
-            for column in &columns {
-                let found = self.metrics(row).find(|(name, ..)| name == column);
-                let time = row.allocation_ns.filter(|_| *column == ALLOCATION_NS);
-                // A table needs at most four decimals.
-                cells.push(match (time, found) {
-                    (Some(time), _) => format!("{:.4}", time.median),
-                    (None, Some((_, _, summary))) => format!("{summary:.4}"),
-                    (None, None) => String::new(),
-                });
-            }
-            table.row(cells);
-        }
         let width = output::width();
         output::text(&self.headline(), width)?;
-        let cut = table.print(width)?;
-        let hidden = available.len() - columns.len() + cut;
-        if columns.contains(&ALLOCATION_NS) {
+        let omitted = self.columns(&metrics).print(width)?;
+        let hidden = available.len() - metrics.len() + omitted;
+        if metrics.contains(&ALLOCATION_NS) {
             let note = "allocation_ns: median over the replications, with its 95 % confidence \
                         interval in brackets (needs at least six replications).";
             output::text(note, width)?;
         }
         self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))
+    }
+
+    /// Returns a table with one row per combination. Parameters that do not vary, and rejected jobs
+    /// if there are none, have no column.
+    fn columns(&self, metrics: &[&str]) -> Table {
+        let parameters: Vec<&str> =
+            ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
+        let words = if parameters.contains(&"scheduler") { 2 } else { 1 };
+        let shows_rejected = self.any_rejected() && !metrics.contains(&"rejected");
+        let rejected: &[&str] = if shows_rejected { &["rejected"] } else { &[] };
+        let header = [&["strategy"][..], &parameters, rejected, metrics].concat();
+        let row = |row: &PointResult<'_>| {
+            let names = ["strategy"].iter().chain(&parameters);
+            let mut cells: Vec<String> =
+                names.map(|name| value(row.point, name).to_string()).collect();
+            cells.extend(shows_rejected.then(|| mean_rejected(row)));
+            cells.extend(metrics.iter().map(|metric| self.cell(row, metric)));
+            cells
+        };
+        Table::new(&header, words).with_rows(self.rows.iter().map(row))
+    }
+
+    /// Formats a metric with at most four decimals.
+    fn cell(&self, row: &PointResult<'_>, metric: &str) -> String {
+        let time = row.allocation_ns.filter(|_| metric == ALLOCATION_NS);
+        let found = self.metrics(row).find(|(name, ..)| *name == metric);
+        match (time, found) {
+            (Some(time), _) => format!("{:.4}", time.median),
+            (None, Some((_, _, summary))) => format!("{summary:.4}"),
+            (None, None) => String::new(),
+        }
     }
 
     /// Returns true if the rows have different values of a parameter.

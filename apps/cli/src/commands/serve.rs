@@ -15,6 +15,9 @@ use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::input;
 
+/// The maximum number of shapes for which slots are counted when the metrics are scraped.
+const MAX_SLOT_SHAPES: usize = 16;
+
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let tls = args.tls_cert.as_ref().zip(args.tls_key.as_ref()).map(|(certificate, key)| Tls {
         certificate: certificate.clone(),
@@ -94,9 +97,6 @@ fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     served.map(Some).map_err(|error| Failure::option("--scheduler", typed, 0, &error))
 }
 
-/// The maximum number of shapes for which slots are counted when the metrics are scraped.
-const MAX_SLOT_SHAPES: usize = 16;
-
 /// Parses the shapes for which the metrics count slots.
 fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     let mut all: Vec<Sides> = Vec::new();
@@ -107,8 +107,11 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
         };
         let sides = read_sides(part)
             .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
-        if all.contains(&sides) || all.len() == MAX_SLOT_SHAPES {
-            return Err(fault(format!("at most {MAX_SLOT_SHAPES} different shapes are allowed")));
+        if all.contains(&sides) {
+            return Err(fault(format!("`{part}` appears twice")));
+        }
+        if all.len() == MAX_SLOT_SHAPES {
+            return Err(fault(format!("at most {MAX_SLOT_SHAPES} shapes are allowed")));
         }
         all.push(sides);
     }

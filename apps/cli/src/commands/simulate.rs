@@ -3,27 +3,21 @@
 //! The options are converted to a specification, which is run like an experiment.
 
 use pavior::experiments::{
-    Environment, Folder, Keys, NoStore, PlacedCounts, Point, Policy, Recording, Scenario, Setting,
-    Shard, Specification, SweepError,
+    Environment, NoStore, Policy, Recording, Setting, Shard, Specification, SweepError,
 };
-use pavior::simulation::Histories;
-use pavior::text::shown;
-use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::args::SimulateArgs;
 use crate::commands::{experiment, records, results};
 use crate::failure::Failure;
-use crate::logs;
-use crate::output::Format;
-use crate::pool;
 use crate::progress::Bar;
+use crate::{log_notes, logs, pool, settings};
 
 pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let mut settings = args.parameters.settings();
+    let mut typed = args.parameters.settings();
     if args.results.no_timing {
-        settings.push(Setting::new("timing", "false"));
+        typed.push(Setting::new("timing", "false"));
     }
-    let mut specification = specification(&settings)?;
+    let mut specification = settings::specification(&typed, "simulate")?;
     experiment::say_left_out(&specification);
     run_logs_once(&mut specification);
     if args.parameters.typed("trace").is_some() && args.parameters.typed("machine").is_none() {
@@ -39,14 +33,14 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
         recording: files.are_wanted().then_some(&recording),
         stop: None,
     };
-    let samples = pool::install(args.threads, || {
+    let samples = pool::install(args.pool.threads, || {
         specification.run(Vec::new(), Shard::WHOLE, environment, &mut NoStore)
     })?;
     bar.finish();
-    note_skipped_lines(&folder);
-    note_rejected(&specification, &folder)?;
+    log_notes::print_log_notes(&folder);
+    log_notes::print_rejected(&specification, &folder)?;
     if samples.is_ok() {
-        note_placed(&specification, &folder)?;
+        log_notes::print_placed(&specification, &folder)?;
     }
     let samples = samples.map_err(|error| match error {
         SweepError::Input(error) => Failure::from_input(error),
@@ -54,128 +48,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     })?;
     files.write(&specification, recording)?;
     let same_jobs = results::check_stuck_jobs(&specification, &samples);
-    let format = Format::or_default(args.results.format);
+    let format = args.results.output.format();
     let named = args.parameters.typed("metrics");
     results::print(format, named, &specification, &samples)?;
     same_jobs
-}
-
-/// Reports each log's peculiarities, and the number of skipped lines and followed dependencies.
-pub(crate) fn note_skipped_lines(folder: &Folder) {
-    for log in folder.logs() {
-        log.notes().for_each(say_note);
-        let report = &log.report;
-        let skipped = report.job_lines - report.kept - report.filtered;
-        if skipped > 0 {
-            let lines = report.job_lines;
-            eprintln!(
-                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` shows why"
-            );
-        }
-        if report.follows {
-            eprintln!("note: {}", describe_dependencies(&log.records));
-        }
-    }
-}
-
-/// Describes the dependent jobs and their ignored predecessors.
-fn describe_dependencies(records: &[Record]) -> String {
-    let found = Dependencies::of(records);
-    let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
-    if found.is_empty() {
-        return "no job in the log refers to a preceding job (fields 17, 18); `pavior trace convert \
-                --sessions 20m` adds such references"
-            .to_string();
-    }
-    let (all, followed) = (records.len(), links.len());
-    let mut text = format!("{jobs} of {all} jobs refer to preceding jobs: {followed} followed");
-    if *missing > 0 {
-        text += &format!(", {missing} filtered out, skipped or not in the log");
-    }
-    if *later > 0 {
-        text += &format!(", {later} later in the log than the job");
-    }
-    if *cycles > 0 {
-        text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
-    }
-    text
-}
-
-/// Reports the number of rejected predecessors, if jobs depend on others.
-fn note_rejected(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
-    if !folder.logs().iter().any(|log| log.report.follows) {
-        return Ok(());
-    }
-    let mut max_unfollowed = 0;
-    for point in &specification.points {
-        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
-        let unfollowed = scenario.map_err(Failure::from_input)?.unfollowed();
-        max_unfollowed = max_unfollowed.max(unfollowed.unwrap_or_default());
-    }
-    if max_unfollowed > 0 {
-        let prefix = if specification.points.len() == 1 { "" } else { "up to " };
-        let count = format!("{prefix}{max_unfollowed}");
-        let are = if max_unfollowed == 1 { "dependency is" } else { "dependencies are" };
-        eprintln!("note: {count} {are} ignored because the preceding job can never fit");
-    }
-    Ok(())
-}
-
-/// Reports the number of jobs that run in their recorded places, if the points use these places.
-pub(crate) fn note_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
-    let is_placed = |point: &&Point| {
-        point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
-    };
-    for point in specification.points.iter().filter(is_placed) {
-        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
-        if let Some(counts) = scenario.map_err(Failure::from_input)?.placed() {
-            eprintln!("note: {}", describe_places(&counts));
-        }
-    }
-    Ok(())
-}
-
-/// Describes how many jobs run in the places recorded in the log.
-fn describe_places(counts: &PlacedCounts) -> String {
-    let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
-    let all = placed + unknown + elsewhere;
-    let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
-    for (count, words) in [
-        (unknown, "without nodes or a start"),
-        (elsewhere, "on nodes that the machine does not have"),
-        (overlapping, "starting on another job's node"),
-        (sharing, "starting on another job's router"),
-    ] {
-        if count > 0 {
-            text += &format!(", {count} {words}");
-        }
-    }
-    text
-}
-
-/// Reports a peculiarity of a log.
-pub(crate) fn say_note(note: &Note) {
-    let text = shown(&note.text);
-    match note.count {
-        0 | 1 if note.line == 0 => eprintln!("note: {text}"),
-        1 => eprintln!("note: {text} (line {})", note.line),
-        count => eprintln!("note: {text} ({count} lines, the first is {})", note.line),
-    }
-}
-
-/// Creates the specification from settings. An error message underlines the wrong part of the typed
-/// text.
-fn specification(settings: &[Setting]) -> Result<Specification, Failure> {
-    Specification::from_settings(settings, "simulate", Keys::Options)
-        .map_err(|error| Failure::in_setting(settings, error))
-}
-
-/// Creates the first scenario of the settings, for commands that use only its jobs.
-pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
-    let specification = specification(settings)?;
-    let point = &specification.points[0];
-    Scenario::new(point.settings(), false, &logs::folder(""), &Histories::default())
-        .map_err(Failure::from_input)
 }
 
 /// Sets the number of replications to one if the settings replay a log without random choices.
@@ -183,11 +59,11 @@ fn run_logs_once(specification: &mut Specification) {
     if specification.draws() {
         return;
     }
-    let asks = match specification.policy {
+    let has_several = match specification.policy {
         Policy::Fixed(count) => count > 1,
         Policy::Precision { .. } => true,
     };
-    if asks {
+    if has_several {
         eprintln!("note: this log is replayed without random numbers, so it runs once");
     }
     specification.policy = Policy::Fixed(1);

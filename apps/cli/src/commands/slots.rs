@@ -6,11 +6,11 @@ use pavior::strategies::explain;
 use pavior::{Cuboid, Grid, Occupancy};
 use serde_json::{Value, json};
 
-use super::unblock::{MAX_WIDTH, MOVES_HEADER, draw, moves_in_words, usable_shapes};
+use super::unblock::{MOVES_HEADER, draw, move_rows, usable_shapes};
 use crate::args::{SlotsArgs, Turning};
 use crate::busy::{self, Busy, Ends};
 use crate::failure::Failure;
-use crate::output::{Format, Reply, Table};
+use crate::output::{MAX_WIDTH, Reply, Table, sides};
 use crate::{files, input};
 
 pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
@@ -27,15 +27,15 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     let end = |job| ends.rank(job);
     let answer = SlotsAnswer::of(&snapshot, &shapes, end, args.budget, limits);
     let never = slots(&Occupancy::all_free(grid), &shapes, args.budget).boxes.is_empty();
-    let story = Story { busy: &busy, grid, shapes, never, answer, ends: &ends };
+    let report = SlotsReport { busy: &busy, grid, shapes, never, answer, ends: &ends };
     if let Some(path) = &args.svg {
-        draw(path, &busy, story.moves(), story.boxes())?;
+        draw(path, &busy, report.moves(), report.boxes())?;
     }
-    story.reply().print(Format::or_default(args.format), MAX_WIDTH)
+    report.reply().print(args.output.format(), MAX_WIDTH)
 }
 
 /// The results and the settings for printing them.
-struct Story<'a> {
+struct SlotsReport<'a> {
     busy: &'a Busy,
     grid: Grid,
     shapes: Vec<Shape>,
@@ -45,7 +45,7 @@ struct Story<'a> {
     ends: &'a Ends<'a>,
 }
 
-impl Story<'_> {
+impl SlotsReport<'_> {
     /// Returns the boxes to list and draw. If moves were requested, these are the boxes after the
     /// moves.
     fn boxes(&self) -> &[Cuboid] {
@@ -61,7 +61,7 @@ impl Story<'_> {
     fn reply(&self) -> Reply<'static> {
         let rows = self.boxes().iter().map(|at| vec![explain::words(&self.grid, at)]);
         let rows: Vec<Vec<String>> = rows.collect();
-        let moves = moves_in_words(self.busy, self.moves());
+        let moves = move_rows(self.busy, self.moves());
         let tables = [Table::of_words(&["box"], &rows), Table::of_words(&MOVES_HEADER, &moves)];
         Reply {
             json: self.json(),
@@ -79,9 +79,8 @@ impl Story<'_> {
         let Some(shape) = self.shapes.first() else {
             return vec!["no box of this machine has that many nodes".to_string()];
         };
-        let sides = shape.sides[..self.grid.axes()].iter().map(u16::to_string).collect::<Vec<_>>();
         let size = match self.shapes.len() {
-            1 => sides.join("x"),
+            1 => sides(&self.grid, shape.sides),
             _ => format!("{} nodes", volume(shape.sides)),
         };
         if self.never {

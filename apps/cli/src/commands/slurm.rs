@@ -64,10 +64,12 @@ fn install(config: &Config, path: &Path, folder: &Path) -> Result<(), Failure> {
 }
 
 impl From<SlurmError> for Failure {
-    /// Converts an error. An invalid configuration or an unknown job is a usage error.
+    /// Converts an error. An invalid configuration, a conflict or an unknown job is a usage error.
     fn from(error: SlurmError) -> Failure {
         match error {
-            SlurmError::Config(_) | SlurmError::UnknownJob(_) => Failure::usage(error),
+            SlurmError::Config(_) | SlurmError::Conflict(_) | SlurmError::UnknownJob(_) => {
+                Failure::usage(error)
+            }
             SlurmError::Unfit(_) => Failure::Unfit(error.to_string()),
             _ => Failure::other(error),
         }

@@ -106,7 +106,7 @@ fn run_spans(args: &SpansArgs) -> Result<(), Failure> {
     places.sort_unstable();
     places.dedup();
     let journal = Mutex::new(open);
-    pool::install(args.threads, || replicate(&specification, &places, &files, &journal))?
+    pool::install(args.pool.threads, || replicate(&specification, &places, &files, &journal))?
         .map_err(|error| failure(&specification, &args.out, error))
 }
 

@@ -1,7 +1,7 @@
 //! `pavior unblock`: plans which jobs to move so that a request fits, and answers related
 //! questions.
 
-mod by;
+mod deadline;
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,13 @@ use pavior::text::shown;
 use pavior::{BadName, Cuboid, Freedom, Grid, JobId, Machine, NodeId, Request, Time};
 use serde_json::{Value, json};
 
+use self::deadline::Deadline;
 use crate::args::{Turning, UnblockArgs};
 use crate::busy::{self, Busy};
 use crate::failure::Failure;
-use crate::output::{self, Format, Reply, Table};
+use crate::json_lines::{LineError, LineObject, for_each_line};
+use crate::output::{self, Format, MAX_WIDTH, Reply, Table};
 use crate::{files, input};
-
-/// The maximum width of tables and sentences, even on wider terminals.
-pub(super) const MAX_WIDTH: usize = 80;
 
 pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
@@ -37,24 +36,24 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     let machine = busy.machine()?;
     let shapes = usable_shapes(request, &machine, turn)?;
     let snapshot = Snapshot::of(&machine);
-    let (weights, scale) = match &args.weights {
-        None => (Weights::nodes(&snapshot), 1.0),
+    let ScaledWeights { weights, scale } = match &args.weights {
+        None => ScaledWeights { weights: Weights::nodes(&snapshot), scale: 1.0 },
         Some(path) => read_weights(path, &busy, &snapshot)?,
     };
-    let (format, svg) = (Format::or_default(args.format), args.svg.clone());
-    let story = Story { busy, snapshot, weights, scale, format, svg };
+    let (format, svg) = (args.output.format(), args.svg.clone());
+    let report = UnblockReport { busy, snapshot, weights, scale, format, svg };
     let limits = SearchLimits { max_jobs: args.max_jobs, turn, budget: args.budget };
     if let Some(by) = args.by {
         let room = if request.is_some() { Room::Box(&shapes) } else { Room::Nodes(&drained) };
-        return story.by(room, (by, args.now), &limits);
+        return report.plan_by(room, Deadline { by, now: args.now }, &limits);
     }
     match shape {
-        _ if args.blockers => story.blockers(shape),
-        _ if args.earliest => story.earliest(shape),
-        _ if !args.drain.is_empty() => story.drain(&drained, &limits),
+        _ if args.blockers => report.blockers(shape),
+        _ if args.earliest => report.earliest(shape),
+        _ if !args.drain.is_empty() => report.drain(&drained, &limits),
         _ => match args.nearest {
-            Some(count) => story.nearest(shape, count),
-            None => story.unblock(&shapes, &limits),
+            Some(count) => report.nearest(shape, count),
+            None => report.unblock(&shapes, &limits),
         },
     }
 }
@@ -75,41 +74,40 @@ pub(super) fn usable_shapes(
 
 /// Parses a node, such as 1,2.
 fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
-    let numbers: Option<Vec<u16>> = typed.split(',').map(|part| part.parse().ok()).collect();
-    let mut point = [0; 3];
-    if let Some(numbers) = numbers.filter(|numbers| numbers.len() == grid.axes()) {
-        point[..numbers.len()].copy_from_slice(&numbers);
-        if grid.contains(point) {
-            return Ok(grid.id(point));
-        }
-    }
-    let reason = format!("not a node of {grid}, which has {} coordinates from 0", grid.axes());
-    Err(Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() }))
+    let numbers: Option<Vec<u64>> = typed.split(',').map(|part| part.parse().ok()).collect();
+    let node = numbers.and_then(|numbers| input::node(&numbers, grid));
+    node.map(|node| grid.id(node)).ok_or_else(|| {
+        let reason = format!("not a node of {grid}, which has {} coordinates from 0", grid.axes());
+        Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() })
+    })
 }
 
-/// Reads the weights in a file as integers, with their scale. Decimal weights are multiplied by a
-/// million.
-fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weights, f64), Failure> {
+/// The weights of jobs as integers.
+struct ScaledWeights {
+    weights: Weights,
+    /// The factor by which the weights were multiplied.
+    scale: f64,
+}
+
+/// Reads the weights in a file. Decimal weights are multiplied by a million.
+fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledWeights, Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
-    busy::each_line(path, |line, _| {
-        let (members, whole) = busy::object(line, "{\"job\",\"weight\"}")?;
-        busy::only(&members, &["job", "weight"], &[])?;
-        let find = |key: &str| {
-            let found = members.iter().find(|member| member.key == key);
-            found.ok_or_else(|| (format!("missing \"{key}\""), whole.clone()))
-        };
-        let (job, weight) = (find("job")?, find("weight")?);
-        let name = busy::at(line, job);
+    for_each_line(path, |line, _| {
+        let object = LineObject::parse(line, "{\"job\",\"weight\"}")?;
+        object.check_keys(&["job", "weight"], &[])?;
+        let (job, weight) = (object.require("job")?, object.require("weight")?);
+        let wrong = |message: String| LineError::new(message, job.place.clone());
+        let name = object.value(job);
         let id = busy.job_named(&name);
-        let shown = shown(&name.to_string()).to_string();
-        let id = id.ok_or_else(|| (format!("job {shown} holds no nodes"), job.place.clone()))?;
-        let value = busy::at(line, weight).as_f64().filter(|value| (0.0..1e15).contains(value));
+        let name = name.to_string();
+        let id = id.ok_or_else(|| wrong(format!("job {} holds no nodes", shown(&name))))?;
+        let value = object.value(weight).as_f64().filter(|value| (0.0..1e15).contains(value));
         let value = value.ok_or_else(|| {
-            ("a weight must be a number from 0 to 1e15".to_string(), weight.place.clone())
+            LineError::new("a weight must be a number from 0 to 1e15", weight.place.clone())
         })?;
         match given[id.0 as usize].replace(value) {
             None => Ok(()),
-            Some(_) => Err((format!("job {shown} already has a weight"), job.place.clone())),
+            Some(_) => Err(wrong(format!("job {} already has a weight", shown(&name)))),
         }
     })?;
     let are_integers = given.iter().flatten().all(|weight| weight.fract() == 0.0);
@@ -120,12 +118,12 @@ fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<(Weight
     };
     let weight =
         |job: JobId| (given[job.0 as usize].unwrap_or_else(|| nodes(job)) * scale).round() as u64;
-    let weights = Weights::new(snapshot, weight);
-    Ok((weights.map_err(Failure::usage)?, scale))
+    let weights = Weights::new(snapshot, weight).map_err(Failure::usage)?;
+    Ok(ScaledWeights { weights, scale })
 }
 
-/// The results and the settings for printing them.
-struct Story {
+/// The state of a machine, and the settings for printing answers about it.
+struct UnblockReport {
     busy: Busy,
     snapshot: Snapshot,
     weights: Weights,
@@ -134,7 +132,7 @@ struct Story {
     svg: Option<PathBuf>,
 }
 
-impl Story {
+impl UnblockReport {
     fn unblock(&self, shapes: &[Shape], limits: &SearchLimits) -> Result<(), Failure> {
         let answer = answers::unblock_any(&self.snapshot, shapes, &self.weights, limits);
         let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
@@ -149,10 +147,10 @@ impl Story {
             "moves": self.moves(plan),
         });
         let sentence = match (place, plan) {
-            (Some(place), _) if fits => format!("already free: {}", self.words(place)),
+            (Some(place), _) if fits => format!("already free: {}", self.describe(place)),
             (Some(place), Some(plan)) => {
                 let caveat = if answer.proven { "" } else { ", though a cheaper plan may exist" };
-                let (cost, place) = (self.number(plan.cost), self.words(place));
+                let (cost, place) = (self.number(plan.cost), self.describe(place));
                 format!("free after these moves (weight {cost}){caveat}: {place}")
             }
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
@@ -166,7 +164,7 @@ impl Story {
                 jobs(limits.max_jobs)
             ),
         };
-        self.tell(value, sentence, plan)
+        self.print_moves(value, sentence, plan)
     }
 
     fn drain(&self, nodes: &[NodeId], limits: &SearchLimits) -> Result<(), Failure> {
@@ -189,7 +187,7 @@ impl Story {
             }
             None => "no plan found within the search budget".to_string(),
         };
-        self.tell(value, sentence, plan)
+        self.print_moves(value, sentence, plan)
     }
 
     fn blockers(&self, shape: Option<Shape>) -> Result<(), Failure> {
@@ -206,7 +204,7 @@ impl Story {
         });
         let never = || format!("never: {} has no such box", self.snapshot.grid());
         let sentence = found.as_ref().map_or_else(never, |found| {
-            let at = self.words(&found.at);
+            let at = self.describe(&found.at);
             let lost = match found.unavailable.len() {
                 0 => String::new(),
                 lost => format!("; failed nodes there: {lost}"),
@@ -225,9 +223,9 @@ impl Story {
         });
         let row = found.map(|found| {
             let names = self.shown_names(&found.jobs);
-            vec![self.words(&found.at), self.number(found.weight).to_string(), names.join("; ")]
+            vec![self.describe(&found.at), self.number(found.weight).to_string(), names.join("; ")]
         });
-        self.tell_places(value, sentence, (&["place", "weight", "jobs"], Vec::from_iter(row)))
+        self.print_places(value, sentence, (&["place", "weight", "jobs"], Vec::from_iter(row)))
     }
 
     fn earliest(&self, shape: Option<Shape>) -> Result<(), Failure> {
@@ -242,32 +240,32 @@ impl Story {
             "sides": place.map(|place| place.sides),
         });
         let row = found.as_ref().zip(at.as_ref());
-        let row = row.map(|(found, at)| vec![at.to_string(), self.words(&found.place)]);
+        let row = row.map(|(found, at)| vec![at.to_string(), self.describe(&found.place)]);
         let sentence = match (found, at) {
             (Some(found), _) if found.at == Time::ZERO => {
-                format!("free now: {}", self.words(&found.place))
+                format!("free now: {}", self.describe(&found.place))
             }
-            (Some(found), Some(at)) => format!("free at {at}: {}", self.words(&found.place)),
+            (Some(found), Some(at)) => format!("free at {at}: {}", self.describe(&found.place)),
             _ => "never free, according to the known job ends".to_string(),
         };
-        self.tell_places(value, sentence, (&["at", "place"], Vec::from_iter(row)))
+        self.print_places(value, sentence, (&["at", "place"], Vec::from_iter(row)))
     }
 
     fn nearest(&self, shape: Option<Shape>, count: usize) -> Result<(), Failure> {
         let found =
             shape.map_or(Vec::new(), |shape| answers::nearest(&self.snapshot, shape, count));
         let value = json!({ "nearest": Place::all(self.snapshot.grid(), &found) });
-        let words: Vec<String> = found.iter().map(|at| self.words(at)).collect();
+        let words: Vec<String> = found.iter().map(|at| self.describe(at)).collect();
         let sentence = match words.len() {
             0 => "nearest box that fits: none".to_string(),
             _ => format!("nearest box that fits: {}", words.join("; ")),
         };
         let rows = words.into_iter().map(|place| vec![place]).collect();
-        self.tell_places(value, sentence, (&["place"], rows))
+        self.print_places(value, sentence, (&["place"], rows))
     }
 
     /// Prints an answer without moves. In CSV, it has one row per place.
-    fn tell_places(
+    fn print_places(
         &self,
         json: Value,
         sentence: String,
@@ -281,12 +279,17 @@ impl Story {
     }
 
     /// Prints an answer with a table of the moves.
-    fn tell(&self, json: Value, sentence: String, plan: Option<&MovePlan>) -> Result<(), Failure> {
+    fn print_moves(
+        &self,
+        json: Value,
+        sentence: String,
+        plan: Option<&MovePlan>,
+    ) -> Result<(), Failure> {
         let moves: &[Move] = plan.map_or(&[], |plan| &plan.moves);
         if let Some(path) = &self.svg {
             draw(path, &self.busy, moves, plan.map_or(&[], |plan| &plan.boxes))?;
         }
-        let rows = moves_in_words(&self.busy, moves);
+        let rows = move_rows(&self.busy, moves);
         let tables = Vec::from_iter(Table::of_words(&MOVES_HEADER, &rows));
         let reply = Reply { json, csv: (&MOVES_HEADER, rows), sentences: vec![sentence], tables };
         reply.print(self.format, MAX_WIDTH)
@@ -314,7 +317,7 @@ impl Story {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }
 
-    fn words(&self, at: &Cuboid) -> String {
+    fn describe(&self, at: &Cuboid) -> String {
         explain::words(self.snapshot.grid(), at)
     }
 }
@@ -322,7 +325,7 @@ impl Story {
 pub(super) const MOVES_HEADER: [&str; 3] = ["job", "from", "to"];
 
 /// Returns one row per move.
-pub(super) fn moves_in_words(busy: &Busy, moves: &[Move]) -> Vec<Vec<String>> {
+pub(super) fn move_rows(busy: &Busy, moves: &[Move]) -> Vec<Vec<String>> {
     let list = |boxes: &[Cuboid]| list(busy.state.grid(), boxes);
     let row =
         |step: &Move| vec![busy.shown_name(step.job).to_string(), list(&step.from), list(&step.to)];

@@ -4,18 +4,19 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
+use pavior::experiments::{Catalogue, InputFiles};
+use pavior_studies::in_words;
+use pavior_studies::yardstick::{
+    self, Board, BoardEvidence, Effort, Findings, IncompleteRun, Instance, Judged, Parts, Row,
+    ScenarioInfo, Yardstick, YardstickError,
+};
+
 use crate::args::YardstickArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 use crate::progress::Bar;
 use crate::{files, logs, pool};
-use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
-use pavior::experiments::{Catalogue, InputFiles};
-use pavior_studies::in_words;
-use pavior_studies::yardstick::{
-    self, Board, Effort, Evidence, Findings, Instance, Judged, Parts, Row, Yardstick,
-    YardstickError,
-};
 
 pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
@@ -35,7 +36,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let instances = yardstick.draw(folder.as_ref().map(|logs| logs as &dyn InputFiles), effort);
     let instances = instances.map_err(Failure::usage)?;
     let bar = Bar::new("yardstick");
-    let results = pool::install(args.threads, || -> Result<_, YardstickError> {
+    let results = pool::install(args.pool.threads, || -> Result<_, YardstickError> {
         let board = yardstick::judge_all(&instances, &catalogue, &args.strategy, effort, &bar)?;
         let parts = yardstick::parts(&instances, &catalogue, &board)?;
         Ok((board, parts))
@@ -43,11 +44,11 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     bar.finish();
     let (board, parts) = results.map_err(Failure::usage)?;
     let whole = args.strategy.is_empty();
-    let evidence = Evidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
+    let evidence = BoardEvidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
     let judged = Findings::built_in().judge(&evidence).map_err(Failure::other)?;
     write(args, &instances, (&board, &parts, &judged))?;
     print_notes(args, &yardstick, &board, &judged);
-    let format = Format::or_default(args.format);
+    let format = args.output.format();
     print_board(format, &board)?;
     let has_verdicts = format == Format::Table && !judged.rows.is_empty();
     if has_verdicts { print_verdicts(&judged) } else { Ok(()) }
@@ -120,19 +121,20 @@ fn figure(board: &Board) -> Chart {
 
 /// Prints the skipped scenarios, and the number of statements that hold.
 fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judged: &Judged) {
-    let log = |(name, _, log): (&str, &str, Option<&str>)| Some(format!("{name} ({})", log?));
+    let log =
+        |scenario: ScenarioInfo<'_>| scenario.log.map(|log| format!("{} ({log})", scenario.name));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
         eprintln!("note: skipped because --logs FOLDER is not given: {}", left_out.join(", "));
     }
-    let mut undone: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (scenario, strategy, _, _) in &board.undone {
-        let scenarios = undone.entry(strategy).or_default();
+    let mut incomplete: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for IncompleteRun { scenario, strategy } in &board.incomplete {
+        let scenarios = incomplete.entry(strategy).or_default();
         if scenarios.last() != Some(&&**scenario) {
             scenarios.push(scenario);
         }
     }
-    for (strategy, scenarios) in undone {
+    for (strategy, scenarios) in incomplete {
         let scenarios = scenarios.join(", ");
         eprintln!(
             "note: {strategy} is not compared on {scenarios}, because it rejects over 2 % of the \

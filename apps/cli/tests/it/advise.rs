@@ -13,7 +13,7 @@ fn advise(more: &str) -> Vec<&str> {
 }
 
 #[test]
-fn each_command_makes_its_numbers_again() {
+fn printed_commands_reproduce_their_numbers() {
     let advice = crate::json(&advise("--slots 3x3"), "");
     let alternatives = advice["alternatives"].as_array().unwrap();
     assert!(alternatives.len() >= 10);
@@ -36,7 +36,7 @@ fn each_command_makes_its_numbers_again() {
 }
 
 #[test]
-fn threads_change_nothing_and_lines_fit_eighty_columns() {
+fn threads_do_not_change_advice_and_lines_fit_80_columns() {
     let one = good(&advise("--format table --threads 1"));
     assert_eq!(one, good(&advise("--format table --threads 3")));
     assert!(one.lines().all(|line| line.chars().count() <= 80), "{one}");
@@ -44,7 +44,7 @@ fn threads_change_nothing_and_lines_fit_eighty_columns() {
 }
 
 #[test]
-fn the_page_needs_nothing_else_and_is_printed_or_written() {
+fn the_page_is_self_contained_and_is_printed_or_written() {
     let folder = Folder::new();
     let path = folder.path("page.html");
     let printed = good(&[&advise("--first 320 --format html")[..], &["--out", &path]].concat());
@@ -56,7 +56,7 @@ fn the_page_needs_nothing_else_and_is_printed_or_written() {
 }
 
 #[test]
-fn a_log_is_known_by_its_header() {
+fn the_header_identifies_the_log_format() {
     let folder = Folder::new();
     let path = folder.write("jobs.txt", std::fs::read(LOG).unwrap());
     let simulate = |log: &str| {

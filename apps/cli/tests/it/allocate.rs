@@ -56,7 +56,7 @@ fn allocates_releases_fails_and_shows() {
 }
 
 #[test]
-fn a_request_says_how_free_it_is() {
+fn requests_may_state_their_freedom() {
     let given = answers(
         "mesh:3x3",
         "ff",
@@ -88,13 +88,13 @@ fn a_request_says_how_free_it_is() {
 }
 
 #[test]
-fn coordinates_have_as_many_entries_as_the_machine_has_axes() {
+fn coordinates_have_one_entry_per_axis() {
     let given = answers("torus:5", "tff", &[r#"{"op":"allocate","job":1,"shape":[5]}"#]);
     assert_eq!(given[0]["parts"], json!([{"base":[0],"sides":[5]}]));
 }
 
 #[test]
-fn malformed_lines_are_answered_and_change_nothing() {
+fn malformed_lines_get_an_error_and_change_nothing() {
     let bad = [
         "",
         "7",
@@ -136,7 +136,7 @@ fn malformed_lines_are_answered_and_change_nothing() {
 }
 
 #[test]
-fn input_that_is_no_text_is_answered() {
+fn input_that_is_not_utf8_gets_an_error() {
     use std::io::Write;
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pavior"))
         .args(["allocate", "--machine", "mesh:2", "--strategy", "ff"])

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::words;
 
 #[test]
-fn explain_gives_the_answers_of_the_table() {
+fn explain_answers_equal_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
     for case in cases {
         let mut busy = String::new();
@@ -20,9 +20,9 @@ fn explain_gives_the_answers_of_the_table() {
         }
         let shape = format!("{}x{}", case["shape"][0], case["shape"][1]);
         let run = words("explain --machine mesh:4x2 --busy - --strategy ff --shape");
-        let told = crate::json(&[&run[..], &[&shape]].concat(), &busy);
+        let reply = crate::json(&[&run[..], &[&shape]].concat(), &busy);
         let names = [("`ff`".to_string(), "`S`".to_string())];
-        let lines = told["why"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
+        let lines = reply["why"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
         let lines: Vec<String> =
             lines.map(|line| in_words_of_the_table(line, &[], &names)).collect();
         assert_eq!(json!(lines), case["why"], "{}", case["case"]);

@@ -40,7 +40,7 @@ fn log(folder: &Folder, sizes: &[u32]) -> String {
 }
 
 #[test]
-fn counts_depend_on_the_arguments_alone() {
+fn counts_depend_only_on_the_arguments() {
     let run = "--machine torus:6x5x4 --strategy random,tff,mbs --seed 7";
     let first = bench(run);
     assert_eq!(counted(&first), counted(&bench(run)));
@@ -78,7 +78,7 @@ fn results_have_counts_and_times() {
 }
 
 #[test]
-fn every_refusal_makes_the_oldest_job_depart() {
+fn after_a_refusal_the_oldest_job_departs() {
     let folder = Folder::new();
     // Each job fills the machine, so each request is refused once and then granted.
     let full = log(&folder, &[4]);
@@ -102,7 +102,7 @@ fn every_refusal_makes_the_oldest_job_depart() {
 }
 
 #[test]
-fn a_fill_bounds_what_is_held() {
+fn fill_limits_the_number_of_busy_nodes() {
     let run = "--machine mesh:8x8 --strategy naive,tff";
     let near = counted(&bench(run));
     let half = counted(&bench(&format!("{run} --fill 0.5")));
@@ -130,7 +130,7 @@ fn every_strategy_can_be_measured() {
 }
 
 #[test]
-fn csv_has_the_same_names_and_tables_have_three_rows_a_strategy() {
+fn csv_has_the_json_keys_and_tables_have_three_rows_per_strategy() {
     let run = "--machine mesh:4x4 --strategy ff,tff";
     let csv = quick("csv", run);
     let json = bench(run);
@@ -156,7 +156,7 @@ fn the_chart_names_every_strategy() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_refused() {
+fn invalid_measurements_are_rejected() {
     let folder = Folder::new();
     let trace = format!("--trace {}", log(&folder, &[17]));
     for (options, at_fault) in [

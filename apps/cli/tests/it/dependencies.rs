@@ -26,8 +26,8 @@ fn simulate(log: &str, more: &str) -> String {
 fn placements_and_schedules_have_the_simulated_submit_time() {
     let folder = folder(LOG);
     let [log, placed, swf] = ["log.swf", "placed.jsonl", "out.swf"].map(|name| folder.path(name));
-    let said = simulate(&log, &format!("--dependencies --placements {placed} --swf {swf}"));
-    assert!(said.contains("note: 1 of 2 jobs refer to preceding jobs: 1 followed"), "{said}");
+    let notes = simulate(&log, &format!("--dependencies --placements {placed} --swf {swf}"));
+    assert!(notes.contains("note: 1 of 2 jobs refer to preceding jobs: 1 followed"), "{notes}");
     let last = &folder.json_lines("placed.jsonl")[1];
     assert_eq!(
         (&last["job"], &last["submit"], &last["start"]),
@@ -39,24 +39,24 @@ fn placements_and_schedules_have_the_simulated_submit_time() {
 }
 
 #[test]
-fn what_is_not_followed_is_said() {
+fn ignored_dependencies_are_reported() {
     let more = "3 5 -1 9 4 -1 -1 4 -1 -1 1 1 1 1 1 1 4 1\n\
                 4 6 -1 9 99 -1 -1 99 -1 -1 1 1 1 1 1 1 3 1\n\
                 5 7 -1 9 4 -1 -1 4 -1 -1 1 1 1 1 1 1 4 1\n\
                 6 8 -1 9 4 -1 -1 4 -1 -1 1 1 1 1 1 1 77 1\n";
     let unfollowed = folder(&(LOG.to_string() + more));
-    let said = simulate(&unfollowed.path("log.swf"), "--dependencies");
+    let notes = simulate(&unfollowed.path("log.swf"), "--dependencies");
     assert!(
-        said.contains(
+        notes.contains(
             "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or not \
              in the log, 1 later in the log than the job (1 cycle)"
         ),
-        "{said}"
+        "{notes}"
     );
-    assert!(said.contains("note: 1 dependency is ignored"), "{said}");
+    assert!(notes.contains("note: 1 dependency is ignored"), "{notes}");
     let none = folder(&LOG.replace(" 1 60\n", " -1 -1\n"));
-    let said = simulate(&none.path("log.swf"), "--dependencies");
-    assert!(said.contains("note: no job in the log refers to a preceding job"), "{said}");
+    let notes = simulate(&none.path("log.swf"), "--dependencies");
+    assert!(notes.contains("note: no job in the log refers to a preceding job"), "{notes}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ fn files(directory: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
+fn killed_and_resumed_runs_give_the_same_bytes() {
     let folder = Folder::new();
     let run = experiment(&folder, SWEEP);
     let [whole, killed] = ["whole", "killed"].map(|name| folder.path(name));
@@ -72,7 +72,7 @@ fn killed_at_many_moments_and_resumed_the_bytes_are_the_same() {
 }
 
 #[test]
-fn a_torn_journal_loses_only_what_was_torn() {
+fn a_truncated_journal_loses_only_its_last_entry() {
     let folder = Folder::new();
     let run = experiment(&folder, SMALL);
     let [whole, torn] = ["whole", "torn"].map(|name| folder.path(name));
@@ -118,7 +118,7 @@ fn shards_merge_to_the_same_bytes() {
 }
 
 #[test]
-fn directories_are_not_mixed_up() {
+fn directories_of_other_experiments_are_rejected() {
     let folder = Folder::new();
     let run = experiment(&folder, SMALL);
     let [out, full] = ["out", "full"].map(|name| folder.path(name));
@@ -140,7 +140,7 @@ fn directories_are_not_mixed_up() {
 }
 
 #[test]
-fn one_process_at_a_time() {
+fn a_directory_is_locked_by_one_process() {
     let folder = Folder::new();
     let run = format!("{} {}", experiment(&folder, SMALL), folder.path("out"));
     std::fs::create_dir(folder.path("out")).unwrap();
@@ -152,7 +152,7 @@ fn one_process_at_a_time() {
 }
 
 #[test]
-fn a_full_disk_keeps_what_was_finished() {
+fn a_full_disk_keeps_finished_replications() {
     if pavior_trials::left_out("an experiment on a full disk") {
         return;
     }
@@ -202,7 +202,7 @@ fn faults_are_underlined_in_the_file() {
 }
 
 #[test]
-fn the_examples_can_be_read() {
+fn all_example_experiments_are_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let entries = |folder: &Path| std::fs::read_dir(folder).unwrap();
     let mut seen = 0;
@@ -220,7 +220,7 @@ fn the_examples_can_be_read() {
 }
 
 #[test]
-fn logs_are_found_beside_the_file() {
+fn log_paths_are_relative_to_the_experiment_file() {
     let folder = Folder::new();
     let line =
         |n: u32| format!("{n} {} -1 60 {} -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1", n * 20, 1 + n % 9);
@@ -250,7 +250,7 @@ fn logs_are_found_beside_the_file() {
 /// Checks that a flipped byte in a finished directory is detected, or has no effect on the reported
 /// results.
 #[test]
-fn a_flipped_byte_of_a_finished_directory_is_found_or_without_effect() {
+fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
     let folder = Folder::new();
     let tiny = SMALL.replace("jobs = 60", "jobs = 5");
     let [out, merged] = ["out", "merged"].map(|name| folder.path(name));

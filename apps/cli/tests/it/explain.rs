@@ -17,12 +17,13 @@ fn explain(machine: &str, busy: &str, more: &str) -> Value {
 }
 
 #[test]
-fn the_example_of_the_mfa_paper() {
-    let told = explain("mesh:8x8", EXAMPLE_1, "--shape 3x2");
-    assert_eq!(told["request"], json!({"nodes":6,"shape":[3,2]}));
-    let counts = ["free", "busy", "failed", "jobs", "perfect_index"].map(|key| told[key].as_u64());
+fn mfa_gives_the_choice_of_its_paper() {
+    let answer = explain("mesh:8x8", EXAMPLE_1, "--shape 3x2");
+    assert_eq!(answer["request"], json!({"nodes":6,"shape":[3,2]}));
+    let counts =
+        ["free", "busy", "failed", "jobs", "perfect_index"].map(|key| answer[key].as_u64());
     assert_eq!(counts, [41, 23, 0, 4, 10].map(Some));
-    let strategies = told["strategies"].as_array().unwrap();
+    let strategies = answer["strategies"].as_array().unwrap();
     assert!(strategies.len() > 30, "every strategy that works on a plane");
     let of = |name: &str| strategies.iter().find(|entry| entry["strategy"] == name).unwrap();
     assert_eq!(
@@ -37,23 +38,23 @@ fn the_example_of_the_mfa_paper() {
     );
     // `tpu` does not work on this machine and was not requested.
     assert!(strategies.iter().all(|entry| entry["strategy"] != "tpu"));
-    assert_eq!(told["fits"], json!({"base":[0,0],"sides":[3,2]}));
-    assert_eq!(told["blocked"], Value::Null);
+    assert_eq!(answer["fits"], json!({"base":[0,0],"sides":[3,2]}));
+    assert_eq!(answer["blocked"], Value::Null);
 }
 
 #[test]
-fn why_a_request_is_refused() {
+fn refusals_are_explained() {
     let busy = r#"{"job":7,"parts":[{"base":[0,0],"sides":[4,1]}]}
 {"job":"7","parts":[{"base":[0,3],"sides":[1,1]},{"base":[2,1],"sides":[1,1]}]}
 {"node":[1,2]}
 "#;
-    let told = explain("mesh:4x4", busy, "--shape 2x3 --strategy tff,naive");
-    assert_eq!(told["strategies"][0]["reason"], "no-free-submesh");
-    assert_eq!(told["strategies"][1]["granted"], true);
-    assert_eq!(told["fits"], Value::Null);
-    assert_eq!(told["nearest"], json!({"base":[2,2],"sides":[2,2]}));
-    assert_eq!(told["largest_free"], json!({"base":[2,2],"sides":[2,2]}));
-    let mut blocked = told["blocked"].clone();
+    let answer = explain("mesh:4x4", busy, "--shape 2x3 --strategy tff,naive");
+    assert_eq!(answer["strategies"][0]["reason"], "no-free-submesh");
+    assert_eq!(answer["strategies"][1]["granted"], true);
+    assert_eq!(answer["fits"], Value::Null);
+    assert_eq!(answer["nearest"], json!({"base":[2,2],"sides":[2,2]}));
+    assert_eq!(answer["largest_free"], json!({"base":[2,2],"sides":[2,2]}));
+    let mut blocked = answer["blocked"].clone();
     let moves = blocked.as_object_mut().unwrap().remove("moves").unwrap();
     assert_eq!(
         blocked,
@@ -62,48 +63,48 @@ fn why_a_request_is_refused() {
     );
     assert_eq!((&moves[0]["job"], moves.as_array().unwrap().len()), (&json!("7"), 1));
     assert_eq!(
-        told["why"][0],
+        answer["why"][0],
         "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them."
     );
-    assert_eq!(told["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
+    assert_eq!(answer["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
     // End times are printed as in the file. A job without an end time never ends.
     let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
-    let told = explain("mesh:4x4", &ends, "--shape 2x3 --strategy tff");
-    assert_eq!(told["blocked"]["until"], 12.5);
+    let answer = explain("mesh:4x4", &ends, "--shape 2x3 --strategy tff");
+    assert_eq!(answer["blocked"]["until"], 12.5);
     assert!(
-        told["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 becomes free first, at 12.5.")
+        answer["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 becomes free first, at 12.5.")
     );
-    let told = explain("mesh:4x4", busy, "--shape 4x4 --strategy tff");
-    assert_eq!(told["blocked"]["failed"], json!([[1, 2]]));
+    let answer = explain("mesh:4x4", busy, "--shape 4x4 --strategy tff");
+    assert_eq!(answer["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
-    assert_eq!(told["blocked"]["jobs"], jobs);
+    assert_eq!(answer["blocked"]["jobs"], jobs);
     // The machine has enough nodes, but too few of them are free.
-    let told = explain("mesh:4x4", busy, "--nodes 10 --strategy naive,tff");
-    assert_eq!(told["strategies"][0]["reason"], "too-few-free-nodes");
-    let told = explain("mesh:4x4", busy, "--nodes 17 --strategy naive,tff");
-    assert_eq!(told["request"], json!({"nodes":17,"shape":null}));
-    let reasons = [0, 1].map(|index| told["strategies"][index]["reason"].clone());
+    let answer = explain("mesh:4x4", busy, "--nodes 10 --strategy naive,tff");
+    assert_eq!(answer["strategies"][0]["reason"], "too-few-free-nodes");
+    let answer = explain("mesh:4x4", busy, "--nodes 17 --strategy naive,tff");
+    assert_eq!(answer["request"], json!({"nodes":17,"shape":null}));
+    let reasons = [0, 1].map(|index| answer["strategies"][index]["reason"].clone());
     assert_eq!(reasons, [json!("larger-than-machine"), json!("larger-than-machine")]);
 }
 
 #[test]
-fn of_placements_those_count_that_run_at_a_time() {
+fn only_jobs_running_at_the_given_time_count() {
     let line = |job: u32, start: u32, end: &str| {
         let parts = r#""parts":[{"base":[0,0],"sides":[4,4]}]"#;
         format!("{{\"job\":{job},\"submit\":0,\"start\":{start},\"end\":{end},{parts}}}\n")
     };
     let placed = line(1, 0, "5") + &line(2, 5, "9.5") + &line(3, 20, "null");
     for (time, jobs) in [("0", 1), ("4.9", 1), ("9.5", 0), ("19", 0), ("1e9", 1)] {
-        let told = explain("mesh:4x4", &placed, &format!("--nodes 1 --at {time}"));
-        assert_eq!(told["jobs"], jobs, "{time}");
+        let answer = explain("mesh:4x4", &placed, &format!("--nodes 1 --at {time}"));
+        assert_eq!(answer["jobs"], jobs, "{time}");
     }
     let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
-    let said = refused_input(&run, EXAMPLE_1);
-    assert!(said.contains("--at needs the \"start\" of each job"), "{said}");
+    let error = refused_input(&run, EXAMPLE_1);
+    assert!(error.contains("--at needs the \"start\" of each job"), "{error}");
 }
 
 #[test]
-fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
+fn tables_fit_80_columns_and_csv_has_one_line_per_strategy() {
     let folder = Folder::new();
     let busy = folder.write("busy.jsonl", EXAMPLE_1);
     let run = format!("explain --machine mesh:8x8 --busy {busy} --shape 4x4 --format");
@@ -120,7 +121,7 @@ fn tables_are_80_columns_wide_and_csv_has_a_line_a_strategy() {
 }
 
 #[test]
-fn drawings_are_written_whole() {
+fn drawings_are_complete_files() {
     let folder = Folder::new();
     let svg = folder.path("state.svg");
     let run = format!("--shape 3x2 --strategy mfa,gabl,2db --svg {svg}");
@@ -145,7 +146,7 @@ fn refused(busy: &str) -> String {
 }
 
 #[test]
-fn bad_lines_are_shown_where_they_stand() {
+fn errors_underline_the_wrong_part_of_a_line() {
     let part = r#"{"base":[0,0],"sides":[2,2]}"#;
     let held = format!("{{\"job\":1,\"parts\":[{part}]}}\n");
     let cases = [
@@ -191,18 +192,21 @@ fn bad_lines_are_shown_where_they_stand() {
 }
 
 #[test]
-fn answers_and_placements_can_be_pasted() {
+fn answers_of_allocate_and_placements_are_accepted() {
     let lines = r#"
 {"job":7,"granted":true,"nodes":4,"requested":3,"parts":[{"base":[0,0],"sides":[2,2]}]}
 {"job":8,"submit":0,"start":1,"end":9,"nodes":1,"parts":[{"base":[3,3],"sides":[1,1]}]}
 {"node":[3,0],"failed":true,"job":null}
 "#;
-    let told = explain("mesh:4x4", lines, "--shape 1x1 --strategy ff");
-    assert_eq!((&told["busy"], &told["failed"], &told["jobs"]), (&5.into(), &1.into(), &2.into()));
+    let answer = explain("mesh:4x4", lines, "--shape 1x1 --strategy ff");
+    assert_eq!(
+        (&answer["busy"], &answer["failed"], &answer["jobs"]),
+        (&5.into(), &1.into(), &2.into())
+    );
 }
 
 #[test]
-fn bad_requests() {
+fn invalid_requests_are_rejected() {
     for (request, reason) in [
         ("--shape 3", "1 sides, but the machine has 2 axes"),
         ("--shape 3x0", "`0` is not a valid side"),

@@ -32,7 +32,7 @@ fn an_interrupted_job_starts_from_scratch_or_from_its_checkpoint() {
 }
 
 #[test]
-fn lists_of_failures_that_cannot_be_read() {
+fn invalid_failure_lists_are_rejected() {
     for (list, expected) in [
         ("{\"op\":\"fail\",\"node\":[4],\"at\":60}\n", "failures.jsonl:1:"),
         ("{\"op\":\"fail\",\"node\":[0,0],\"at\":60}\n", "failures.jsonl:1:"),
@@ -47,7 +47,7 @@ fn lists_of_failures_that_cannot_be_read() {
 }
 
 #[test]
-fn options_of_failures_that_make_no_sense() {
+fn invalid_failure_options_are_rejected() {
     let run = "simulate --jobs 20 --replications 1 --strategy ff";
     for (more, expected) in [
         ("--mttf 100", "--mttr"),
@@ -79,7 +79,7 @@ fn options_of_failures_that_make_no_sense() {
 }
 
 #[test]
-fn classes_of_failures_spares_and_slices_have_an_effect() {
+fn failure_classes_spares_and_slices_affect_results() {
     let pod = "simulate --machine torus:16x16x16 -s tpu,tpu:static --sides pods --load 0.5 --jobs \
                40 --replications 1 --no-timing --format json \
                --metrics utilization,slice_availability,slice_free,jobs_hit \

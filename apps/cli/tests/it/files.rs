@@ -61,7 +61,7 @@ fn jobs_and_placements_have_the_log_s_own_times() {
 const SHORT: &str = "simulate --jobs 20 --replications 1 --strategy";
 
 #[test]
-fn several_combinations_need_names_that_tell_them_apart() {
+fn file_names_must_distinguish_combinations() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff:turn=all,bl --jobs-csv {}", folder.path(name));
     refused_for(&words(&run("jobs.csv")), "must contain {strategy}");
@@ -70,7 +70,7 @@ fn several_combinations_need_names_that_tell_them_apart() {
 }
 
 #[test]
-fn names_of_files_that_cannot_be_meant_are_refused() {
+fn unknown_placeholders_and_equal_names_are_rejected() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
     refused_for(&words(&run("{foo}.csv")), "braces");
@@ -79,7 +79,7 @@ fn names_of_files_that_cannot_be_meant_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_anything_runs() {
+fn unwritable_files_are_reported_before_the_run() {
     let folder = Folder::new();
     let run = |name: &str| format!("{SHORT} ff --jobs-csv {}", folder.path(name));
     refused_for(&words(&run("")), "directory");
@@ -88,7 +88,7 @@ fn what_cannot_be_written_is_said_before_anything_runs() {
 }
 
 #[test]
-fn a_full_disk_leaves_no_file_that_looks_whole() {
+fn a_full_disk_leaves_no_partial_file() {
     let full = std::path::Path::new("/dev/full");
     if !full.exists() {
         let why = "there is no /dev/full";
@@ -123,7 +123,7 @@ fn a_closed_pipe_ends_quietly() {
 }
 
 #[test]
-fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
+fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
     let folder = Folder::new();
     let log = folder.write("log.swf", LOG);
     let list = folder.write("f.jsonl", "{\"op\":\"fail\",\"node\":[0,0],\"at\":1005}\n");
@@ -153,7 +153,7 @@ fn jobs_that_never_start_are_said_and_a_log_is_run_once() {
 }
 
 #[test]
-fn jobs_with_estimates_beyond_the_end_of_time_all_run() {
+fn jobs_with_enormous_estimates_all_run() {
     let folder = Folder::new();
     let line = |id| format!("{id} 0 -1 5 16 -1 -1 16 1000000000000 -1 1 1 1 1 1 -1 -1 -1\n");
     let log = folder.write("log.swf", (1..=60).map(line).collect::<String>());

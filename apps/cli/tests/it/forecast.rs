@@ -16,8 +16,8 @@ fn forecast(queue: &str, more: &str) -> Value {
     crate::json(&words(&line), queue)
 }
 
-fn plans(told: &Value) -> Vec<Option<f64>> {
-    told["jobs"].as_array().unwrap().iter().map(|job| job["plan"].as_f64()).collect()
+fn plans(reply: &Value) -> Vec<Option<f64>> {
+    reply["jobs"].as_array().unwrap().iter().map(|job| job["plan"].as_f64()).collect()
 }
 
 const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
@@ -29,11 +29,11 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 /// Checks forecasts without past runs. According to the estimates, job d ends before c can start,
 /// but the third job does not.
 #[test]
-fn without_a_past_the_plan_alone_is_told() {
-    let told = forecast(QUEUE, "");
-    assert_eq!((&told["past"], &told["now"]), (&Value::Null, &json!(0.0)));
-    assert_eq!(plans(&told), [Some(5400.0), Some(0.0), Some(9000.0), None]);
-    let of = |job: usize, key: &str| told["jobs"][job][key].clone();
+fn without_past_jobs_only_the_plan_is_printed() {
+    let reply = forecast(QUEUE, "");
+    assert_eq!((&reply["past"], &reply["now"]), (&Value::Null, &json!(0.0)));
+    assert_eq!(plans(&reply), [Some(5400.0), Some(0.0), Some(9000.0), None]);
+    let of = |job: usize, key: &str| reply["jobs"][job][key].clone();
     assert_eq!(
         [of(0, "earliest"), of(0, "latest"), of(2, "job")],
         [json!(null), json!(null), json!(8)]
@@ -46,7 +46,7 @@ fn without_a_past_the_plan_alone_is_told() {
 }
 
 #[test]
-fn options_change_the_machine_that_is_foretold() {
+fn forecasts_depend_on_the_options() {
     let fcfs = forecast(QUEUE, "--scheduler fcfs");
     assert_eq!(plans(&fcfs)[1], Some(9000.0), "d stands behind c");
     let later = forecast(QUEUE, "--now 1400");
@@ -61,24 +61,24 @@ fn options_change_the_machine_that_is_foretold() {
 
 /// Checks forecasts with past runs, taken from the log of the `pavior advise` tests.
 #[test]
-fn a_past_makes_intervals_that_do_not_depend_on_threads() {
+fn intervals_from_past_jobs_do_not_depend_on_threads() {
     let of = |threads: u8| {
         forecast(QUEUE, &format!("--past {ROOT}/docs/advise.in/jobs.sacct --threads {threads}"))
     };
-    let told = of(1);
-    assert_eq!(told, of(2));
-    assert!(told["past"]["run_times"].as_u64().unwrap() > 300, "{}", told["past"]);
-    assert_eq!(told["past"]["calibrated"], true);
-    let job = &told["jobs"][0];
+    let reply = of(1);
+    assert_eq!(reply, of(2));
+    assert!(reply["past"]["run_times"].as_u64().unwrap() > 300, "{}", reply["past"]);
+    assert_eq!(reply["past"]["calibrated"], true);
+    let job = &reply["jobs"][0];
     let [low, median, high] =
         ["earliest", "median", "latest"].map(|key| job[key].as_f64().unwrap());
     assert!(0.0 < low && low <= median && median <= high, "{job}");
-    assert_eq!(plans(&told)[..2], [Some(5400.0), Some(0.0)]);
-    assert_eq!(told["jobs"][1]["latest"], 0.0);
+    assert_eq!(plans(&reply)[..2], [Some(5400.0), Some(0.0)]);
+    assert_eq!(reply["jobs"][1]["latest"], 0.0);
 }
 
 #[test]
-fn tables_and_commas_have_the_same() {
+fn tables_and_csv_contain_the_json_values() {
     let queue =
         "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n{\"job\":2,\"nodes\":9,\"estimate\":60}";
     let print = |format: &str| {
@@ -101,9 +101,9 @@ fn a_job_that_cannot_start_has_no_time() {
         "{\"job\":1,\"shape\":[3,3],\"estimate\":60}\n{\"job\":2,\"nodes\":1,\"estimate\":60}";
     let state = format!("forecast --machine mesh:4x4 --busy {busy} --queue - --scheduler fcfs");
     let print = |format| good_input(&[&words(&state)[..], &["--format", format]].concat(), queue);
-    let told: Value = serde_json::from_str(&print("json")).unwrap();
-    assert_eq!(plans(&told), [None, None]);
-    let of = |job: usize| [&told["jobs"][job]["obstacle"], &told["jobs"][job]["place"]];
+    let reply: Value = serde_json::from_str(&print("json")).unwrap();
+    assert_eq!(plans(&reply), [None, None]);
+    let of = |job: usize| [&reply["jobs"][job]["obstacle"], &reply["jobs"][job]["place"]];
     let place = json!({ "base": [0, 0], "sides": [3, 3] });
     assert_eq!(of(0), [&json!("unavailable"), &place]);
     assert_eq!(of(1), [&json!("horizon"), &Value::Null]);
@@ -116,7 +116,7 @@ fn a_job_that_cannot_start_has_no_time() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn mistakes_are_reported_with_their_place() {
     let machine = "--machine mesh:8x8";
     for (queue, more, expected) in [
         ("{\"job\":1}", machine, "give a shape or a number of nodes"),
@@ -134,7 +134,7 @@ fn what_is_wrong_is_named() {
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),
         ("", "", "--queue needs --machine"),
     ] {
-        let said = refused_input(&words(&format!("forecast --queue - {more}")), queue);
-        assert!(said.contains(expected), "{queue} {more}: {said}");
+        let error = refused_input(&words(&format!("forecast --queue - {more}")), queue);
+        assert!(error.contains(expected), "{queue} {more}: {error}");
     }
 }

@@ -15,7 +15,7 @@ const LOG: &str = "\
 ";
 
 #[test]
-fn everything_is_told_and_drawn() {
+fn all_formats_contain_the_summary() {
     let folder = Folder::new();
     let path = folder.write("a & <b>.swf", LOG);
     let inspect = |more: &[&str]| good(&[&["trace", "inspect", &path, "--lenient"], more].concat());

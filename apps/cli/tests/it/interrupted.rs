@@ -99,7 +99,7 @@ fn unmeasured(folder: &Path) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn all_papers_killed_and_resumed_say_the_same() {
+fn killed_and_resumed_papers_give_the_same_verdicts() {
     if pavior_trials::left_out("runs of all papers that are killed") {
         return;
     }

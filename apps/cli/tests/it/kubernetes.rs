@@ -27,17 +27,17 @@ fn followed(what: &str, script: &str, port: &str) -> Option<String> {
     bash.arg("-c").arg(&script).current_dir(&root).env("PATH", path).env("PORT", port);
     let output = bash.output().unwrap();
     let stop = Command::new(&control).arg("stop").arg(&toy).status();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
     let log = std::fs::read_to_string(toy.join("log/pavior")).unwrap_or_default();
-    let told = format!("{said}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && stop.is_ok(), "{told}");
-    Some(said)
+    let all_text = format!("{output_text}\n{}\n{log}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && stop.is_ok(), "{all_text}");
+    Some(output_text)
 }
 
 /// Builds the image with the program that was built for the tests, because a release build takes
 /// too long. If the program is not statically linked, its libraries are added to the image.
 #[test]
-fn the_image_starts_and_says_that_it_is_ready() {
+fn the_image_starts_and_reports_ready() {
     let what = "the image of pavior kube";
     if Command::new("buildah").arg("--version").output().is_err() {
         return pavior_trials::skipped(what, "there is no buildah", REQUIRED);
@@ -66,8 +66,8 @@ fn the_image_starts_and_says_that_it_is_ready() {
         grep -m 1 ^Uid: "/proc/$pid/status"
         kill "$pid"
     "#;
-    let Some(said) = followed(what, script, "18443") else { return };
-    assert!(said.contains("ok\nok\nUid:\t65532"), "{said}");
+    let Some(output_text) = followed(what, script, "18443") else { return };
+    assert!(output_text.contains("ok\nok\nUid:\t65532"), "{output_text}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_first_hour_of_the_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let page = std::fs::read_to_string(root.join("docs/kubernetes.md")).unwrap();
     let block = page.split("```sh\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let Some(told) = followed("the first hour with Kubernetes", block, "17443") else { return };
+    let Some(all_text) = followed("the first hour with Kubernetes", block, "17443") else { return };
     for line in [
         "default/train  2x2x2  ",
         "2x2x2@0,0,0",
@@ -83,6 +83,6 @@ fn the_first_hour_of_the_page() {
         "job     default/train",
         "job.batch \"train\" deleted",
     ] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(all_text.contains(line), "{line}: {all_text}");
     }
 }

@@ -11,7 +11,7 @@ use pavior::text::LONGEST_MESSAGE;
 use crate::{Folder, good, gzipped, pavior, refused, refused_for, stderr, stdout, words};
 
 #[test]
-fn the_page_has_the_numbers_in_force() {
+fn the_limits_page_states_the_actual_limits() {
     let page = include_str!("../../../../docs/limits.md");
     let bounds = Bounds::default();
     for (name, number) in [
@@ -36,7 +36,7 @@ fn the_page_has_the_numbers_in_force() {
 }
 
 #[test]
-fn an_output_that_is_an_input_is_refused_and_left_as_it_was() {
+fn an_output_that_is_also_an_input_is_rejected_and_unchanged() {
     let folder = Folder::new();
     let text = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
     let (log, link) = (folder.write("log.swf", text), folder.path("link.swf"));
@@ -59,7 +59,7 @@ fn an_output_that_is_an_input_is_refused_and_left_as_it_was() {
 }
 
 #[test]
-fn endless_inputs_end() {
+fn endless_inputs_are_rejected() {
     for line in [
         "explain --machine mesh:4x4 --shape 2x2 --busy /dev/zero",
         "plot /dev/zero",
@@ -77,7 +77,7 @@ fn endless_inputs_end() {
 }
 
 #[test]
-fn a_full_standard_error_or_output_is_no_panic() {
+fn a_full_standard_error_or_output_does_not_panic() {
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let run = |arguments: &[&str], out: bool| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_pavior"));
@@ -98,7 +98,7 @@ fn a_full_standard_error_or_output_is_no_panic() {
 }
 
 #[test]
-fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
+fn a_large_compressed_input_needs_an_option() {
     let folder = Folder::new();
     let line = |number| format!("{number} 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 2 -1 -1 -1\n");
     let log = (1..=200).map(line).collect::<String>();
@@ -110,7 +110,7 @@ fn a_compressed_input_beyond_the_limit_is_refused_and_an_option_lifts_it() {
 /// Checks limits that are not constants in a library. The value in docs/limits.md is accepted, and
 /// a greater value is rejected.
 #[test]
-fn what_lies_beyond_a_limit_of_the_page_is_refused() {
+fn values_beyond_the_documented_limits_are_rejected() {
     let page = include_str!("../../../../docs/limits.md");
     let number = |name: &str| -> u64 {
         let row = page.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap();
@@ -134,7 +134,7 @@ fn what_lies_beyond_a_limit_of_the_page_is_refused() {
 }
 
 #[test]
-fn what_means_nothing_is_refused() {
+fn meaningless_values_are_rejected() {
     let folder = Folder::new();
     for text in ["metrics = []", "precision = 0.1\nmin-replications = 1"] {
         let text = format!("machine = \"mesh:4x4\"\njobs = 5\n{text}\n");

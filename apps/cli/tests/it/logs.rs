@@ -23,7 +23,7 @@ fn inspected(line: &str, input: &str) -> Value {
 }
 
 #[test]
-fn content_says_the_format_of_files_and_of_standard_input() {
+fn log_formats_are_detected_from_the_content() {
     let folder = Folder::new();
     for (name, text) in [("log.txt", CORES), ("log", SACCT), ("log.swf", SACCT)] {
         let path = folder.write(name, text);
@@ -56,32 +56,32 @@ fn processors_are_divided_on_the_machine_of_the_header() {
         let jobs = folder.json_lines("placed").into_iter();
         (jobs.map(|job| job["nodes"].as_u64().unwrap()).collect::<Vec<_>>(), stderr(&output))
     };
-    let (nodes, said) = run("torus:4x4", "");
+    let (nodes, error) = run("torus:4x4", "");
     assert_eq!(nodes, [1, 16]);
-    assert!(said.contains("--processors-per-node 1 treats them as nodes"), "{said}");
-    let (nodes, said) = run("torus:8x8", "");
+    assert!(error.contains("--processors-per-node 1 treats them as nodes"), "{error}");
+    let (nodes, error) = run("torus:8x8", "");
     assert_eq!(nodes, [4, 64]);
-    assert!(said.contains("--processors-per-node 4 divides them"), "{said}");
-    let (nodes, said) = run("torus:8x8", "--processors-per-node 8");
+    assert!(error.contains("--processors-per-node 4 divides them"), "{error}");
+    let (nodes, error) = run("torus:8x8", "--processors-per-node 8");
     assert_eq!(nodes, [1, 8]);
-    assert!(!said.contains("processors"), "{said}");
-    let (nodes, said) = run("torus:4x4", "--processors-per-node 1");
+    assert!(!error.contains("processors"), "{error}");
+    let (nodes, error) = run("torus:4x4", "--processors-per-node 1");
     assert_eq!(nodes, [4], "the other job is larger than the machine");
-    assert!(!said.contains("sizes"), "{said}");
+    assert!(!error.contains("sizes"), "{error}");
     let sizes = |more: &str| inspected(&format!("{log} {more}"), "")["sizes"]["max"].clone();
     assert_eq!((sizes("-m torus:4x4"), sizes("")), (16.0.into(), 64.0.into()));
     assert_eq!(sizes("--nodes-from 12"), 7.0);
 }
 
 #[test]
-fn names_may_be_in_filters_and_rules() {
+fn filters_and_rules_accept_names() {
     let folder = Folder::new();
     let log = folder.write("log.sacct", SACCT);
     for filter in ["--filter partition=gpu", "--status TIMEOUT"] {
         assert_eq!(inspected(&format!("{log} {filter}"), "")["kept"], 1, "{filter}");
     }
-    let said = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
-    assert!(said.contains("`g` is not a partition of the log: gpu, cpu"), "{said}");
+    let error = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
+    assert!(error.contains("`g` is not a partition of the log: gpu, cpu"), "{error}");
     let names = &inspected(&log, "")["names"];
     assert_eq!((&names[0]["name"], &names[0]["jobs"]), (&"gpu".into(), &1.into()));
     assert!(good(&["trace", "inspect", &log, "--format", "table"]).contains("jobs by partition"));
@@ -93,7 +93,7 @@ fn names_may_be_in_filters_and_rules() {
 
 /// Reads every small log in the folder of cases next to the repository, if that folder exists.
 #[test]
-fn cases_beside_the_repository_are_read() {
+fn shared_cases_are_read() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/cases/logs");
     let folder = std::path::Path::new(folder);
     for (name, arguments, nodes) in [
@@ -135,9 +135,9 @@ fn jobs_that_share_routers_are_counted() {
     let machine = "--machine mesh:2x1 --strategy ff --scheduler fcfs --placed n[0-3]";
     for command in [format!("simulate --trace {log}"), format!("advise {log}")] {
         let output = pavior(&words(&format!("{command} {machine}")), "");
-        let said = stderr(&output);
+        let error = stderr(&output);
         let counts =
             "2 of 2 jobs run on the nodes recorded in the log, 1 starting on another job's";
-        assert!(output.status.success() && said.contains(counts), "{command} {said}");
+        assert!(output.status.success() && error.contains(counts), "{command} {error}");
     }
 }

@@ -16,7 +16,7 @@ fn names_that_do_not_exist_get_suggestions() {
 }
 
 #[test]
-fn machines_that_cannot_be() {
+fn impossible_machines_are_rejected() {
     for (machine, at_fault) in [
         ("mesh:0x4", "`0` is not a valid side"),
         ("mesh:70000x2", "`70000` is not a valid side"),
@@ -32,7 +32,7 @@ fn machines_that_cannot_be() {
 }
 
 #[test]
-fn numbers_out_of_range() {
+fn numbers_out_of_range_are_rejected() {
     for options in [
         "--load -1",
         "--load 0",
@@ -58,7 +58,7 @@ fn numbers_out_of_range() {
 }
 
 #[test]
-fn logs_that_cannot_be_read() {
+fn invalid_logs_are_rejected() {
     let folder = Folder::new();
     let line = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
     let letters = line.replace(" 60 ", " abc ");
@@ -83,7 +83,7 @@ fn logs_that_cannot_be_read() {
 }
 
 #[test]
-fn options_that_do_not_go_together() {
+fn conflicting_options_are_rejected() {
     let folder = Folder::new();
     let line = "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n";
     let run = format!("simulate --trace {}", folder.write("one.swf", line));

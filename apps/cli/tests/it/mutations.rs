@@ -133,7 +133,7 @@ fn no_parser_panics_on_changed_inputs() {
 }
 
 #[test]
-fn every_changed_line_of_the_protocol_has_an_answer() {
+fn every_mutated_protocol_line_gets_an_answer() {
     let (_, seed) = plan();
     let corpus = corpus();
     let (_, lines) = corpus.iter().find(|(name, _)| name == "protocol.jsonl").unwrap();

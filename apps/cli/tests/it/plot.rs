@@ -3,7 +3,7 @@
 use crate::{Folder, good, good_input, pavior, refused, refused_for, stderr, stdout, words};
 
 #[test]
-fn figures_come_again_from_the_tables_alone() {
+fn figures_can_be_redrawn_from_the_tables() {
     let folder = Folder::new();
     let file = folder.write(
         "e.toml",
@@ -61,7 +61,7 @@ fn crowd() -> String {
 }
 
 #[test]
-fn a_crowd_of_series_is_thinned_by_a_filter() {
+fn filters_reduce_the_number_of_series() {
     let folder = Folder::new();
     let file = folder.write("results.csv", crowd());
     let plot = |filter: &[&str]| {
@@ -104,7 +104,7 @@ fn a_crowd_of_series_is_thinned_by_a_filter() {
 }
 
 #[test]
-fn schedules_machines_and_distributions() {
+fn schedules_machines_and_distributions_are_drawn() {
     let folder = Folder::new();
     let [placements, jobs] = ["p.jsonl", "jobs.csv"].map(|name| folder.path(name));
     let run = "simulate --machine grid:4wx4 --strategy tff --load 2 --jobs 30 --replications 1";

@@ -14,7 +14,7 @@ fn folder(name: &str, contents: &str) -> (Folder, String, String) {
 }
 
 #[test]
-fn a_warm_up_that_leaves_nothing_of_a_log() {
+fn a_warm_up_longer_than_the_log_is_rejected() {
     let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
     let (folder, log, file) = folder("e.toml", experiment);
     let reason = "a warm-up of 2 leaves none of 2 jobs";
@@ -29,7 +29,7 @@ fn a_warm_up_that_leaves_nothing_of_a_log() {
 }
 
 #[test]
-fn a_converted_log_without_jobs() {
+fn a_conversion_without_jobs_is_rejected() {
     let (folder, log, _) = folder("x", "");
     let convert = ["trace", "convert", &log, &folder.path("to.swf"), "--filter", "queue=1"];
     refused_for(&convert, "none of the 2 job lines remain (2 filtered out");
@@ -37,7 +37,7 @@ fn a_converted_log_without_jobs() {
 }
 
 #[test]
-fn a_drawing_under_a_name_of_another_format() {
+fn drawings_need_a_matching_extension() {
     let table = "strategy,load,metric,mean,ci95\nff,1,turnaround,2,\nff,2,turnaround,3,\n";
     let (folder, _, results) = folder("results.csv", table);
     let plot = |name: &str| format!("plot {results} --out {}", folder.path(name));
@@ -50,7 +50,7 @@ fn a_drawing_under_a_name_of_another_format() {
 }
 
 #[test]
-fn columns_of_a_log_for_drawn_jobs() {
+fn log_columns_are_rejected_for_synthetic_jobs() {
     let (folder, log, file) = folder("e.toml", "freedom = 'any:queue=2'\njobs = 10\n");
     for run in [
         "simulate --freedom box:4,any:queue=2",
@@ -64,7 +64,7 @@ fn columns_of_a_log_for_drawn_jobs() {
 }
 
 #[test]
-fn options_that_a_generated_log_does_not_have() {
+fn options_without_effect_on_a_generated_log_are_rejected() {
     for (more, reason) in [
         ("lublin --nodes 16 --load 2", "--load applies only to distributions of sides"),
         ("lublni --nodes 16 --load 2", "did you mean `lublin`?"),
@@ -77,7 +77,7 @@ fn options_that_a_generated_log_does_not_have() {
 }
 
 #[test]
-fn options_of_what_is_not_simulated() {
+fn options_of_disabled_features_are_rejected() {
     let (_folder, log, _) = folder("x", "");
     let pod = "--machine torus:8x8x8";
     let moves = format!("--trace {log} --machine mesh:4x4 --strategy ff --migration 1");
@@ -103,7 +103,7 @@ fn options_of_what_is_not_simulated() {
 }
 
 #[test]
-fn jobs_that_could_never_be_placed_are_told() {
+fn jobs_that_can_never_be_placed_are_reported() {
     let (_folder, log, _) = folder("x", "");
     let table = |machine: &str| {
         let run = format!("simulate --trace {log} --strategy ff --format table --no-timing");
@@ -118,13 +118,13 @@ fn jobs_that_could_never_be_placed_are_told() {
 }
 
 #[test]
-fn a_list_in_the_place_of_a_message() {
+fn an_array_instead_of_a_message_is_rejected() {
     let message = refused_input(&["network", "--machine", "mesh:8x8"], "[0,[0,0],[3,2],8]\n");
     assert!(message.contains("a message must be an object"), "{message}");
 }
 
 #[test]
-fn lines_of_a_log_that_are_no_jobs_are_counted() {
+fn skipped_log_lines_are_counted() {
     let (_folder, log, more) =
         folder("more.swf", &format!("{LOG}3 -1 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n"));
     let notes = |log: &str| {

@@ -4,7 +4,7 @@
 use crate::{Folder, good_input, refused, refused_input, words};
 
 #[test]
-fn lines_of_the_live_allocator() {
+fn repeated_keys_are_rejected_by_the_live_allocator() {
     for (line, name) in [
         (r#"{"op":"show","op":"list"}"#, "op"),
         (r#"{"op":"allocate","job":7,"nodes":4,"nodes":1}"#, "nodes"),
@@ -15,46 +15,46 @@ fn lines_of_the_live_allocator() {
     ] {
         let arguments = words("allocate --machine mesh:4x4 --strategy ff");
         let answers = good_input(&arguments, &format!("{line}\n{{\"op\":\"show\"}}\n"));
-        let told = format!("{{\"error\":\"the member `{name}` appears twice (column ");
-        assert!(answers.starts_with(&told), "{line}: {answers}");
+        let error = format!("{{\"error\":\"the member `{name}` appears twice (column ");
+        assert!(answers.starts_with(&error), "{line}: {answers}");
         assert!(answers.contains("\"free\":16,\"busy\":0,\"failed\":0"), "{line}: {answers}");
     }
 }
 
 #[test]
-fn lines_of_who_holds_what_and_of_weights() {
+fn repeated_keys_are_rejected_in_busy_jobs_and_weights() {
     let held = r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2],"base":[1,1]}]}"#;
     for command in ["explain", "unblock"] {
         let shape = format!("{command} --machine mesh:4x4 --busy - --shape 2x2");
-        let told = refused_input(&words(&shape), held);
-        assert!(told.contains("`base` appears twice"), "{command}: {told}");
+        let error = refused_input(&words(&shape), held);
+        assert!(error.contains("`base` appears twice"), "{command}: {error}");
     }
     let folder = Folder::new();
     let weights = folder.write("weights.jsonl", "{\"job\":1,\"weight\":1,\"weight\":9}\n");
     let run = format!("unblock --machine mesh:4x4 --busy - --shape 2x2 --weights {weights}");
     let held = r#"{"job":1,"parts":[{"base":[0,0],"sides":[4,2]}]}"#;
-    let told = refused_input(&words(&run), held);
-    assert!(told.contains("\"weight\" appears twice"), "{told}");
+    let error = refused_input(&words(&run), held);
+    assert!(error.contains("\"weight\" appears twice"), "{error}");
 }
 
 #[test]
-fn messages_failures_placements_and_workloads() {
+fn repeated_keys_are_rejected_in_other_inputs() {
     let message = r#"{"at":0,"from":[0,0],"to":[1,1],"to":[2,2]}"#;
-    let told = refused_input(&["network", "--machine", "mesh:4x4"], message);
-    assert!(told.contains("`to` appears twice"), "{told}");
+    let error = refused_input(&["network", "--machine", "mesh:4x4"], message);
+    assert!(error.contains("`to` appears twice"), "{error}");
 
     let folder = Folder::new();
     let simulate = "simulate --machine mesh:4x4 --strategy ff --trace";
     let log = folder.write("log.sim", "0 4 100\n");
     let line = r#"{"op":"fail","node":[0,0],"at":60,"at":6}"#;
     let failures = folder.write("failures.jsonl", format!("{line}\n"));
-    let told = refused(&words(&format!("{simulate} {log} --failures {failures}")));
-    assert!(told.contains("`at` appears twice"), "{told}");
+    let error = refused(&words(&format!("{simulate} {log} --failures {failures}")));
+    assert!(error.contains("`at` appears twice"), "{error}");
 
     let line = r#"{"job":1,"start":0,"end":9,"end":5,"parts":[{"base":[0,0],"sides":[1,1]}]}"#;
     let placements = folder.write("placements.jsonl", format!("{line}\n"));
-    let told = refused(&["plot", &placements, "--machine", "mesh:4x4"]);
-    assert!(told.contains("`end` appears twice"), "{told}");
+    let error = refused(&["plot", &placements, "--machine", "mesh:4x4"]);
+    assert!(error.contains("`end` appears twice"), "{error}");
 
     let job = r#"{"id":"1","subtime":0,"res":4,"profile":"d"}"#;
     let profiles = r#"{"d":{"type":"delay","delay":60}}"#;
@@ -72,9 +72,9 @@ fn messages_failures_placements_and_workloads() {
         ("60}", "60,\"delay\":6}", "delay", ":2:"),
     ] {
         let workload = folder.write("workload.json", text.replacen(from, to, 1));
-        let told = refused(&words(&format!("{simulate} {workload}")));
+        let error = refused(&words(&format!("{simulate} {workload}")));
         let place = format!("workload.json{place}");
-        assert!(told.contains(&format!("`{name}` appears twice")), "{told}");
-        assert!(told.contains(&place), "{told}");
+        assert!(error.contains(&format!("`{name}` appears twice")), "{error}");
+        assert!(error.contains(&place), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::{Folder, good, refused, refused_for, words};
 
 #[test]
-fn the_tbl_paper_quickly() {
+fn a_quick_run_judges_the_tbl_paper() {
     if pavior_trials::left_out("the short run of the paper `tbl`") {
         return;
     }
@@ -43,7 +43,7 @@ fn the_tbl_paper_quickly() {
 }
 
 #[test]
-fn the_mfa_paper_quickly() {
+fn a_quick_run_judges_the_mfa_paper() {
     let folder = Folder::new();
     let at = folder.path("mfa");
     let printed = good(&words(&format!("reproduce mfa --quick --out {at} --format csv")));
@@ -79,7 +79,7 @@ fn rows(csv: &str) -> Vec<csv::StringRecord> {
 }
 
 #[test]
-fn the_gabl_paper_quickly() {
+fn a_quick_run_judges_the_gabl_paper() {
     if pavior_trials::left_out("the short run of the paper `gabl`") {
         return;
     }
@@ -170,7 +170,7 @@ fn few_readings(folder: &Folder) -> String {
 }
 
 #[test]
-fn other_readings_of_a_paper() {
+fn alternative_readings_are_ranked() {
     if pavior_trials::left_out("the alternatives of a paper") {
         return;
     }
@@ -220,7 +220,7 @@ fn other_readings_of_a_paper() {
 }
 
 #[test]
-fn all_papers_want_a_directory_of_their_own() {
+fn reproducing_all_papers_needs_a_separate_directory() {
     let folder = Folder::new();
     let small = "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 9\nreplications = 2\n";
     let file = folder.write("small.toml", small);
@@ -232,7 +232,7 @@ fn all_papers_want_a_directory_of_their_own() {
 }
 
 #[test]
-fn the_study_of_forecasts_wants_logs_and_a_directory_of_its_own() {
+fn the_forecast_study_needs_logs_and_a_separate_directory() {
     let folder = Folder::new();
     let [logs, out, full] = ["logs", "out", ""].map(|name| folder.path(name));
     std::fs::create_dir(&logs).unwrap();

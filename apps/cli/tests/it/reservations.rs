@@ -13,7 +13,7 @@ fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
 }
 
 #[test]
-fn jobs_wait_for_a_reservation_that_they_would_run_into() {
+fn jobs_that_would_overlap_a_reservation_wait() {
     let list = "{\"nodes\":[[0]],\"from\":60,\"to\":200}\n";
     let waiting = |scheduler: &str| {
         let results =
@@ -27,16 +27,16 @@ fn jobs_wait_for_a_reservation_that_they_would_run_into() {
 }
 
 #[test]
-fn what_is_wrong_with_a_list_is_said_with_its_place() {
-    let told = |list: &str| {
+fn errors_in_reservation_lists_have_a_place() {
+    let error = |list: &str| {
         let folder = Folder::new();
         let path = folder.write("ahead.jsonl", list);
         refused(&words(&format!("simulate --machine mesh:4 --reservations {path} --jobs 9")))
     };
     let line = "{\"nodes\":[[0]],\"from\":6,\"to\":7}\n";
-    let late = told(&format!("{line}{}", line.replace('7', "6")));
+    let late = error(&format!("{line}{}", line.replace('7', "6")));
     assert!(late.contains("ahead.jsonl:2:") && late.contains("must be later"), "{late}");
-    let outside = told(&line.replace("[0]", "[4]"));
+    let outside = error(&line.replace("[0]", "[4]"));
     assert!(outside.contains("is not on mesh:4"), "{outside}");
     let moving = simulate(line, "--migration 1", refused);
     assert!(moving.contains("advance reservations cannot be combined"), "{moving}");

@@ -34,7 +34,7 @@ const TRAP: &str = "\
 ";
 
 #[test]
-fn the_geometric_trap() {
+fn strategies_differ_in_the_geometric_trap() {
     let by_count = starts(TRAP, "mesh:6", "ff", "easy:count");
     assert_eq!(by_count[3..], [[3, 9, 3], [4, 1, 2]], "the head waits for the third job");
     let geometric = starts(TRAP, "mesh:6", "ff", "easy");
@@ -97,7 +97,7 @@ fn simulate(log: &str, option: &str, file: &str) -> Value {
 }
 
 #[test]
-fn a_schedule_has_batsim_s_keys() {
+fn a_schedule_file_has_the_keys_of_batsim() {
     let folder = Folder::new();
     let (log, schedule) = (folder.write("log.swf", LOG), folder.path("schedule.json"));
     simulate(&log, "--schedule", &schedule);
@@ -125,7 +125,7 @@ fn a_schedule_has_batsim_s_keys() {
 }
 
 #[test]
-fn a_schedule_is_a_log_that_can_be_replayed() {
+fn a_schedule_can_be_replayed_as_a_log() {
     let folder = Folder::new();
     let (log, out) = (folder.write("log.swf", LOG), folder.path("out.swf"));
     let first = simulate(&log, "--swf", &out);
@@ -148,7 +148,7 @@ fn a_schedule_is_a_log_that_can_be_replayed() {
 }
 
 #[test]
-fn schedules_need_names_that_tell_them_apart() {
+fn schedule_names_must_distinguish_combinations() {
     for option in ["--schedule", "--swf"] {
         refused_for(&["simulate", "--scheduler", "fcfs,easy", option, "one.out"], "must contain {");
     }

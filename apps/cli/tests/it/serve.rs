@@ -92,7 +92,7 @@ impl Drop for Service {
 }
 
 #[test]
-fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
+fn the_default_socket_is_in_the_data_folder() {
     let mut service = Service::start(&[]);
     assert_eq!(service.address, "unix:pavior-data/pavior.sock");
     let (status, lease) = service.send("POST", "/v1/leases", r#"{"shape":[2,3]}"#);
@@ -105,7 +105,7 @@ fn the_default_is_a_unix_socket_in_the_folder_of_the_data() {
 }
 
 #[test]
-fn several_machines_each_have_their_name() {
+fn machines_have_names() {
     let options = ["--machine", "a=mesh:4x4", "--machine", "b=torus:4x4x4", "--scheduler", "easy"];
     let mut service = Service::start(&options);
     for (body, machine, base) in [
@@ -123,7 +123,7 @@ fn several_machines_each_have_their_name() {
 }
 
 #[test]
-fn the_queue_is_planned_so_far_and_promises_hold() {
+fn conservative_plans_to_the_given_depth_and_keeps_promises() {
     let options = ["--scheduler", "conservative", "--depth", "7"];
     let mut service = Service::start(&options);
     let (_, machine) = service.send("GET", "/v1/machine", "");
@@ -132,7 +132,7 @@ fn the_queue_is_planned_so_far_and_promises_hold() {
 }
 
 #[test]
-fn wrong_options_are_named() {
+fn invalid_options_are_reported() {
     let folder = Folder::new();
     let data = folder.path("data");
     for (options, reason) in [
@@ -143,16 +143,18 @@ fn wrong_options_are_named() {
         (vec!["--strategy", "none"], "none"),
         (vec!["--scheduler", "none"], "none"),
         (vec!["--store", "sqlite"], "embedded"),
+        (vec!["--store", "postgres://pavior@db:port/leases"], "--store"),
         (vec!["--token-file", "/does/not/exist"], "/does/not/exist"),
         (vec!["--tls-cert", "x.pem"], "--tls-key"),
         (vec!["--quota", "-3"], "'--quota <QUOTA>'"),
+        (vec!["--slots", "2x2,2x2"], "`2x2` appears twice"),
     ] {
         refused_for(&[&["serve", "--data", &data][..], &options].concat(), reason);
     }
 }
 
 #[test]
-fn secrets_that_others_can_read_are_refused_with_what_to_do() {
+fn readable_secrets_are_rejected_with_advice() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new();
     let (data, secret) = (folder.path("data"), folder.write("secret", "hush tenant=a\n"));
@@ -162,14 +164,14 @@ fn secrets_that_others_can_read_are_refused_with_what_to_do() {
         vec!["--token-file", &secret],
         vec!["--listen", "127.0.0.1:0", "--tls-cert", &certificate, "--tls-key", &secret],
     ] {
-        let told = refused(&[&["serve", "--data", &data][..], &options].concat());
-        assert!(told.contains(&format!("chmod 600 {secret}")), "{options:?}: {told}");
-        assert!(!told.contains("hush"), "{told}");
+        let error = refused(&[&["serve", "--data", &data][..], &options].concat());
+        assert!(error.contains(&format!("chmod 600 {secret}")), "{options:?}: {error}");
+        assert!(!error.contains("hush"), "{error}");
     }
 }
 
 #[test]
-fn a_file_in_the_place_of_the_socket_stays() {
+fn a_file_at_the_socket_path_is_kept() {
     let folder = Folder::new();
     let listen = format!("unix:{}", folder.write("keep.txt", "precious"));
     let output = pavior(&["serve", "--data", &folder.path("data"), "--listen", &listen], "");

@@ -9,7 +9,7 @@ fn simulate(line: &str) -> Value {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_number_of_threads() {
+fn threads_do_not_change_the_output() {
     let run = |threads: &str| {
         let line = "simulate --machine torus:6x6 --load 1,3 --replications 7 --jobs 200 \
                     --no-timing --scheduler fcfs,ssd --threads";
@@ -22,7 +22,7 @@ fn the_same_bytes_whatever_the_number_of_threads() {
 }
 
 #[test]
-fn the_first_deadlock_is_reported_whatever_the_number_of_threads() {
+fn threads_do_not_change_the_reported_deadlock() {
     let run = |threads: &str| {
         let line = "simulate --machine torus:5x5 --strategy tff,random,naive,mc --pattern \
                     all-to-all --service iterations:2 --sending pipelined --lanes 1 --jobs 30 \
@@ -54,7 +54,7 @@ fn results_have_the_keys_of_the_contract() {
 }
 
 #[test]
-fn csv_has_a_line_a_metric() {
+fn csv_has_one_line_per_metric() {
     let text = good(&words(
         "simulate --jobs 50 --replications 1 --strategy ff --format csv --metrics \
          turnaround,+largest_free --no-timing",
@@ -90,7 +90,7 @@ fn precision_stops_replications() {
 }
 
 #[test]
-fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
+fn the_tbl_experiment_agrees_with_an_independent_program() {
     // Reference, for 8x8x8, uniform sides, load 4.6, and 160 runs of 1000 jobs: the turnaround of
     // TBL is 0.55 times that of FF; the utilization is 0.49 with turning and 0.366 without; m =
     // 2.79. The margins here are wider because there are fewer runs.
@@ -106,7 +106,7 @@ fn the_tbl_experiment_comes_out_as_an_independent_program_found() {
 }
 
 #[test]
-fn a_metric_that_is_added_stands_first_in_the_table() {
+fn added_metrics_come_first_in_the_table() {
     let table = good(&words("simulate --jobs 20 --format table --metrics +largest_free"));
     let header = table.lines().find(|line| line.starts_with("strategy")).unwrap();
     let columns: Vec<&str> = header.split_whitespace().collect();

@@ -13,7 +13,7 @@ fn ask(line: &str, busy: &str) -> Value {
 }
 
 #[test]
-fn boxes_side_by_side_with_a_bound() {
+fn boxes_are_counted_with_a_bound() {
     let with = |line: &str| ask(&format!("--machine mesh:6x2 --busy - {line}"), BUSY);
     let found = with("--shape 2x2");
     let boxes = json!([{"base": [0, 0], "sides": [2, 2]}]);
@@ -34,7 +34,7 @@ fn boxes_side_by_side_with_a_bound() {
 }
 
 #[test]
-fn boxes_after_moves_and_when_there_are_more() {
+fn moves_and_job_ends_free_more_boxes() {
     let ends = BUSY.replace("}]}\n", "}],\"end\":12.5}\n");
     let busy = "--machine mesh:6x2 --busy - --shape 3x1";
     let found = ask(&format!("{busy} --moves 1"), &ends);
@@ -58,7 +58,7 @@ fn boxes_after_moves_and_when_there_are_more() {
 }
 
 #[test]
-fn what_is_no_box_is_refused() {
+fn requests_without_a_box_are_rejected() {
     for (more, word) in [
         ("--nodes 4 --freedom connected", "boxes"),
         ("--shape 0x1 --turn all", "side"),

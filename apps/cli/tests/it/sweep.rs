@@ -15,7 +15,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn what_is_wanted_has_the_form_of_the_contract_and_can_be_run() {
+fn wanted_spans_have_the_documented_form_and_can_be_run() {
     let folder = folder();
     let [sweep, part, whole] = ["sweep", "part", "whole"].map(|name| folder.path(name));
     let wanted = good(&words(&format!("sweep wanted {sweep} --most 3 --json")));
@@ -34,7 +34,7 @@ fn what_is_wanted_has_the_form_of_the_contract_and_can_be_run() {
 }
 
 #[test]
-fn spans_that_the_experiment_cannot_have_are_refused() {
+fn impossible_spans_are_rejected() {
     let folder = folder();
     let [sweep, part] = ["sweep", "part"].map(|name| folder.path(name));
     for wrong in [
@@ -52,7 +52,7 @@ fn spans_that_the_experiment_cannot_have_are_refused() {
 /// Runs the loop in docs/scaling.md unchanged, with `pavior` from this build.
 #[cfg(unix)]
 #[test]
-fn the_loop_of_the_docs_runs_as_it_is_printed() {
+fn the_documented_loop_runs() {
     let docs = include_str!("../../../../docs/scaling.md");
     let mut blocks = docs.split("```sh\n").map(|block| block.split("```").next().unwrap());
     let printed = blocks.find(|block| block.contains("sweep wanted")).unwrap();

@@ -150,7 +150,7 @@ fn step() -> usize {
 }
 
 #[test]
-fn hostile_values_of_options_are_answered() {
+fn hostile_option_values_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let mut number = 0;
     let mut faults = Vec::new();
@@ -189,7 +189,7 @@ pub(crate) fn with_option<'a>(command: &'a str, option: &'a str, value: &'a str)
 }
 
 #[test]
-fn faults_of_outputs_are_no_panics() {
+fn output_faults_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else { return };
     let (mut tried, mut faults) = (0, Vec::new());
@@ -250,7 +250,7 @@ fn changed(lines: &[&str], at: usize, value: Option<&str>) -> String {
 }
 
 #[test]
-fn changed_folders_of_papers_are_answered() {
+fn changed_paper_folders_do_not_panic() {
     let paper = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../papers/mfa");
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().to_str().unwrap();

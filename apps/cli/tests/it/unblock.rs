@@ -27,26 +27,26 @@ fn part(base: [u16; 2], sides: [u16; 2]) -> Value {
 }
 
 #[test]
-fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
+fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     const ROW: &str = r#"{"job":"a","parts":[{"base":[0],"sides":[2]}],"start":0,"end":8}
 {"job":"b","parts":[{"base":[2],"sides":[2]}],"start":1.5,"end":20}
 {"node":[5]}
 "#;
     let line = |more: &str| format!("unblock --machine mesh:6 --busy - {more}");
-    let told = |more: &str| crate::json(&words(&line(more)), ROW);
+    let reply = |more: &str| crate::json(&words(&line(more)), ROW);
     // By then, job a has ended, and job b moves to the nodes of a.
-    let plan = told("--drain 2 --by 9 --now 5");
+    let plan = reply("--drain 2 --by 9 --now 5");
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);
     assert_eq!((&plan["moves"], &plan["lost"]), (&moves, &json!(0.0)));
     assert_eq!((&plan["awaited"], &plan["requeued"]), (&json!(["a"]), &json!([])));
     // By 7, room for four in a row can be made only by requeueing a job. Without --now, no job is
     // requeued.
-    let plan = told("--shape 4 --by 7 --now 5 --max-jobs 1");
+    let plan = reply("--shape 4 --by 7 --now 5 --max-jobs 1");
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(null), &json!(null)));
-    let plan = told("--shape 4 --by 7 --now 5 --max-jobs 2");
+    let plan = reply("--shape 4 --by 7 --now 5 --max-jobs 2");
     assert_eq!((&plan["requeued"], &plan["lost"]), (&json!(["a", "b"]), &json!(17.0)));
-    assert_eq!(told("--shape 4 --by 7")["requeued"], json!(null));
+    assert_eq!(reply("--shape 4 --by 7")["requeued"], json!(null));
     let table = line("--shape 4 --by 7 --format table --now 5 --max-jobs 2");
     let table = good_input(&words(&table), ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
@@ -57,7 +57,7 @@ fn room_by_a_time_is_made_by_who_ends_who_moves_and_who_is_requeued() {
 }
 
 #[test]
-fn the_cheapest_moves_and_the_other_questions() {
+fn all_questions_have_answers() {
     let moves = json!([{"job": 7, "from": [part([2, 0], [2, 2])], "to": [part([3, 0], [2, 2])]}]);
     assert_eq!(
         ask("--shape 3x2"),
@@ -86,7 +86,7 @@ fn the_cheapest_moves_and_the_other_questions() {
 }
 
 #[test]
-fn a_request_is_as_free_as_it_says() {
+fn plans_respect_the_freedom_of_the_request() {
     // There is no free row of four nodes, but there is a free 2x2 box.
     let [row, any] = ["--shape 4x1", "--shape 4x1 --freedom any-box"].map(ask);
     assert_eq!((&row["fits"], &row["cost"]), (&json!(false), &json!(4)));
@@ -101,7 +101,7 @@ fn a_request_is_as_free_as_it_says() {
 }
 
 #[test]
-fn plans_are_for_boxes_and_need_one() {
+fn plans_need_a_box() {
     let connected = refused("--shape 3x2 --freedom connected");
     assert!(connected.contains("only boxes can be planned; choose box, turned"), "{connected}");
     assert!(refused("--nodes 4 --freedom turnd").contains("did you mean `turned`?"));
@@ -110,12 +110,12 @@ fn plans_are_for_boxes_and_need_one() {
 }
 
 #[test]
-fn weights_come_from_a_file_and_a_drawing_goes_to_one() {
+fn weights_are_read_and_drawings_are_written() {
     let folder = Folder::new();
     let weighted = format!("--shape 3x2 --weights {}", folder.path("w"));
     folder.write("w", "{\"job\":7,\"weight\":0.5}\n");
-    let told = ask(&format!("{weighted} --svg {}", folder.path("plan.svg")));
-    assert_eq!(told["cost"], 0.5);
+    let reply = ask(&format!("{weighted} --svg {}", folder.path("plan.svg")));
+    assert_eq!(reply["cost"], 0.5);
     assert!(folder.read("plan.svg").starts_with("<svg"));
     for (line, word) in [
         ("{\"job\":8,\"weight\":1}", "holds no nodes"),
@@ -128,7 +128,7 @@ fn weights_come_from_a_file_and_a_drawing_goes_to_one() {
 }
 
 #[test]
-fn the_live_allocator_takes_over_lists_and_plans() {
+fn the_live_allocator_holds_lists_and_plans() {
     let input = r#"{"op":"hold","job":9,"parts":[{"base":[2,0],"sides":[2,2]}]}
 {"op":"hold","job":"b","parts":[{"base":[3,0],"sides":[1,1]}]}
 {"op":"hold","job":"b","parts":[{"base":[5,0],"sides":[2,1]}]}
@@ -150,7 +150,7 @@ fn the_live_allocator_takes_over_lists_and_plans() {
 }
 
 #[test]
-fn places_are_rows_of_csv() {
+fn csv_has_one_row_per_place() {
     let blockers = print("--shape 3x2 --blockers --format csv");
     assert_eq!(blockers, "place,weight,jobs\n\"3x2 at 0,0\",4,7\n");
     let earliest = print("--shape 3x2 --earliest --format csv");
@@ -160,9 +160,9 @@ fn places_are_rows_of_csv() {
 }
 
 #[test]
-fn a_box_that_no_move_makes_room_for() {
+fn a_box_without_a_possible_plan_is_reported() {
     for shape in ["--shape 7x1", "--nodes 13"] {
-        let told = print(&format!("{shape} --format table"));
-        assert_eq!(told, "never: mesh:6x2 has no such box\n", "{shape}");
+        let reply = print(&format!("{shape} --format table"));
+        assert_eq!(reply, "never: mesh:6x2 has no such box\n", "{shape}");
     }
 }

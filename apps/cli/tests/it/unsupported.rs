@@ -14,7 +14,7 @@ const COMMANDS: [&str; 3] = [
 ];
 
 #[test]
-fn an_error_names_what_does_not_apply_and_the_option() {
+fn errors_name_unsupported_values_and_the_option_to_skip_them() {
     for command in COMMANDS {
         let reason = "2db does not work on mesh:4x4x4: it divides a square mesh";
         refused_for(&words(command), reason);
@@ -25,17 +25,17 @@ fn an_error_names_what_does_not_apply_and_the_option() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn skipped_values_are_reported() {
     for command in COMMANDS {
         let output = pavior(&words(&format!("{command} --skip-unsupported")), "");
         assert!(output.status.success(), "{}", stderr(&output));
         assert!(stderr(&output).contains("note: Left out: strategy 2db does not work"));
-        let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-        let skipped = &told["skipped"][0];
+        let reply: Value = serde_json::from_str(&stdout(&output)).unwrap();
+        let skipped = &reply["skipped"][0];
         let named = ["parameter", "value", "machine"].map(|key| skipped[key].clone());
-        assert_eq!(named, ["strategy", "2db", "mesh:4x4x4"].map(|word| json!(word)), "{told}");
+        assert_eq!(named, ["strategy", "2db", "mesh:4x4x4"].map(|word| json!(word)), "{reply}");
         let key = if command.starts_with("explain") { "strategies" } else { "results" };
-        let rows = &told[key];
+        let rows = &reply[key];
         let left: Vec<&Value> =
             rows.as_array().unwrap().iter().map(|row| &row["strategy"]).collect();
         assert_eq!(left, ["ff", "tff"]);
@@ -51,7 +51,7 @@ fn what_is_left_out_is_told() {
 }
 
 #[test]
-fn schedulers_that_do_not_apply_are_left_out() {
+fn unsupported_schedulers_are_skipped() {
     let run = "simulate --service messages:5 --jobs 10 --replications 1 --strategy tff --scheduler \
                fcfs,easy-freedom --no-timing";
     refused_for(&words(run), "--skip-unsupported leaves it out");
@@ -71,7 +71,7 @@ fn experiment(folder: &Folder, name: &str, skips: &str) -> String {
 }
 
 #[test]
-fn experiments_leave_out_combinations_and_go_on_with_the_same() {
+fn experiments_skip_combinations_and_resume() {
     let folder = Folder::new();
     let file = experiment(&folder, "plain.toml", "");
     let never = ["experiment", &file, "--out", &folder.path("never")];
@@ -85,9 +85,9 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
     let output = pavior(&words(&run), "");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("Left out: strategy 2db"), "{}", stderr(&output));
-    let told: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(told["skipped"].as_array().unwrap().len(), 1);
-    assert_eq!(told["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
+    let reply: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(reply["skipped"].as_array().unwrap().len(), 1);
+    assert_eq!(reply["results"].as_array().unwrap().len(), 6, "2db runs on the other machine");
     let report = folder.read("whole/report.html");
     // The sentence appears in the introduction and in the figure's description. Lines below the
     // figure are wrapped.
@@ -113,7 +113,7 @@ fn experiments_leave_out_combinations_and_go_on_with_the_same() {
 }
 
 #[test]
-fn a_baseline_that_is_left_out_is_an_error() {
+fn a_skipped_baseline_is_an_error() {
     let folder = Folder::new();
     let described = "machine = 'mesh:4x4x4'\nstrategy = ['2db', 'ff', 'tff']\nbaseline = '2db'\n\
                      skip-unsupported = true\n";

@@ -46,12 +46,12 @@ fn planted(folder: &Path, change: impl FnOnce(&mut Value)) -> (Option<i32>, Stri
     std::fs::write(&path, certificate.to_string()).unwrap();
     let output = checked(folder);
     std::fs::write(&path, whole).unwrap();
-    let said = stdout(&output) + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), said)
+    let text = stdout(&output) + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), text)
 }
 
 #[test]
-fn every_certificate_is_accepted_and_false_ones_are_refused() {
+fn certificates_are_verified_and_false_ones_rejected() {
     if lacks_python("certificates of the yardstick") {
         return;
     }
@@ -67,35 +67,35 @@ fn every_certificate_is_accepted_and_false_ones_are_refused() {
     }
     let heavy = out.join("mesh-heavy");
     for name in ["completions", "node_completions", "makespan"] {
-        let (status, said) = planted(&heavy, |bounds| {
+        let (status, text) = planted(&heavy, |bounds| {
             let claim = bounds[name]["claim"].as_i64().unwrap();
             bounds[name]["claim"] = json!(claim + 1);
         });
-        assert_eq!(status, Some(1), "{said}");
-        assert!(said.contains(&format!("{name}: ")) && said.contains("is not proven"), "{said}");
+        assert_eq!(status, Some(1), "{text}");
+        assert!(text.contains(&format!("{name}: ")) && text.contains("is not proven"), "{text}");
     }
-    let (status, said) = planted(&heavy, |bounds| {
+    let (status, text) = planted(&heavy, |bounds| {
         bounds["completions"]["proof"]["prices"][3] = json!(-1);
     });
-    assert_eq!(status, Some(2), "{said}");
-    assert!(said.contains("-1 is not a whole number from 0"), "{said}");
-    let (status, said) = planted(&heavy, |bounds| {
+    assert_eq!(status, Some(2), "{text}");
+    assert!(text.contains("-1 is not a whole number from 0"), "{text}");
+    let (status, text) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         *bounds = serde_json::from_str(&other).unwrap();
     });
-    assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("the certificate is for other jobs"), "{said}");
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("the certificate is for other jobs"), "{text}");
     // Prices that belong to other jobs also prove a bound, but a weaker one.
-    let (status, said) = planted(&heavy, |bounds| {
+    let (status, text) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();
         bounds["completions"]["proof"] = other["completions"]["proof"].clone();
     });
-    assert_eq!(status, Some(1), "{said}");
+    assert_eq!(status, Some(1), "{text}");
 }
 
 #[test]
-fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
+fn runs_can_be_reproduced_from_placements() {
     if lacks_python("runs of the yardstick, made again from placements") {
         return;
     }
@@ -113,9 +113,9 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
         good(&words(&format!("{run} --strategy {strategy} --scheduler {scheduler}")));
         let output = script("placements.py", &[&placed, machine, &jobs]);
         assert!(output.status.success(), "{}", stdout(&output));
-        let said = stdout(&output);
-        assert!(said.contains("60 jobs started, 60 of them ended, 0 faults"), "{said}");
-        let turnaround = said.lines().find_map(|line| line.strip_prefix("turnaround: ")).unwrap();
+        let text = stdout(&output);
+        assert!(text.contains("60 jobs started, 60 of them ended, 0 faults"), "{text}");
+        let turnaround = text.lines().find_map(|line| line.strip_prefix("turnaround: ")).unwrap();
         let hours = turnaround.parse::<f64>().unwrap() / 3600.0;
         let names = [scenario, strategy, scheduler];
         let is_it = |row: &&Value| {
@@ -127,9 +127,9 @@ fn runs_of_three_scenarios_are_made_again_from_placements_alone() {
         let row = rows.iter().find(is_it).unwrap();
         assert_eq!(row["jobs"], 60.0);
         assert!((row["turnaround_h"].as_f64().unwrap() - hours).abs() < 1e-4, "{row}: {hours}");
-        for (fault, said) in forged(&folder) {
+        for (fault, text) in forged(&folder) {
             let output = script("placements.py", &[&fault, machine, &jobs]);
-            assert!(stdout(&output).contains(said), "{said}: {}", stdout(&output));
+            assert!(stdout(&output).contains(text), "{text}: {}", stdout(&output));
         }
     }
 }
@@ -171,14 +171,14 @@ fn forged(folder: &Folder) -> [(String, &'static str); 4] {
 }
 
 #[test]
-fn statements_about_what_was_not_run_are_not_judged() {
+fn statements_about_skipped_runs_are_not_judged() {
     let folder = Folder::new();
     let out = folder.path("yardstick");
     let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(output.status.success());
-    let said = stderr(&output);
-    assert!(said.contains("note: statements about skipped runs are not judged: Y1, "));
-    assert!(!said.contains("statements hold"), "{said}");
+    let text = stderr(&output);
+    assert!(text.contains("note: statements about skipped runs are not judged: Y1, "));
+    assert!(!text.contains("statements hold"), "{text}");
     let table = folder.read("yardstick/statements.csv");
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
     let parts = folder.read("yardstick/parts.csv");

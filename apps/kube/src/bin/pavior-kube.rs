@@ -2,13 +2,18 @@
 
 use std::process::ExitCode;
 
+use pavior_kube::Mode;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [name, lease, page @ ..] = &arguments[..] else { return ExitCode::from(2) };
+    let [name, mode, page @ ..] = &arguments[..] else { return ExitCode::from(2) };
     let options = pavior_kube::Options {
+        mode: match mode.as_str() {
+            "always" => Mode::Always,
+            "observe" => Mode::Observe { machine: None },
+            _ => Mode::Elected,
+        },
         name: name.clone(),
-        always: lease == "always",
-        observe: lease == "observe",
         page: page.first().cloned(),
         ..pavior_kube::Options::default()
     };

@@ -14,8 +14,8 @@ use kube::Client;
 use serde_json::json;
 use tokio::sync::watch;
 
-use crate::client::log;
 use crate::health::Health;
+use crate::log::log;
 use crate::write::{LEASE, NAMESPACE, WriteError, Writer};
 
 /// The time before an unrenewed Lease expires.
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_taken_when_it_has_not_changed_for_as_long_as_it_lasts() {
+    fn an_expired_lease_is_acquired() {
         let mut candidate = Candidate { identity: "a".into(), ..Candidate::default() };
         let start = Instant::now();
         assert!(!candidate.is_due(start), "it has not been read yet");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_renews_and_stops_when_it_cannot() {
+    fn a_holder_renews_and_stops_after_expiry() {
         let mut candidate = Candidate { identity: "a".into(), ..Candidate::default() };
         let start = Instant::now();
         candidate.observe(None, start);

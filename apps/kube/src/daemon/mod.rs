@@ -4,26 +4,30 @@
 mod election;
 mod reconciler;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use kube::Client;
+use pavior_cluster::metrics::registry;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::client::{KubeError, connect, log, runtime};
-use crate::objects::Machine;
+use crate::client::{connect, runtime};
+use crate::error::KubeError;
+use crate::health::Health;
+use crate::log::log;
+use crate::metrics::Metrics;
 use crate::page::Page;
-use crate::read::ClusterWatch;
+use crate::read::{ClusterWatch, read_machine};
 use crate::write::Writer;
 use reconciler::Reconciler;
 
 /// Options of the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// True to act even if another replica is active, which is safe.
-    pub always: bool,
+    /// The conditions under which the daemon changes the cluster.
+    pub mode: Mode,
     /// This replica's name in the Lease.
     pub name: String,
     /// The address of the web page, if served.
@@ -32,10 +36,21 @@ pub struct Options {
     pub probes: Option<String>,
     /// The machine to show on the page, if the cluster has several.
     pub machine: Option<String>,
-    /// True to observe without changing anything.
-    pub observe: bool,
-    /// A file with the Machine to observe, for clusters without one.
-    pub spec: Option<PathBuf>,
+}
+
+/// The conditions under which a daemon changes the cluster.
+#[derive(Clone, Debug, Default)]
+pub enum Mode {
+    /// Only while this replica holds the Lease.
+    #[default]
+    Elected,
+    /// Even if another replica is active, which is safe.
+    Always,
+    /// Never.
+    Observe {
+        /// A file with the Machine to observe, for clusters without one.
+        machine: Option<PathBuf>,
+    },
 }
 
 /// Places Jobs until SIGTERM or SIGINT.
@@ -45,19 +60,18 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<(), KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;
-        let signals =
-            |kind| signal(kind).map_err(|error| KubeError::Unreachable(error.to_string()));
+        let signals = |kind| signal(kind).map_err(|error| KubeError::Runtime(error.to_string()));
         let (mut term, mut int) =
             (signals(SignalKind::terminate())?, signals(SignalKind::interrupt())?);
-        let page = Page::new(options.page.clone(), options.machine.clone());
+        let health = Arc::new(Health::default());
         if let Some(address) = &options.probes {
-            page.health.serve(address)?;
+            health.serve(address)?;
         }
-        let event = if options.observe { "observing" } else { "started" };
+        let is_observer = matches!(options.mode, Mode::Observe { .. });
+        let event = if is_observer { "observing" } else { "started" };
         log("info", event, json!({ "name": options.name }));
-        let work = reconcile(client, page, options);
         tokio::select! {
-            result = work => result,
+            result = reconcile(client, health, options) => result,
             _ = term.recv() => Ok(()),
             _ = int.recv() => Ok(()),
         }?;
@@ -68,44 +82,47 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 
 /// Plans after each change. An observer has no [`Writer`](crate::write::Writer) and takes no part
 /// in the election: its account needs only get, list and watch.
-async fn reconcile(client: Client, page: Page, options: &Options) -> Result<(), KubeError> {
-    let (mut cluster, mut updates) = match &options.spec {
-        Some(path) if options.observe => ClusterWatch::start_for_machine(&client, machine(path)?),
-        _ => ClusterWatch::start(&client, page.is_configured() || options.observe),
+async fn reconcile(
+    client: Client,
+    health: Arc<Health>,
+    options: &Options,
+) -> Result<(), KubeError> {
+    let (mut cluster, mut updates) = match &options.mode {
+        Mode::Observe { machine: Some(path) } => {
+            ClusterWatch::start_for_machine(&client, read_machine(path)?)
+        }
+        _ => ClusterWatch::start(&client, options.page.is_some()),
     };
-    let mut leadership = if options.observe {
-        watch::channel(false).1
-    } else {
-        election::run(client.clone(), options.name.clone(), Arc::clone(&page.health))
+    // The sender is kept, because a closed channel would count as a change.
+    let (_sender, constant) = watch::channel(matches!(options.mode, Mode::Always));
+    let (mut leadership, writer) = match options.mode {
+        Mode::Elected => {
+            let leadership =
+                election::run(client.clone(), options.name.clone(), Arc::clone(&health));
+            (leadership, Some(Writer::new(client)))
+        }
+        Mode::Always => (constant, Some(Writer::new(client))),
+        Mode::Observe { .. } => (constant, None),
     };
-    let always = options.always && !options.observe;
-    let writer = (!options.observe).then(|| Writer::new(client));
-    let mut reconciler = Reconciler::new(writer, page);
-    let ended = || KubeError::Unreachable("all watches have ended".to_string());
+    let mut registry = registry("pavior_kube");
+    let metrics = Metrics::register(&mut registry);
+    let page = options.page.clone();
+    let page = page.map(|address| Page::new(address, options.machine.clone(), registry));
+    let mut reconciler = Reconciler::new(writer, health, metrics, page);
+    let ended = || KubeError::Runtime("all watches have ended".to_string());
     loop {
         tokio::select! {
-            one = updates.recv() => cluster.apply(one.ok_or_else(ended)?),
-            changed = leadership.changed(), if !always && !options.observe => {
-                changed.map_err(|_| ended())?;
-            }
+            update = updates.recv() => cluster.apply(update.ok_or_else(ended)?),
+            changed = leadership.changed() => changed.map_err(|_| ended())?,
             () = tokio::time::sleep(reconciler.pause()) => {}
-            () = reconciler.page.next_forecast() => {}
+            () = reconciler.next_forecast() => {}
         }
         let is_complete = cluster.gather(&mut updates).await;
-        reconciler.page.note_unreadable(cluster.faults());
-        reconciler.set_leader(always || *leadership.borrow_and_update());
+        reconciler.note_unreadable(cluster.faults());
+        reconciler.set_leader(*leadership.borrow_and_update());
         if is_complete {
             cluster.world.join_quota();
             reconciler.reconcile(&cluster).await?;
         }
     }
-}
-
-/// Reads a Machine from a file, for clusters without one.
-fn machine(path: &Path) -> Result<Machine, KubeError> {
-    let fault = |why: String| KubeError::File { path: path.to_path_buf(), why };
-    let text = pavior::files::read_text(path, pavior::files::Limits::DOCUMENT);
-    let text = text.map_err(|error| fault(error.to_string()))?;
-    let machine: Result<Machine, _> = serde_saphyr::from_str(&text);
-    machine.map_err(|error| fault(pavior::text::shown(&error.to_string()).to_string()))
 }

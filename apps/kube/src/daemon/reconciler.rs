@@ -1,20 +1,27 @@
 //! Applies each machine's plan after every change.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use pavior::text::shown;
 use serde_json::{Value, json};
 
-use crate::client::{KubeError, log};
-use crate::objects::{MachineStatus, ObjectRef, Uid};
+use crate::error::KubeError;
+use crate::health::Health;
+use crate::log::log;
+use crate::metrics::Metrics;
+use crate::objects::{Machine, MachineStatus, Object as _, ObjectRef, Uid};
 use crate::page::Page;
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan, unassigned};
 use crate::read::ClusterWatch;
 use crate::world::Index;
 use crate::write::{WriteError, Writer};
 
+/// The maximum delay before the next plan if nothing changes.
+const IDLE_PAUSE: Duration = Duration::from_hours(24);
 /// The delay before the next plan if this one depends on the time or a write must be retried.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
@@ -38,25 +45,34 @@ pub(super) struct Reconciler {
     events: HashMap<Uid, (Instant, String)>,
     /// Each machine's latest status, as read or written.
     statuses: HashMap<String, MachineStatus>,
-    /// The delay before the next plan, even without updates.
-    retry: Option<Duration>,
+    /// The maximum delay before the next plan.
+    pause: Duration,
     is_leader: bool,
     /// True while placements cannot be read.
     is_outage: bool,
-    pub(super) page: Page,
+    health: Arc<Health>,
+    metrics: Metrics,
+    page: Option<Page>,
 }
 
 impl Reconciler {
-    pub(super) fn new(writer: Option<Writer>, page: Page) -> Reconciler {
+    pub(super) fn new(
+        writer: Option<Writer>,
+        health: Arc<Health>,
+        metrics: Metrics,
+        page: Option<Page>,
+    ) -> Reconciler {
         Reconciler {
             writer,
             memory: HashMap::new(),
             recent: HashMap::new(),
             events: HashMap::new(),
             statuses: HashMap::new(),
-            retry: None,
+            pause: IDLE_PAUSE,
             is_leader: false,
             is_outage: false,
+            health,
+            metrics,
             page,
         }
     }
@@ -64,104 +80,169 @@ impl Reconciler {
     /// Records whether this replica is active, and logs changes.
     pub(super) fn set_leader(&mut self, is_leader: bool) {
         if is_leader != self.is_leader {
-            let replica = if is_leader { "this" } else { "another" };
-            log("info", &format!("{replica} replica is active"), json!({}));
+            let event =
+                if is_leader { "this replica is active" } else { "another replica is active" };
+            log("info", event, json!({}));
         }
         self.is_leader = is_leader;
-        self.page.metrics.active.set(is_leader.into());
+        self.metrics.active.set(is_leader.into());
+    }
+
+    /// Records the object kinds that cannot be read, with the reasons.
+    pub(super) fn note_unreadable(&mut self, kinds: &BTreeMap<String, String>) {
+        self.is_outage = kinds.contains_key("placements");
+        self.metrics.unreadable_kinds.set(kinds.len() as i64);
+        self.health.faults().kinds.clone_from(kinds);
     }
 
     /// Returns the maximum time to wait for updates.
     pub(super) fn pause(&self) -> Duration {
-        self.retry.unwrap_or(Duration::from_hours(24))
+        self.pause
     }
 
     /// Schedules another plan after a delay, even without updates.
-    fn retry_after(&mut self, time: Duration) {
-        self.retry = Some(self.retry.map_or(time, |earlier| earlier.min(time)));
+    fn retry_after(&mut self, delay: Duration) {
+        self.pause = self.pause.min(delay);
+    }
+
+    /// Waits until the page needs a plan for its forecast.
+    pub(super) async fn next_forecast(&mut self) {
+        match &mut self.page {
+            Some(page) => page.next_forecast().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Plans for all machines. Only the active replica writes.
     pub(super) async fn reconcile(&mut self, cluster: &ClusterWatch) -> Result<(), KubeError> {
         let began = Instant::now();
-        self.memory.retain(|machine, _| cluster.world.machines.contains_key(machine));
-        self.statuses.retain(|machine, _| cluster.world.machines.contains_key(machine));
-        self.page.health.note_reconciliation(true);
-        self.retry = None;
-        self.is_outage = cluster.faults().contains_key("placements");
+        let (world, now) = (&cluster.world, cluster.now());
+        self.health.begin();
+        self.pause = IDLE_PAUSE;
+        self.memory.retain(|machine, _| world.machines.contains_key(machine));
+        self.statuses.retain(|machine, _| world.machines.contains_key(machine));
         self.recent.retain(|_, at| at.elapsed() < REPEAT_DELAY);
-        let (index, now) = (Index::of(&cluster.world), cluster.now());
+        let index = Index::of(world);
         let mut faults = BTreeMap::new();
-        let is_only = cluster.world.machines.len() == 1;
-        for (name, machine) in &cluster.world.machines {
-            let memory = self.memory.entry(name.clone()).or_default();
-            let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
-            let detail = self.page.raise_detail(name, detail);
-            let made = plan(&index, name, memory, now, detail);
-            if memory.depends_on_time() {
-                self.retry = Some(RETRY_DELAY);
-            }
-            let reference = ObjectRef::of(machine);
-            self.statuses
-                .entry(name.clone())
-                .or_insert_with(|| machine.status.clone().unwrap_or_default());
-            match made {
-                Ok(mut made) => {
-                    self.page.show(name, &mut made, now)?;
-                    if self.is_leader {
-                        self.apply(&reference, made, now).await;
-                    }
-                }
-                Err(fault) if is_only && self.writer.is_none() => {
-                    return Err(KubeError::Machine(format!("Machine {name}: {fault}")));
-                }
-                Err(fault) => {
-                    if self.page.health.faults().machines.get(name) != Some(&fault) {
-                        let more = json!({ "machine": name, "fault": fault });
-                        log("warn", "cannot use the Machine", more);
-                    }
-                    faults.insert(name.clone(), fault.clone());
-                    let fault = Some(fault);
-                    if self.is_leader {
-                        let status = MachineStatus { fault, ..MachineStatus::default() };
-                        self.write_status(&reference, status).await;
-                    }
-                }
+        for machine in world.machines.values() {
+            if let Err(fault) = self.reconcile_machine(&index, machine, now).await? {
+                faults.insert(machine.name().to_string(), fault);
             }
         }
-        {
-            let mut known = self.page.health.faults();
-            known.no_machine = !faults.is_empty() && faults.len() == cluster.world.machines.len();
-            known.machines = faults;
-        }
+        self.set_machine_faults(faults, world.machines.len());
         if self.is_leader {
             self.publish_events(&unassigned(&index), now).await;
         }
-        self.events.retain(|uid, _| cluster.world.jobs.contains_key(uid));
-        self.page.metrics.turns.inc();
-        self.page.metrics.turn_seconds.set(began.elapsed().as_secs_f64());
-        self.page.health.note_reconciliation(false);
+        self.events.retain(|uid, _| world.jobs.contains_key(uid));
+        self.metrics.reconciliations.inc();
+        self.metrics.duration_seconds.set(began.elapsed().as_secs_f64());
+        self.health.end();
         Ok(())
     }
 
+    /// Plans for a machine, shows it and applies the plan. The inner error is a fault of the
+    /// Machine, which ends only an observer of this single machine.
+    async fn reconcile_machine(
+        &mut self,
+        index: &Index<'_>,
+        machine: &Machine,
+        now: i64,
+    ) -> Result<Result<(), String>, KubeError> {
+        let name = machine.name();
+        let detail = self.detail(name);
+        let memory = self.memory.entry(name.to_string()).or_default();
+        let plan = plan(index, name, memory, now, detail);
+        let status = || machine.status.clone().unwrap_or_default();
+        self.statuses.entry(name.to_string()).or_insert_with(status);
+        let reference = ObjectRef::of(machine);
+        match plan {
+            Ok(mut plan) => {
+                if plan.depends_on_time {
+                    self.retry_after(RETRY_DELAY);
+                }
+                self.show(name, &mut plan, now)?;
+                if self.is_leader {
+                    self.apply(&reference, plan, now).await;
+                }
+                Ok(Ok(()))
+            }
+            Err(why) if self.writer.is_none() && index.world.machines.len() == 1 => {
+                Err(KubeError::Machine { name: shown(name).to_string(), why })
+            }
+            Err(why) => {
+                if self.is_leader {
+                    let fault = Some(why.clone());
+                    let status = MachineStatus { fault, ..MachineStatus::default() };
+                    self.write_status(&reference, status).await;
+                }
+                Ok(Err(why))
+            }
+        }
+    }
+
+    /// Returns the detail of a machine's plan.
+    fn detail(&mut self, machine: &str) -> Detail {
+        let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
+        let Some(page) = &mut self.page else { return detail };
+        page.select_first(machine);
+        let picture = page.shows(machine);
+        Detail { picture, forecast: picture && page.is_forecast_due(), ..detail }
+    }
+
+    /// Shows a machine in the metrics and on the page.
+    fn show(&mut self, machine: &str, plan: &mut Plan, now: i64) -> Result<(), KubeError> {
+        self.metrics.set_status(machine, &plan.status);
+        let Some(page) = self.page.as_mut().filter(|page| page.shows(machine)) else {
+            return Ok(());
+        };
+        self.metrics.set_slots(&plan.status);
+        page.publish(plan, now)
+    }
+
+    /// Records the faults of Machines, and logs the new ones.
+    fn set_machine_faults(&self, faults: BTreeMap<String, String>, machines: usize) {
+        let mut known = self.health.faults();
+        for (name, fault) in &faults {
+            if known.machines.get(name) != Some(fault) {
+                let more = json!({ "machine": name, "fault": fault });
+                log("warn", "cannot use the Machine", more);
+            }
+        }
+        known.no_machine = !faults.is_empty() && faults.len() == machines;
+        known.machines = faults;
+    }
+
     /// Carries out a plan's actions, and writes the machine's status and events.
-    async fn apply(&mut self, machine: &ObjectRef, made: Plan, now: i64) {
-        for node in &made.overlaps {
+    async fn apply(&mut self, machine: &ObjectRef, plan: Plan, now: i64) {
+        for node in &plan.overlaps {
             let more = json!({ "machine": machine.name, "node": node.index() });
             log("error", "a node is in two confirmed placements", more);
-            self.page.metrics.overlaps.inc();
+            self.metrics.overlaps.inc();
         }
-        let is_new =
-            |action: &Action| !self.recent.contains_key(&(action.word(), action.object().clone()));
+        let began = Instant::now();
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
-            made.actions.into_iter().partition(is_new);
+            plan.actions.into_iter().partition(|action| !self.recent.contains_key(&key(action)));
         if !repeated.is_empty() {
             // No update may arrive by the time the action can be repeated.
             self.retry_after(REPEAT_DELAY);
         }
-        let Some(writer) = &self.writer else { return };
-        let began = Instant::now();
-        let results: Vec<(Action, Result<(), WriteError>)> = stream::iter(actions)
+        for (action, result) in self.write(actions, began).await {
+            self.settle(machine, &action, result, now);
+        }
+        self.write_status(machine, plan.status).await;
+        if began.elapsed() < WRITE_TIME {
+            self.publish_events(&plan.waiting, now).await;
+        }
+    }
+
+    /// Writes actions concurrently. Actions that cannot start in time are not written.
+    async fn write(
+        &self,
+        actions: Vec<Action>,
+        began: Instant,
+    ) -> Vec<(Action, Result<(), WriteError>)> {
+        let Some(writer) = &self.writer else { return Vec::new() };
+        stream::iter(actions)
             .map(|action| async {
                 if began.elapsed() >= WRITE_TIME {
                     return (action, Err(WriteError::Unavailable));
@@ -171,42 +252,41 @@ impl Reconciler {
             })
             .buffer_unordered(MAX_CONCURRENT_WRITES)
             .collect()
-            .await;
-        for (action, result) in results {
-            match result {
-                Err(WriteError::Unavailable) => {
-                    self.retry_after(RETRY_DELAY);
-                    continue;
-                }
-                // A starting API server rejects everything until it has loaded the access rules.
-                Err(WriteError::Rejected(_)) if self.is_outage => {
-                    self.retry_after(RETRY_DELAY);
-                    continue;
-                }
-                Err(WriteError::Rejected(why)) => {
-                    let more = log_fields(&action, json!({ "why": &why }));
-                    log("warn", "change rejected", more);
-                    self.page.metrics.refused(action.word());
-                    self.page.health.faults().note_right(&why);
-                    self.retry_after(REPEAT_DELAY);
-                    if let Action::Propose { job, .. } = &action {
-                        let memory = self.memory.entry(machine.name.clone()).or_default();
-                        memory.reject(&job.uid, &why, now);
-                        self.retry_after(RETRY_DELAY);
-                    }
-                }
-                Ok(()) => {
-                    log("info", action.word(), log_fields(&action, json!({})));
-                    self.page.metrics.changed(action.word());
-                }
-                Err(WriteError::Conflict) => {}
+            .await
+    }
+
+    /// Records the result of an action on a machine.
+    fn settle(
+        &mut self,
+        machine: &ObjectRef,
+        action: &Action,
+        result: Result<(), WriteError>,
+        now: i64,
+    ) {
+        match result {
+            // A starting API server rejects everything until it has loaded the access rules.
+            Err(WriteError::Rejected(_)) if self.is_outage => {
+                return self.retry_after(RETRY_DELAY);
             }
-            self.recent.insert((action.word(), action.object().clone()), Instant::now());
+            Err(WriteError::Unavailable) => return self.retry_after(RETRY_DELAY),
+            Err(WriteError::Rejected(why)) => {
+                log("warn", "change rejected", log_fields(action, json!({ "why": &why })));
+                self.metrics.count_rejection(action.kind());
+                self.health.faults().note_rejection(&why);
+                self.retry_after(REPEAT_DELAY);
+                if let Action::Propose { job, .. } = action {
+                    let memory = self.memory.entry(machine.name.clone()).or_default();
+                    memory.reject(&job.uid, &why, now);
+                    self.retry_after(RETRY_DELAY);
+                }
+            }
+            Err(WriteError::Conflict) => {}
+            Ok(()) => {
+                log("info", action.kind(), log_fields(action, json!({})));
+                self.metrics.count_change(action.kind());
+            }
         }
-        self.write_status(machine, made.status).await;
-        if began.elapsed() < WRITE_TIME {
-            self.publish_events(&made.waiting, now).await;
-        }
+        self.recent.insert(key(action), Instant::now());
     }
 
     /// Publishes an event for each Job whose reason for waiting has changed.
@@ -242,12 +322,17 @@ impl Reconciler {
     async fn write_status(&mut self, machine: &ObjectRef, status: MachineStatus) {
         let old = self.statuses.get(&machine.name);
         let Some(writer) = self.writer.as_ref().filter(|_| old != Some(&status)) else { return };
-        match writer.status(machine, &status).await {
+        match writer.write_status(machine, &status).await {
             Ok(()) => drop(self.statuses.insert(machine.name.clone(), status)),
             Err(WriteError::Unavailable) => self.retry_after(RETRY_DELAY),
             Err(_) => {}
         }
     }
+}
+
+/// Returns the key of an action among recent actions.
+fn key(action: &Action) -> (&'static str, ObjectRef) {
+    (action.kind(), action.object().clone())
 }
 
 fn log_fields(action: &Action, more: Value) -> Value {

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use serde::Deserialize;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
 
 use super::kueue::Quota;
 use super::object::{
@@ -16,7 +17,7 @@ use super::pod::PodSpec;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Job {
     #[serde(deserialize_with = "slim")]
-    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    pub(crate) metadata: ObjectMeta,
     #[serde(default)]
     pub(crate) spec: JobSpec,
     #[serde(default)]
@@ -40,11 +41,17 @@ pub(crate) struct JobSpec {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Template {
-    /// True if the Job's template requests Kueue's topology-aware scheduling.
-    #[serde(default, rename = "metadata", deserialize_with = "topology")]
-    pub(crate) topology: bool,
+    /// True if the annotations request Kueue's topology-aware scheduling.
+    #[serde(default, rename = "metadata", deserialize_with = "uses_topology")]
+    pub(crate) uses_topology: bool,
     #[serde(default)]
     pub(crate) spec: PodSpec,
+}
+
+/// The metadata of a pod template, which is not stored.
+#[derive(Default, Deserialize)]
+struct TemplateMetadata {
+    annotations: Option<BTreeMap<String, IgnoredAny>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -70,11 +77,11 @@ impl Job {
 
     /// Returns the controller's uid if the Job shares a box with its set.
     pub(crate) fn set(&self) -> Option<Uid> {
-        self.owner().filter(|_| self.is_of_a_set())
+        self.owner().filter(|_| self.shares_box())
     }
 
     /// Returns true if the Job shares a box with the other Jobs of its controller.
-    pub(crate) fn is_of_a_set(&self) -> bool {
+    pub(crate) fn shares_box(&self) -> bool {
         self.annotation(BOX) == Some("set")
     }
 
@@ -118,14 +125,14 @@ impl Job {
 
     /// Returns the Job's maximum run time in seconds, if limited.
     pub(crate) fn seconds(&self) -> Option<u64> {
-        let written = self.annotation(SECONDS).and_then(|text| text.parse().ok());
-        let given = [written, self.spec.active_deadline_seconds];
-        given.into_iter().flatten().filter(|&seconds| seconds > 0).min()
+        let annotation = self.annotation(SECONDS).and_then(|text| text.parse().ok());
+        let limits = [annotation, self.spec.active_deadline_seconds];
+        limits.into_iter().flatten().filter(|&seconds| seconds > 0).min()
     }
 }
 
 /// Counts the indexes in a list such as `1,3-5`.
-fn index_count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
+fn index_count<'de, D: Deserializer<'de>>(input: D) -> Result<u32, D::Error> {
     let text = Option::<String>::deserialize(input)?.unwrap_or_default();
     let count = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -136,15 +143,11 @@ fn index_count<'de, D: serde::Deserializer<'de>>(input: D) -> Result<u32, D::Err
 }
 
 /// Returns true if a template's annotations request topology-aware scheduling.
-fn topology<'de, D: serde::Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
-    #[derive(Deserialize)]
-    struct Metadata {
-        #[serde(default)]
-        annotations: Option<BTreeMap<String, String>>,
-    }
-    let asks = ["required", "preferred", "unconstrained"]
-        .map(|how| format!("kueue.x-k8s.io/podset-{how}-topology"));
-    let metadata = Option::<Metadata>::deserialize(input)?;
-    let annotations = metadata.and_then(|metadata| metadata.annotations);
-    Ok(annotations.is_some_and(|all| asks.iter().any(|name| all.contains_key(name))))
+fn uses_topology<'de, D: Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
+    let metadata = Option::<TemplateMetadata>::deserialize(input)?.unwrap_or_default();
+    let annotations = metadata.annotations.unwrap_or_default();
+    let modes = ["required", "preferred", "unconstrained"];
+    Ok(modes
+        .iter()
+        .any(|mode| annotations.contains_key(&format!("kueue.x-k8s.io/podset-{mode}-topology"))))
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The description of a machine.
 #[derive(
-    Clone, Debug, Default, PartialEq, Eq, CustomResource, KubeSchema, Deserialize, Serialize,
+    Clone, Debug, Default, PartialEq, Eq, CustomResource, JsonSchema, Deserialize, Serialize,
 )]
 #[serde(rename_all = "camelCase")]
 #[kube(
@@ -25,17 +25,8 @@ use serde::{Deserialize, Serialize};
     printcolumn(name = "Fault", type_ = "string", json_path = ".status.fault")
 )]
 #[expect(clippy::duplicated_attributes, reason = "columns of the same type")]
-#[x_kube(validation = (
-    "(has(self.kind) && self.kind == 'slices') || (has(self.grid) && has(self.nodes))",
-    "a machine of kind boxes requires grid and nodes"
-))]
 pub(crate) struct MachineSpec {
-    /// `boxes`, the only supported kind. A Machine of the former kind `slices` is not used and has
-    /// a fault in its status.
-    #[schemars(extend("enum" = ["boxes", "slices"]))]
-    pub(crate) kind: Option<String>,
     /// The grid in chips, such as `torus:8x8x8` or `mesh:16x16`.
-    #[serde(default)]
     #[schemars(length(max = 64))]
     pub(crate) grid: String,
     /// A node's chips, such as `2x2x1` (default: one). A shape must consist of whole nodes. Boxes
@@ -43,7 +34,6 @@ pub(crate) struct MachineSpec {
     #[schemars(length(max = 32))]
     pub(crate) host: Option<String>,
     /// The source of node coordinates: either labels or node names.
-    #[serde(default)]
     pub(crate) nodes: CoordinateSource,
     /// A node resource; each pod requests its node's full amount. The daemon adds the default,
     /// `pavior.dev/node`, to the nodes. Any other, such as `google.com/tpu`, must also be passed to

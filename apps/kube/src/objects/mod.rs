@@ -20,6 +20,8 @@ pub(crate) use machine::{
 pub(crate) use node::Node;
 #[cfg(test)]
 pub(crate) use object::{BOX, SECONDS, SHAPE};
-pub(crate) use object::{GATE, GLOBAL_INDEX, MACHINE, Object, ObjectRef, Uid, resource, slim};
+pub(crate) use object::{
+    Condition, GATE, GLOBAL_INDEX, MACHINE, Object, ObjectRef, Uid, resource, slim,
+};
 pub(crate) use placement::{Placement, PlacementSpec, PlacementStatus};
 pub(crate) use pod::{CompactJson, Pod, PodSpec};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Taint;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde::Deserialize;
 
 use super::object::{Condition, Object as _, resource, slim};
@@ -11,7 +12,7 @@ use super::object::{Condition, Object as _, resource, slim};
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Node {
     #[serde(deserialize_with = "slim")]
-    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    pub(crate) metadata: ObjectMeta,
     #[serde(default)]
     pub(crate) spec: NodeSpec,
     #[serde(default)]

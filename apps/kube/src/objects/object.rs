@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -128,7 +128,7 @@ pub(crate) trait Object: kube::Resource {
     }
 
     /// Returns the resource version. The API server's versions are increasing decimal numbers.
-    fn version_number(&self) -> u128 {
+    fn version_number(&self) -> u64 {
         let version = self.meta().resource_version.as_deref();
         version.and_then(|version| version.parse().ok()).unwrap_or(0)
     }
@@ -158,8 +158,12 @@ pub(crate) trait Object: kube::Resource {
 
     /// Returns the controller's uid as text.
     fn owner_id(&self) -> Option<&str> {
-        let owner = self.meta().owner_references.as_ref()?.first()?;
-        Some(&owner.uid)
+        self.controller().map(|owner| owner.uid.as_str())
+    }
+
+    /// Returns the object's controller. Parsing drops all other owners.
+    fn controller(&self) -> Option<&OwnerReference> {
+        self.meta().owner_references.as_ref()?.first()
     }
 }
 
@@ -179,6 +183,6 @@ pub(crate) struct Condition {
 impl Condition {
     /// Returns true if a condition of this type is true.
     pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
-        all.iter().any(|one| one.kind == kind && one.status == "True")
+        all.iter().any(|condition| condition.kind == kind && condition.status == "True")
     }
 }

@@ -4,7 +4,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::object::Uid;
+use super::object::{Object as _, Uid};
 
 /// A Job's nodes, which cannot be changed. A new placement is a proposal; pods are opened only
 /// after it is confirmed.
@@ -65,6 +65,12 @@ pub(crate) struct PlacementStatus {
 impl Placement {
     pub(crate) fn is_confirmed(&self) -> bool {
         self.status.as_ref().is_some_and(|status| status.confirmed)
+    }
+
+    /// Returns the start times of a confirmed placement's Jobs, in seconds since 1970.
+    pub(crate) fn start_times(&self) -> impl Iterator<Item = (Uid, i64)> {
+        let jobs = self.spec.jobs().iter().filter(|_| self.is_confirmed());
+        jobs.map(|job| (job.clone(), self.created()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{NodeSelector, NodeSelectorTerm, PodSchedulingGate, Toleration};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::object::{Condition, GATE, Object as _, resource, slim};
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Pod {
     #[serde(deserialize_with = "slim")]
-    pub(crate) metadata: k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta,
+    pub(crate) metadata: ObjectMeta,
     #[serde(default)]
     pub(crate) spec: PodSpec,
     #[serde(default)]
@@ -76,13 +76,8 @@ impl Pod {
 
     /// Returns true if the pod makes its node busy. Pods of DaemonSets and static pods do not.
     pub(crate) fn occupies_node(&self) -> bool {
-        let mut owners = self.metadata.owner_references.iter().flatten();
-        !owners.any(|owner| matches!(owner.kind.as_str(), "DaemonSet" | "Node"))
-    }
-
-    /// Returns the position of our gate among the pod's scheduling gates.
-    pub(crate) fn gate(&self) -> Option<usize> {
-        self.spec.gate()
+        let kind = self.controller().map(|owner| owner.kind.as_str());
+        !matches!(kind, Some("DaemonSet" | "Node"))
     }
 
     /// Returns the completion index.

@@ -4,66 +4,113 @@
 
 use std::time::{Duration, Instant};
 
+use pavior_cluster::Holding;
+use serde_json::json;
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use crate::log::log;
 use crate::objects::Uid;
-use crate::plan::{Forecast, Plan};
+use crate::plan::{Forecast, Plan, Waiting};
 
 /// The minimum time between two forecasts.
 const FORECAST_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The parts of a plan that a forecast depends on.
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Load {
     waiting: Vec<Uid>,
-    allocations: usize,
+    /// The names of the holders of nodes.
+    holders: Vec<String>,
+}
+
+impl Load {
+    fn of(waiting: &[Waiting], holdings: &[Holding]) -> Load {
+        Load {
+            waiting: waiting.iter().map(|waiting| waiting.job.uid.clone()).collect(),
+            holders: holdings.iter().map(|holding| holding.id.clone()).collect(),
+        }
+    }
+}
+
+/// The latest computation, running or finished.
+struct Computation {
+    load: Load,
+    started_at: Instant,
+    /// The running thread; `None` once it has finished.
+    thread: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
 #[derive(Default)]
-pub(crate) struct ForecastTask {
+pub(super) struct ForecastTask {
+    /// The latest successful forecast.
     latest: Option<Forecast>,
-    started_at: Option<Instant>,
-    /// The load when the latest forecast was started.
-    forecast_load: Load,
+    computation: Option<Computation>,
+    /// The load of the latest plan.
     load: Load,
-    pending: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
 impl ForecastTask {
     /// Returns true if a forecast may start.
-    pub(crate) fn is_due(&self) -> bool {
-        self.pending.is_none() && self.started_at.is_none_or(|at| at.elapsed() >= FORECAST_INTERVAL)
+    pub(super) fn is_due(&self) -> bool {
+        self.computation.as_ref().is_none_or(|latest| {
+            latest.thread.is_none() && latest.started_at.elapsed() >= FORECAST_INTERVAL
+        })
     }
 
     /// Starts the forecast for a plan, if the plan requests one.
-    pub(crate) fn update(&mut self, plan: &mut Plan) {
-        let waiting = plan.waiting.iter().map(|one| one.job.uid.clone()).collect();
-        let allocations = plan.picture.as_ref().map_or(0, |picture| picture.held.len());
-        self.load = Load { waiting, allocations };
+    pub(super) fn update(&mut self, plan: &mut Plan) {
+        let holdings = plan.picture.as_ref().map_or(&[][..], |picture| &picture.held);
+        self.load = Load::of(&plan.waiting, holdings);
         if let Some(question) = plan.question.take() {
-            self.forecast_load = self.load.clone();
-            self.started_at = Some(Instant::now());
-            self.pending = Some(spawn_blocking(|| question.answer()));
+            self.computation = Some(Computation {
+                load: self.load.clone(),
+                started_at: Instant::now(),
+                thread: Some(spawn_blocking(|| question.answer())),
+            });
         }
     }
 
-    pub(crate) fn latest(&self) -> Option<&Forecast> {
+    pub(super) fn latest(&self) -> Option<&Forecast> {
         self.latest.as_ref()
     }
 
     /// Waits until the running forecast finishes. If none is running, waits until one is due.
-    pub(crate) async fn next(&mut self) {
-        if let Some(pending) = &mut self.pending {
-            let answer = pending.await;
-            self.pending = None;
-            // If the forecast fails, the previous one is kept.
-            if let Ok(Ok(answer)) = answer {
-                self.latest = Some(answer);
+    pub(super) async fn next(&mut self) {
+        let Some(computation) = &mut self.computation else { return std::future::pending().await };
+        if let Some(thread) = &mut computation.thread {
+            let result = thread.await.unwrap_or_else(|panic| Err(panic.to_string()));
+            computation.thread = None;
+            match result {
+                Ok(forecast) => self.latest = Some(forecast),
+                // The previous forecast is kept.
+                Err(why) => log("warn", "cannot compute a forecast", json!({ "why": why })),
             }
-        } else if let Some(at) = self.started_at.filter(|_| self.load != self.forecast_load) {
-            tokio::time::sleep(FORECAST_INTERVAL.saturating_sub(at.elapsed())).await;
+        } else if computation.load == self.load {
+            std::future::pending().await
         } else {
-            std::future::pending::<()>().await;
+            let elapsed = computation.started_at.elapsed();
+            tokio::time::sleep(FORECAST_INTERVAL.saturating_sub(elapsed)).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_load_changes_if_one_job_replaces_another() {
+        let holding = |id: &str| Holding {
+            id: id.to_string(),
+            name: id.to_string(),
+            job: None,
+            user: None,
+            start: None,
+            end: None,
+            parts: Vec::new(),
+        };
+        let load = |ids: [&str; 2]| Load::of(&[], &ids.map(holding));
+        assert_eq!(load(["Job a/first", "Job a/other"]), load(["Job a/first", "Job a/other"]));
+        assert_ne!(load(["Job a/first", "Job a/other"]), load(["Job a/second", "Job a/other"]));
     }
 }

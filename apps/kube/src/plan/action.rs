@@ -13,6 +13,53 @@ pub(crate) enum Absence {
     Job(ObjectRef),
 }
 
+/// A new state of our check on a Workload.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CheckUpdate {
+    pub(crate) workload: ObjectRef,
+    /// The position of our check among the Workload's checks, and its name.
+    pub(crate) index: usize,
+    pub(crate) check: String,
+    pub(crate) answer: CheckAnswer,
+    /// A placement that must still exist.
+    pub(crate) placement: Option<ObjectRef>,
+}
+
+/// The state of a check, with its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CheckAnswer {
+    pub(crate) state: CheckState,
+    pub(crate) message: String,
+    /// The delay before Kueue retries, in seconds.
+    pub(crate) retry_delay_s: Option<u64>,
+}
+
+impl CheckAnswer {
+    pub(super) fn new(state: CheckState, message: impl Into<String>) -> CheckAnswer {
+        CheckAnswer { state, message: message.into(), retry_delay_s: None }
+    }
+}
+
+/// The states that Kueue defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckState {
+    Pending,
+    Ready,
+    Retry,
+    Rejected,
+}
+
+impl CheckState {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CheckState::Pending => "Pending",
+            CheckState::Ready => "Ready",
+            CheckState::Retry => "Retry",
+            CheckState::Rejected => "Rejected",
+        }
+    }
+}
+
 /// A change to one object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
@@ -24,17 +71,8 @@ pub(crate) enum Action {
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
     /// Opens a gated pod with a JSON patch.
     Open { pod: ObjectRef, patch: Value },
-    /// Updates our check on a Workload. `again_s` is the retry delay. Any `record`
-    /// must still exist.
-    Check {
-        workload: ObjectRef,
-        at: usize,
-        check: String,
-        state: &'static str,
-        message: String,
-        again_s: Option<u64>,
-        record: Option<ObjectRef>,
-    },
+    /// Updates our check on a Workload.
+    Check(CheckUpdate),
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
     /// Deletes an open pod that has no placement or is bound for another node.
@@ -45,7 +83,7 @@ pub(crate) enum Action {
 
 impl Action {
     /// Returns the kind of change, as used in logs and metrics.
-    pub(crate) fn word(&self) -> &'static str {
+    pub(crate) fn kind(&self) -> &'static str {
         match self {
             Action::Propose { .. } => "propose",
             Action::Confirm { .. } => "confirm",
@@ -53,7 +91,7 @@ impl Action {
             Action::Open { .. } => "open",
             Action::Remove { .. } => "remove",
             Action::Offer { .. } => "offer",
-            Action::Check { .. } => "check",
+            Action::Check(_) => "check",
             Action::Activate { .. } => "activate",
         }
     }
@@ -61,14 +99,14 @@ impl Action {
     /// Returns the object to change, or the Job for a proposal.
     pub(crate) fn object(&self) -> &ObjectRef {
         match self {
-            Action::Propose { job: seen, .. }
-            | Action::Confirm { placement: seen }
-            | Action::Withdraw { placement: seen, .. }
-            | Action::Open { pod: seen, .. }
-            | Action::Remove { pod: seen, .. }
-            | Action::Offer { node: seen, .. }
-            | Action::Check { workload: seen, .. }
-            | Action::Activate { check: seen } => seen,
+            Action::Propose { job: object, .. }
+            | Action::Confirm { placement: object }
+            | Action::Withdraw { placement: object, .. }
+            | Action::Open { pod: object, .. }
+            | Action::Remove { pod: object, .. }
+            | Action::Offer { node: object, .. }
+            | Action::Check(CheckUpdate { workload: object, .. })
+            | Action::Activate { check: object } => object,
         }
     }
 }

@@ -3,16 +3,17 @@
 //! keeps its state for that long: Kueue would stop a Job with a `Pending` check, but keep its quota
 //! reserved.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 use pavior_cluster::date;
 
-use super::action::Action;
-use super::layout::Layout;
+use super::action::{Action, CheckAnswer, CheckState, CheckUpdate};
+use super::context::PlanContext;
 use super::memory::Memory;
 use super::records::Record;
 use super::waiting::{Prospect, Waiting, unassigned};
-use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota};
+use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota, Workload};
 use crate::world::{Index, quota};
 
 /// The default `quotaSeconds`.
@@ -25,63 +26,45 @@ const MAX_RETRY_DELAY_S: u64 = 60;
 
 /// Returns the updates to our checks.
 pub(super) fn answer(
-    layout: &Layout<'_>,
-    index: &Index<'_>,
+    context: PlanContext<'_>,
     records: &[Record<'_>],
     waiting: &[Waiting],
     memory: &mut Memory,
-    now: i64,
 ) -> Vec<Action> {
-    let Some(machine) = index.world.machines.get(layout.name) else { return Vec::new() };
+    let PlanContext { index, now, .. } = context;
+    let Some(machine) = index.world.machines.get(context.layout.name) else { return Vec::new() };
     let mut actions = Vec::new();
-    let name = machine.spec.admission_check.as_deref();
-    let check = name.and_then(|name| index.world.kueue.checks.get(name));
-    if let Some(check) = check.filter(|check| check.is_ours() && !check.is_active()) {
-        actions.push(Action::Activate { check: ObjectRef::of(check) });
-    }
     let quota_s = machine.spec.quota_seconds.unwrap_or(DEFAULT_QUOTA_S);
-    actions.extend(name.map(|name| without_machine(index, name, quota_s)).into_iter().flatten());
-    let mut quota_since = HashMap::new();
-    let with_quota: Vec<(&Job, &Quota)> = with_quota(layout, index).collect();
-    if with_quota.is_empty() {
-        // Most clusters have no Kueue.
-        memory.quota_since = quota_since;
-        return actions;
-    }
-    let (placements, waiting) = (valid_placements(records), by_job(waiting));
-    for (job, quota) in with_quota {
-        if job.is_finished() {
-            // If Kueue suspends a Job after its last pod has ended, Kubernetes completes the Job
-            // only after it is resumed.
-            if job.is_suspended() && quota.state == "Pending" {
-                let message = "all its pods have ended".to_string();
-                actions.push(check_action(quota, "Ready", message, None, None));
-            }
-            continue;
+    if let Some(name) = &machine.spec.admission_check {
+        let check = index.world.kueue.checks.get(name);
+        if let Some(check) = check.filter(|check| check.is_ours() && !check.is_active()) {
+            actions.push(Action::Activate { check: ObjectRef::of(check) });
         }
-        let placed = placements.get(job.id()).copied();
-        let (state, message, again_s) = if let Some(placement) = placed {
-            if !job.is_suspended() {
-                continue;
-            }
-            ("Ready", format!("its box is {}", placement.spec.at.replacen('@', " at ", 1)), None)
-        } else {
-            // Proposals do not count, because they may be withdrawn repeatedly.
-            let uid = quota.workload.uid.clone();
-            let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
-            quota_since.insert(uid, since);
-            let Some(waits) = waiting.get(job.id()) else { continue };
-            let answer = answer_for(waits, quota_s, since, now);
-            if !job.is_suspended() && answer.0 == "Pending" {
-                continue;
-            }
-            answer
-        };
-        // Kueue itself resets a Retry, together with the quota.
-        let is_current = quota.state == state && quota.message == message;
-        if !is_current && quota.state != "Retry" {
-            let placement = placed.map(ObjectRef::of);
-            actions.push(check_action(quota, state, message, again_s, placement));
+        actions.extend(answer_strays(index, name, quota_s));
+    }
+    let mut quota_since = HashMap::new();
+    let mut with_quota = with_quota(context).peekable();
+    // Most clusters have no Kueue.
+    if with_quota.peek().is_some() {
+        let (placements, waiting) = (valid_placements(records), by_job(waiting));
+        for (job, quota) in with_quota {
+            let placement = placements.get(job.id()).copied().filter(|_| !job.is_finished());
+            let answer = if job.is_finished() {
+                answer_finished(job, quota)
+            } else if let Some(placement) = placement {
+                job.is_suspended().then(|| answer_placed(placement))
+            } else {
+                // Proposals do not count, because they may be withdrawn repeatedly.
+                let uid = quota.workload.uid.clone();
+                let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
+                quota_since.insert(uid, since);
+                let answer = waiting.get(job.id()).map(|reason| {
+                    answer_waiting(reason, quota_s, now >= since.saturating_add(quota_s as i64))
+                });
+                answer.filter(|answer| job.is_suspended() || answer.state != CheckState::Pending)
+            };
+            let answer = answer.filter(|answer| !is_current(quota, answer));
+            actions.extend(answer.map(|answer| check_action(quota, answer, placement)));
         }
     }
     memory.quota_since = quota_since;
@@ -89,19 +72,17 @@ pub(super) fn answer(
 }
 
 /// Returns the Jobs on a machine that hold quota, with their quota.
-fn with_quota<'a>(
-    layout: &Layout<'_>,
-    index: &Index<'a>,
-) -> impl Iterator<Item = (&'a Job, &'a Quota)> {
-    let jobs = index.world.jobs.values().filter(|job| job.has_quota());
-    let here = jobs.filter(|job| index.is_on(job, layout.name));
+fn with_quota<'a>(context: PlanContext<'a>) -> impl Iterator<Item = (&'a Job, &'a Quota)> {
+    let jobs = context.index.world.jobs.values().filter(|job| job.has_quota());
+    let here = jobs.filter(move |job| context.index.is_on(job, context.layout.name));
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }
 
 /// Returns each Job's valid placement, or its oldest if several are valid.
 fn valid_placements<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
-    for placement in records.iter().filter(|one| one.is_valid).map(|one| one.placement) {
+    for placement in records.iter().filter(|record| record.is_valid).map(|record| record.placement)
+    {
         for job in placement.spec.jobs() {
             by_job.entry(job.0.as_str()).or_insert(placement);
         }
@@ -112,73 +93,91 @@ fn valid_placements<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placemen
 /// Returns waiting Jobs by uid.
 fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
     // The first reason takes precedence.
-    waiting.iter().rev().map(|one| (one.job.uid.0.as_str(), one)).collect()
+    waiting.iter().rev().map(|waiting| (waiting.job.uid.0.as_str(), waiting)).collect()
 }
 
 /// Answers the checks on Workloads without a machine, in queues that require our check.
-fn without_machine(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
-    let (kueue, jobs) = (&index.world.kueue, &index.world.jobs);
-    let mut strays = None;
+fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
+    let kueue = &index.world.kueue;
+    let strays = LazyCell::new(|| unassigned(index));
     let mut actions = Vec::new();
     for workload in kueue.workloads.values() {
-        let quota = quota(kueue, workload).filter(|quota| quota.reserved && quota.check == check);
-        let Some(quota) = quota.filter(|quota| quota.state == "Pending") else { continue };
-        let job = workload.job().and_then(|uid| jobs.get(&uid));
-        let mut owners = workload.metadata.owner_references.iter().flatten();
-        let (state, message, again_s) = match job {
-            Some(job) if job.shape().is_some() => {
-                let strays = strays.get_or_insert_with(|| unassigned(index));
-                let Some(stray) = strays.iter().find(|one| one.job.uid.0 == job.id()) else {
-                    continue;
-                };
-                // The times do not matter, because the Job is blocked.
-                answer_for(stray, quota_s, 0, 0)
-            }
-            // The Job may be newer than the latest list of Jobs.
-            None if owners.any(|owner| owner.kind == "Job") => continue,
-            Some(_) | None => ("Ready", "it has no shape".to_string(), None),
-        };
-        actions.push(check_action(&quota, state, message, again_s, None));
+        let quota = quota(kueue, workload).filter(|quota| quota.reserved);
+        let is_open = |quota: &Quota| quota.check.name == check && quota.check.state == "Pending";
+        let Some(quota) = quota.filter(is_open) else { continue };
+        let answer = answer_stray(index, workload, || strays.as_slice(), quota_s);
+        actions.extend(answer.map(|answer| check_action(&quota, answer, None)));
     }
     actions
 }
 
-/// The state, message and retry delay of a check.
-type Answer = (&'static str, String, Option<u64>);
-
-/// Answers the check on a Job that has held quota without a box since the given time.
-fn answer_for(waits: &Waiting, quota_s: u64, since: i64, now: i64) -> Answer {
-    let why: String = waits.why.chars().take(1024).collect();
-    let message = format!("it cannot be placed: {why}");
-    match waits.prospect {
-        Prospect::Invalid => return ("Rejected", message, None),
-        Prospect::Blocked => return ("Retry", message, Some(quota_s.clamp(1, MAX_RETRY_DELAY_S))),
-        Prospect::Waits => {}
+/// Answers the check on a Workload, unless its Job has a machine.
+fn answer_stray<'s>(
+    index: &Index<'_>,
+    workload: &Workload,
+    strays: impl FnOnce() -> &'s [Waiting],
+    quota_s: u64,
+) -> Option<CheckAnswer> {
+    match workload.job().and_then(|uid| index.job(&uid)) {
+        Some(job) if job.shape().is_some() => {
+            let stray = strays().iter().find(|stray| stray.job.uid.0 == job.id())?;
+            Some(answer_waiting(stray, quota_s, false))
+        }
+        // The Job may be newer than the latest list of Jobs.
+        None if workload.controller().is_some_and(|owner| owner.kind == "Job") => None,
+        Some(_) | None => Some(CheckAnswer::new(CheckState::Ready, "it has no shape")),
     }
-    if now >= since.saturating_add(quota_s as i64) {
-        let message = format!("its quota is released because it has waited too long: {why}");
-        return ("Retry", message, None);
-    }
-    let start = waits
-        .starts_at
-        .map_or(String::new(), |at| format!(" Based on time limits, it starts at {}.", date(at)));
-    ("Pending", format!("waiting for a box: {why}{start}"), None)
 }
 
-fn check_action(
-    quota: &Quota,
-    state: &'static str,
-    message: String,
-    again_s: Option<u64>,
-    record: Option<ObjectRef>,
-) -> Action {
-    Action::Check {
-        workload: quota.workload.clone(),
-        at: quota.at,
-        check: quota.check.clone(),
-        state,
-        message,
-        again_s,
-        record,
+/// Answers the check on a finished Job. If Kueue suspends a Job after its last pod has ended,
+/// Kubernetes completes the Job only after it is resumed.
+fn answer_finished(job: &Job, quota: &Quota) -> Option<CheckAnswer> {
+    let is_stopped = job.is_suspended() && quota.check.state == "Pending";
+    is_stopped.then(|| CheckAnswer::new(CheckState::Ready, "all its pods have ended"))
+}
+
+fn answer_placed(placement: &Placement) -> CheckAnswer {
+    let at = placement.spec.at.replacen('@', " at ", 1);
+    CheckAnswer::new(CheckState::Ready, format!("its box is {at}"))
+}
+
+/// Answers the check on a Job without a box. `is_late` is true if it has held quota for too long.
+fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer {
+    let why: String = waiting.why.chars().take(1024).collect();
+    let impossible = || format!("it cannot be placed: {why}");
+    match waiting.prospect {
+        Prospect::Invalid => CheckAnswer::new(CheckState::Rejected, impossible()),
+        Prospect::Blocked => CheckAnswer {
+            retry_delay_s: Some(quota_s.clamp(1, MAX_RETRY_DELAY_S)),
+            ..CheckAnswer::new(CheckState::Retry, impossible())
+        },
+        Prospect::Waits if is_late => CheckAnswer::new(
+            CheckState::Retry,
+            format!("its quota is released because it has waited too long: {why}"),
+        ),
+        Prospect::Waits => {
+            let start = waiting.starts_at.map_or(String::new(), |at| {
+                format!(" Based on time limits, it starts at {}.", date(at))
+            });
+            CheckAnswer::new(CheckState::Pending, format!("waiting for a box: {why}{start}"))
+        }
     }
+}
+
+/// Returns true if the check has this state and message, or is being reset: Kueue itself resets a
+/// `Retry`, together with the quota.
+fn is_current(quota: &Quota, answer: &CheckAnswer) -> bool {
+    let check = &quota.check;
+    check.state == "Retry"
+        || (check.state == answer.state.name() && check.message == answer.message)
+}
+
+fn check_action(quota: &Quota, answer: CheckAnswer, placement: Option<&Placement>) -> Action {
+    Action::Check(CheckUpdate {
+        workload: quota.workload.clone(),
+        index: quota.index,
+        check: quota.check.name.clone(),
+        answer,
+        placement: placement.map(ObjectRef::of),
+    })
 }

@@ -1,14 +1,26 @@
 //! The nodes that a group may use.
 
+use std::collections::HashMap;
+
 use pavior::{NodeId, Occupancy, Pool, Request};
 
-use super::layout::Layout;
+use super::context::Layout;
+use super::eligibility::Refusal;
 use super::memory::Memory;
 use super::requirements::NodeRequirements;
 use super::state::MachineState;
 use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
+
+/// Results shared by groups with equal requirements.
+#[derive(Default)]
+pub(super) struct NodePools<'a> {
+    /// The pools, by excluded nodes.
+    pools: HashMap<Vec<NodeId>, Option<Pool>>,
+    /// The nodes excluded by each distinct set of requirements.
+    excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
+}
 
 /// Nodes excluded by a set of requirements.
 #[derive(Clone, Default)]
@@ -22,17 +34,17 @@ impl<'a> MachineState<'a> {
     /// Restricts a request to the nodes that the group may use.
     ///
     /// # Errors
-    /// Returns the outlook and the reason if the request cannot be satisfied on these nodes.
+    /// Returns the reason if the request cannot be satisfied on these nodes.
     pub(super) fn confined(
         &mut self,
         layout: &Layout<'_>,
         memory: &Memory,
         group: &JobGroup<'a>,
         request: Request,
-    ) -> Result<Request, (Prospect, String)> {
+    ) -> Result<Request, Refusal> {
         if !self.could_fit(&request) {
             let why = format!("its shape does not fit on {}", layout.config.grid);
-            return Err((Prospect::Invalid, why));
+            return Err(Refusal::invalid(why));
         }
         let avoided = memory.avoided.get(group.first().id());
         let Excluded { now: mut excluded, always } = self.excluded(layout, group);
@@ -54,7 +66,7 @@ impl<'a> MachineState<'a> {
             return Ok(confined);
         }
         let why = "no box of its shape satisfies its selectors, affinity and tolerations";
-        Err((Prospect::Blocked, why.to_string()))
+        Err(Refusal { prospect: Prospect::Blocked, why: why.to_string() })
     }
 
     /// Returns true if a request would fit on the machine if there were no other jobs.
@@ -65,11 +77,14 @@ impl<'a> MachineState<'a> {
     /// Returns the nodes that a group's requirements exclude. Equal requirements share one result.
     fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Excluded {
         let requirements = NodeRequirements::distinct(group.jobs());
-        if let Some((_, known)) = self.excluded.iter().find(|(one, _)| *one == requirements) {
+        if let Some((_, known)) =
+            self.pools.excluded.iter().find(|(known, _)| *known == requirements)
+        {
             return known.clone();
         }
         let nodes_without = |allows: fn(&NodeRequirements<'a>, &Node) -> bool| {
-            let is_excluded = |node: &Node| !requirements.iter().all(|one| allows(one, node));
+            let is_excluded =
+                |node: &Node| !requirements.iter().all(|required| allows(required, node));
             let nodes = layout.map.nodes.iter().enumerate();
             let excluded = nodes.filter(|(_, node)| node.is_some_and(is_excluded));
             excluded.map(|(id, _)| NodeId(id as u32)).collect()
@@ -78,13 +93,13 @@ impl<'a> MachineState<'a> {
             now: nodes_without(NodeRequirements::allows),
             always: nodes_without(NodeRequirements::could_allow),
         };
-        self.excluded.push((requirements, excluded.clone()));
+        self.pools.excluded.push((requirements, excluded.clone()));
         excluded
     }
 
     /// Returns the pool of all nodes except `without`.
     fn pool(&mut self, without: Vec<NodeId>) -> Option<Pool> {
-        if let Some(&known) = self.pools.get(&without) {
+        if let Some(&known) = self.pools.pools.get(&without) {
             return known;
         }
         let mut nodes = Occupancy::all_free(*self.planner.machine().grid());
@@ -92,7 +107,7 @@ impl<'a> MachineState<'a> {
             nodes.take_node(node);
         }
         let pool = self.planner.pool(nodes);
-        self.pools.insert(without, pool);
+        self.pools.pools.insert(without, pool);
         pool
     }
 }

@@ -12,9 +12,10 @@ use pavior::answers::forecasts::{
 };
 use pavior::workload::{Job as Run, Service, TimeUnit};
 use pavior::{Grid, JobId, Time};
-use pavior_cluster::ENDLESS_S;
+use pavior_cluster::NO_LIMIT_S;
 
-use super::layout::Layout;
+use super::context::Layout;
+use super::eligibility;
 use super::queue::Candidate;
 use super::state::MachineState;
 use crate::objects::{Object as _, Uid};
@@ -39,14 +40,15 @@ impl History {
         let world = index.world;
         self.uids.retain(|uid| world.jobs.contains_key(uid));
         for group in index.groups_on(layout.name) {
+            if self.uids.contains(group.first().id()) {
+                continue;
+            }
             let ends = group.jobs().iter().map(|job| job.completed());
             let ends: Option<Vec<i64>> = ends.collect();
             let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { continue };
             let Some(&start) = world.start_times.get(&group.uid()) else { continue };
-            let Ok(request) = layout.config.request(&group) else { continue };
-            if !self.uids.insert(group.uid()) {
-                continue;
-            }
+            let Ok(request) = eligibility::request(&layout.config, &group) else { continue };
+            self.uids.insert(group.uid());
             let limit = group.seconds().map(seconds);
             let run_time = seconds(end.saturating_sub(start).max(1) as u64);
             let created = group.jobs().iter().map(|job| job.created()).max().unwrap_or(0);
@@ -112,16 +114,18 @@ impl Question {
     ) -> Result<Question, String> {
         let (config, dispatcher) = (&layout.config, &state.planner.dispatcher);
         let scheduler = config.scheduler.build(()).map_err(|error| error.to_string())?;
-        let queued = candidates.iter().map(|one| {
-            let limit = one.group.seconds().map(seconds);
-            (one.id, kind(one.group.first().namespace(), one.request.nodes, limit))
+        // Started candidates are running, but are not holders yet.
+        let queued = candidates.iter().map(|candidate| {
+            let Candidate { group, id, request } = candidate;
+            let limit = group.seconds().map(seconds);
+            (*id, kind(group.first().namespace(), request.nodes, limit))
         });
         let running = state.holders().filter_map(|(id, holder)| {
             let job = &dispatcher.running().get(id)?.job;
             let limit = holder.end.map(|_| seconds(job.estimate.0));
             Some((job.id, kind(holder.namespace, job.request.nodes, limit)))
         });
-        let waiting = || candidates.iter().filter(|one| !started.contains(&one.id));
+        let waiting = || candidates.iter().filter(|candidate| !started.contains(&candidate.id));
         let starts = StartQuestion {
             scheduler: config.scheduler.clone(),
             strategy: config.strategy.clone(),
@@ -130,11 +134,12 @@ impl Question {
             past: (!past.runs.is_empty()).then(|| past.jobs()),
             kinds: running.chain(queued).collect(),
             // Jobs without a limit run as long as the scheduler assumes.
-            endless: seconds(ENDLESS_S),
-            jobs: waiting().map(|one| one.id).collect(),
+            endless: seconds(NO_LIMIT_S),
+            jobs: waiting().map(|candidate| candidate.id).collect(),
         };
-        let numbers =
-            waiting().flat_map(|one| one.group.jobs().iter().map(|job| (job.uid(), one.id)));
+        let numbers = waiting().flat_map(|candidate| {
+            candidate.group.jobs().iter().map(|job| (job.uid(), candidate.id))
+        });
         Ok(Question { grid: config.grid, starts, numbers: numbers.collect() })
     }
 

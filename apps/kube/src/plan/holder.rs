@@ -18,8 +18,7 @@ pub(super) struct Holder<'a> {
 impl<'a> Holder<'a> {
     /// Returns a pod's controller, or the pod itself if it has none.
     pub(super) fn of(pod: &'a Pod) -> Holder<'a> {
-        let owners = pod.metadata.owner_references.iter().flatten();
-        let (kind, name) = match owners.into_iter().next() {
+        let (kind, name) = match pod.controller() {
             Some(owner) => (owner.kind.as_str(), owner.name.as_str()),
             None => ("pod", pod.name()),
         };

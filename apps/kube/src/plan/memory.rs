@@ -26,10 +26,6 @@ pub(crate) struct Memory {
     rejected: HashMap<Uid, (String, i64)>,
     /// The time of each namespace's latest placement.
     pub(super) placed_at: HashMap<String, i64>,
-    /// True during maintenance, whose end does not cause an update.
-    pub(super) has_maintenance: bool,
-    /// True if more Jobs of a set may still be created.
-    pub(super) has_growing_set: bool,
     /// Completed Jobs, for forecasts.
     pub(super) past: History,
     /// The time when each Workload began to hold quota without a box.
@@ -55,11 +51,9 @@ impl Memory {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }
 
-    /// Returns true if the next plan may differ even without updates.
-    pub(crate) fn depends_on_time(&self) -> bool {
-        self.has_growing_set
-            || self.has_maintenance
-            || !self.quota_since.is_empty()
+    /// Returns true if a timeout is running.
+    pub(super) fn has_timeouts(&self) -> bool {
+        !self.quota_since.is_empty()
             || !self.refused_since.is_empty()
             || !self.avoided.is_empty()
             || !self.rejected.is_empty()

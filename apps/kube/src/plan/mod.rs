@@ -5,9 +5,11 @@ mod action;
 mod admission;
 mod candidates;
 mod config;
+mod context;
+mod detail;
+mod eligibility;
 mod forecast;
 mod holder;
-mod layout;
 mod memory;
 mod node_map;
 mod order;
@@ -26,23 +28,26 @@ use pavior::text::shown;
 use pavior::{NodeId, Occupancy};
 use pavior_cluster::Holding;
 
-pub(crate) use action::{Absence, Action};
+pub(crate) use action::{Absence, Action, CheckUpdate};
 use config::Downtime;
 pub(crate) use config::{MachineConfig, RESOURCE};
+use context::{Layout, PlanContext};
+pub(crate) use detail::{Audience, Detail};
 pub(crate) use forecast::{Forecast, Question};
-use layout::Layout;
-pub(crate) use layout::{Audience, Detail};
 pub(crate) use memory::Memory;
-use node_map::NodeMap;
+use node_map::{NodeMap, coordinates};
 pub(crate) use patch::remove_gate;
 pub(crate) use waiting::{Waiting, unassigned};
 
-use crate::client::unsigned;
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
+use crate::time::unsigned;
 use crate::world::{Index, JobGroup};
 
 /// The work limit of each search for slots, in bit-set words.
 const SLOT_BUDGET: u64 = 1 << 20;
+
+/// The maximum number of unusable nodes in a status.
+const MAX_UNUSABLE: usize = 16;
 
 /// A machine's actions, and its state after them.
 #[derive(Debug)]
@@ -58,6 +63,8 @@ pub(crate) struct Plan {
     pub(crate) picture: Option<Picture>,
     /// The forecast to compute, if requested. The computation takes a while.
     pub(crate) question: Option<Question>,
+    /// True if the next plan may differ even without updates.
+    pub(crate) depends_on_time: bool,
 }
 
 /// A machine as shown on the page, after the actions.
@@ -82,66 +89,83 @@ pub(crate) fn plan(
     let Some(machine) = index.world.machines.get(name) else {
         return Err("there is no such machine".to_string());
     };
-    let is_observer = detail.audience == Audience::Observer;
-    let needs_kueue = machine.spec.admission_check.is_some() && !is_observer;
+    let needs_kueue =
+        machine.spec.admission_check.is_some() && detail.audience != Audience::Observer;
     if let Some(fault) = index.world.kueue.fault.as_ref().filter(|_| needs_kueue) {
         return Err(format!("admissionCheck: {fault}"));
     }
     memory.update(index.world, now);
-    let mut config = MachineConfig::of(&machine.spec)?;
-    config.is_observed = is_observer;
-    let map = NodeMap::of(&config.grid, &machine.spec.nodes, index.world.nodes.values());
-    if let Some(fault) = shared_node(&map, machine, index) {
-        return Err(fault);
-    }
-    let is_now = |one: &Downtime| (one.from..one.to).contains(&unsigned(now));
-    memory.has_maintenance = config.maintenance.iter().any(is_now);
-    let layout = Layout { name, config, map };
-    let mut actions = offers(&layout);
-    let records = records::judge(&layout, index, memory, now, &mut actions);
-    for record in records.iter().filter(|record| record.is_valid) {
-        pods::open(&layout, index, record, &mut actions);
-    }
+    let layout = layout(machine, index)?;
     if detail.picture || detail.forecast {
         memory.past.learn(&layout, index);
     }
     let groups = index.unplaced_on(name);
-    for group in &groups {
-        pods::remove_unplaced(group, index, &mut actions);
-    }
     // Messages to Kueue include the start.
     let starts = detail.starts || groups.iter().any(JobGroup::awaits_admission);
     let detail = Detail { starts, ..detail };
-    let mut queue = queue::place(&layout, index, &records, groups, memory, now, detail)?;
-    actions.extend(std::mem::take(&mut queue.proposals));
-    actions.extend(admission::answer(&layout, index, &records, &queue.waiting, memory, now));
+    let context = PlanContext { layout: &layout, index, now, detail };
+    let mut actions = offers(&layout);
+    let records = records::judge(context, memory, &mut actions);
+    for record in records.iter().filter(|record| record.is_valid) {
+        pods::open(context, record, &mut actions);
+    }
+    for group in &groups {
+        pods::remove_unplaced(group, index, &mut actions);
+    }
+    let queue = queue::place(context, &records, groups, memory)?;
+    actions.extend(queue.proposals);
+    actions.extend(admission::answer(context, &records, &queue.waiting, memory));
     let missing = layout.map.missing();
     let status = MachineStatus {
         fault: None,
         known: layout.config.grid.nodes() - missing,
         missing,
-        contradictory: layout.map.contradictory.iter().take(16).cloned().collect(),
+        contradictory: layout.map.contradictory.iter().take(MAX_UNUSABLE).cloned().collect(),
         free: queue.free.count(),
         busy: queue.busy,
         unavailable: queue.unavailable.saturating_sub(missing),
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&layout.config, memory, &queue.free),
     };
-    let queue::QueueOutcome { waiting, overlaps, free, picture, question, .. } = queue;
-    Ok(Plan { actions, status, waiting, overlaps, free, picture, question })
+    // The end of maintenance does not cause an update.
+    let is_now = |period: &Downtime| (period.from..period.to).contains(&unsigned(now));
+    let has_maintenance = layout.config.maintenance.iter().any(is_now);
+    Ok(Plan {
+        actions,
+        status,
+        waiting: queue.waiting,
+        overlaps: queue.overlaps,
+        free: queue.free,
+        picture: queue.picture,
+        question: queue.question,
+        depends_on_time: queue.has_growing_set || has_maintenance || memory.has_timeouts(),
+    })
+}
+
+/// Validates a machine and maps its nodes.
+///
+/// # Errors
+/// Returns a fault if the description is invalid or a node belongs to an older machine.
+fn layout<'a>(machine: &'a Machine, index: &Index<'a>) -> Result<Layout<'a>, String> {
+    let config = MachineConfig::of(&machine.spec)?;
+    let map = NodeMap::of(&config.grid, &machine.spec.nodes, index.world.nodes.values());
+    match shared_node(&map, machine, index) {
+        Some(fault) => Err(fault),
+        None => Ok(Layout { name: machine.name(), config, map }),
+    }
 }
 
 /// Returns a fault if a machine shares a node with an older machine.
 fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Option<String> {
-    let age = |one: &Machine| (one.created(), one.name().to_string());
-    let mut older = index.world.machines.values().filter(|one| age(one) < age(machine));
-    let fault = |one: &Machine| {
-        let grid = MachineConfig::of(&one.spec).ok()?.grid;
-        let other = NodeMap::of(&grid, &one.spec.nodes, index.world.nodes.values());
-        let node = map.ids.keys().filter(|name| other.ids.contains_key(*name)).min()?;
-        Some(format!("nodes: {} belongs to the older Machine {}", shown(node), shown(one.name())))
-    };
-    older.find_map(fault)
+    let age = |machine: &Machine| (machine.created(), machine.name().to_string());
+    let mut older = index.world.machines.values().filter(|other| age(other) < age(machine));
+    older.find_map(|other| {
+        let grid = MachineConfig::of(&other.spec).ok()?.grid;
+        let is_shared =
+            |node: &&&Node| matches!(coordinates(&other.spec.nodes, &grid, node), Some(Ok(_)));
+        let node = map.nodes.iter().flatten().filter(is_shared).map(|node| node.name()).min()?;
+        Some(format!("nodes: {} belongs to the older Machine {}", shown(node), shown(other.name())))
+    })
 }
 
 /// Counts the boxes of each of the operator's shapes that fit at the same time.

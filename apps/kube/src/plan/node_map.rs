@@ -7,6 +7,9 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
+/// The placeholders for coordinates in a pattern.
+const PLACEHOLDERS: [&str; 3] = ["{x}", "{y}", "{z}"];
+
 /// A machine's nodes by coordinates, and the faults of unusable nodes.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
@@ -28,7 +31,7 @@ impl<'a> NodeMap<'a> {
         let mut shared: BTreeMap<NodeId, Vec<&str>> = BTreeMap::new();
         let mut contradictory = Vec::new();
         for node in all {
-            match source.coordinates(grid, node) {
+            match coordinates(source, grid, node) {
                 Some(Ok(point)) => {
                     let id = grid.id(point);
                     if let Some(first) = nodes[id.index()].replace(node) {
@@ -61,60 +64,64 @@ impl<'a> NodeMap<'a> {
     }
 }
 
-impl CoordinateSource {
-    /// Returns a node's coordinates or their fault; `None` for a node that is not in the machine.
-    fn coordinates(&self, grid: &Grid, node: &Node) -> Option<Result<Coordinates, String>> {
-        let texts = if let Some(pattern) = &self.pattern {
-            matched(pattern, node.name(), grid.axes())?
-        } else {
-            self.labels.iter().filter_map(|label| node.label(label)).collect()
-        };
-        if texts.is_empty() {
-            return None;
-        }
-        if texts.len() != grid.axes() {
-            return Some(Err(format!("only {} of {} coordinates", texts.len(), grid.axes())));
-        }
-        let mut point: Coordinates = [0; 3];
-        for (coordinate, text) in point.iter_mut().zip(&texts) {
-            // Parsing alone would also accept a sign.
-            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-            match text.parse() {
-                Ok(number) if is_number => *coordinate = number,
-                _ => return Some(Err(format!("`{}` is not a coordinate", shown(text)))),
-            }
-        }
-        if grid.contains(point) {
-            return Some(Ok(point));
-        }
-        Some(Err(format!("{:?} is not on {grid}", &point[..grid.axes()])))
-    }
+/// Returns a node's coordinates or their fault; `None` for a node that is not in the machine.
+pub(super) fn coordinates(
+    source: &CoordinateSource,
+    grid: &Grid,
+    node: &Node,
+) -> Option<Result<Coordinates, String>> {
+    let texts = if let Some(pattern) = &source.pattern {
+        match_pattern(pattern, node.name(), grid.axes())?
+    } else {
+        source.labels.iter().filter_map(|label| node.label(label)).collect()
+    };
+    (!texts.is_empty()).then(|| parse_coordinates(&texts, grid))
+}
 
-    /// Describes the fault if the coordinate source does not match the number of axes.
-    pub(crate) fn fault(&self, axes: usize) -> Option<String> {
-        match (&self.pattern, self.labels.len()) {
-            (Some(_), 1..) => Some("nodes: give labels or a pattern, not both".to_string()),
-            (Some(pattern), 0) => {
-                let is_valid =
-                    PLACEHOLDERS[..axes].iter().all(|axis| pattern.matches(axis).count() == 1)
-                        && PLACEHOLDERS[axes..].iter().all(|axis| !pattern.contains(axis));
-                let list = PLACEHOLDERS[..axes].join(", ");
-                let sentence = || format!("nodes.pattern: must contain exactly one each of {list}");
-                (!is_valid).then(sentence)
-            }
-            (None, count) if count != axes => {
-                Some(format!("nodes.labels: {count} labels, but the machine has {axes} axes"))
-            }
-            (None, _) => None,
+/// Parses the coordinates of a point on a grid.
+fn parse_coordinates(texts: &[&str], grid: &Grid) -> Result<Coordinates, String> {
+    if texts.len() != grid.axes() {
+        return Err(format!("only {} of {} coordinates", texts.len(), grid.axes()));
+    }
+    let mut point: Coordinates = [0; 3];
+    for (coordinate, text) in point.iter_mut().zip(texts) {
+        // Parsing alone would also accept a sign.
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            Ok(number) if is_number => *coordinate = number,
+            _ => return Err(format!("`{}` is not a coordinate", shown(text))),
         }
+    }
+    if grid.contains(point) {
+        return Ok(point);
+    }
+    Err(format!("{:?} is not on {grid}", &point[..grid.axes()]))
+}
+
+/// Checks that a coordinate source matches the number of axes.
+///
+/// # Errors
+/// Returns the fault in a sentence.
+pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(), String> {
+    match (&source.pattern, source.labels.len()) {
+        (Some(_), 1..) => Err("nodes: give labels or a pattern, not both".to_string()),
+        (Some(pattern), 0) => {
+            let (used, unused) = PLACEHOLDERS.split_at(axes);
+            let is_valid = used.iter().all(|axis| pattern.matches(axis).count() == 1)
+                && unused.iter().all(|axis| !pattern.contains(axis));
+            let list = used.join(", ");
+            let fault = || format!("nodes.pattern: must contain exactly one each of {list}");
+            is_valid.then_some(()).ok_or_else(fault)
+        }
+        (None, count) if count != axes => {
+            Err(format!("nodes.labels: {count} labels, but the machine has {axes} axes"))
+        }
+        (None, _) => Ok(()),
     }
 }
 
-/// The placeholders for coordinates in a pattern.
-const PLACEHOLDERS: [&str; 3] = ["{x}", "{y}", "{z}"];
-
 /// Returns the digits of a name at each placeholder of a pattern, x first.
-fn matched<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
+fn match_pattern<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![""; axes];
     let (mut pattern, mut name) = (pattern, name);
     while let Some(at) = pattern.find('{') {
@@ -139,16 +146,16 @@ mod tests {
         node
     }
 
-    fn places<'a>(naming: &CoordinateSource, nodes: &'a [Node]) -> NodeMap<'a> {
-        NodeMap::of(&"mesh:2x2".parse().unwrap(), naming, nodes.iter())
+    fn map<'a>(source: &CoordinateSource, nodes: &'a [Node]) -> NodeMap<'a> {
+        NodeMap::of(&"mesh:2x2".parse().unwrap(), source, nodes.iter())
     }
 
     #[test]
-    fn names_of_a_pattern_are_places() {
-        let naming = CoordinateSource { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
+    fn names_that_match_the_pattern_give_coordinates() {
+        let source = CoordinateSource { pattern: Some("rack-{y}-{x}.a".into()), labels: vec![] };
         let nodes = ["rack-0-1.a", "rack-1-0.a", "rack-0-2.a", "rack-1-.a", "other", "rack-1-1.b"];
         let nodes = nodes.map(|name| node(name, &[]));
-        let found = places(&naming, &nodes);
+        let found = map(&source, &nodes);
         assert_eq!(found.ids["rack-0-1.a"], NodeId(1));
         assert_eq!(found.ids["rack-1-0.a"], NodeId(2));
         assert_eq!(found.ids.len(), 2);
@@ -156,8 +163,8 @@ mod tests {
     }
 
     #[test]
-    fn two_nodes_at_one_place_are_both_left_out() {
-        let naming = CoordinateSource { pattern: None, labels: vec!["x".into(), "y".into()] };
+    fn nodes_with_the_same_coordinates_are_unusable() {
+        let source = CoordinateSource { pattern: None, labels: vec!["x".into(), "y".into()] };
         let nodes = [
             node("a", &[("x", "0"), ("y", "0")]),
             node("c", &[("x", "1"), ("y", "1")]),
@@ -166,7 +173,7 @@ mod tests {
             node("e", &[("x", "1"), ("y", "\u{1b}[2J")]),
             node("f", &[]),
         ];
-        let found = places(&naming, &nodes);
+        let found = map(&source, &nodes);
         let names: Vec<_> =
             found.nodes.iter().map(|node| node.map(crate::objects::Object::name)).collect();
         assert_eq!(names, [Some("a"), None, None, None]);
@@ -177,9 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_has_each_axis_once() {
+    fn a_pattern_must_contain_each_axis_once() {
         let fault = |pattern: &str| {
-            CoordinateSource { pattern: Some(pattern.into()), labels: vec![] }.fault(2).is_some()
+            let source = CoordinateSource { pattern: Some(pattern.into()), labels: vec![] };
+            check_source(&source, 2).is_err()
         };
         assert!(!fault("n{x}-{y}"));
         for wrong in ["n{x}", "n{x}{x}{y}", "n{x}-{y}-{z}", "n"] {

@@ -6,15 +6,12 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-use super::layout::Layout;
+use super::config::MachineConfig;
+use super::context::PlanContext;
 use super::memory::Memory;
 use super::records::Record;
 use crate::objects::Object as _;
 use crate::world::{Index, JobGroup};
-
-/// The reason given when a Job is left to Kueue.
-pub(super) const TOPOLOGY: &str =
-    "Kueue's topology-aware scheduling chooses its nodes: disable it or remove pavior.dev/shape";
 
 /// Returns the number of nodes held by each namespace.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
@@ -33,37 +30,42 @@ pub(super) struct WaitingGroup<'a> {
     pub(super) is_ready: bool,
 }
 
-/// Returns the groups without a placement in queue order. `held` is the number of nodes held by
-/// each namespace.
-pub(super) fn waiting<'a>(
-    layout: &Layout<'_>,
-    index: &Index<'a>,
-    held: &HashMap<&str, u32>,
-    groups: Vec<JobGroup<'a>>,
-    memory: &Memory,
-) -> Vec<WaitingGroup<'a>> {
-    let mut all = Vec::new();
-    for group in groups {
-        let is_idle = group.jobs().iter().all(|job| job.is_idle());
-        if group.is_finished() || is_idle || group.is_placed(index) {
-            continue;
-        }
+impl<'a> WaitingGroup<'a> {
+    fn of(group: JobGroup<'a>, index: &Index<'a>) -> WaitingGroup<'a> {
         let quota = group.jobs().iter().filter_map(|job| job.quota.as_ref());
         let mut priority = quota.map(|quota| quota.priority).max();
         let (mut gated, mut open) = (HashSet::new(), 0);
         for (rank, pod) in group.pods(index) {
             priority = priority.max(Some(pod.spec.priority.unwrap_or(0)));
             match rank {
-                Some(rank) if pod.gate().is_some() => drop(gated.insert(rank)),
+                Some(rank) if pod.spec.gate().is_some() => drop(gated.insert(rank)),
                 Some(_) => open += 1,
                 None => {}
             }
         }
         let is_gated = gated.len() as u64 == group.remaining() && !gated.is_empty();
         let is_ready = open == 0 && (is_gated || group.awaits_admission());
-        all.push(WaitingGroup { group, priority: priority.unwrap_or(0), is_ready });
+        WaitingGroup { group, priority: priority.unwrap_or(0), is_ready }
     }
-    let crowded = crowded(layout, held, &all, memory);
+}
+
+/// Returns the groups without a placement in queue order. `held` is the number of nodes held by
+/// each namespace.
+pub(super) fn waiting<'a>(
+    context: PlanContext<'a>,
+    held: &HashMap<&str, u32>,
+    groups: Vec<JobGroup<'a>>,
+    memory: &Memory,
+) -> Vec<WaitingGroup<'a>> {
+    let is_over = |group: &JobGroup<'_>| {
+        group.is_finished()
+            || group.jobs().iter().all(|job| job.is_idle())
+            || group.is_placed(context.index)
+    };
+    let groups = groups.into_iter().filter(|group| !is_over(group));
+    let mut all: Vec<WaitingGroup<'a>> =
+        groups.map(|group| WaitingGroup::of(group, context.index)).collect();
+    let crowded = crowded(&context.layout.config, held, &all, memory);
     all.sort_by_cached_key(|WaitingGroup { group, priority, .. }| {
         let job = group.first();
         let placed_at = crowded.get(job.namespace()).copied().unwrap_or(i64::MIN);
@@ -75,14 +77,13 @@ pub(super) fn waiting<'a>(
 /// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest
 /// placement.
 fn crowded<'a>(
-    layout: &Layout<'_>,
+    config: &MachineConfig,
     held: &HashMap<&str, u32>,
     waiting: &[WaitingGroup<'a>],
     memory: &Memory,
 ) -> HashMap<&'a str, i64> {
-    let config = &layout.config;
     let mut requested: HashMap<&str, (usize, u64)> = HashMap::new();
-    for WaitingGroup { group, .. } in waiting.iter().filter(|one| one.is_ready) {
+    for WaitingGroup { group, .. } in waiting.iter().filter(|waiting| waiting.is_ready) {
         let (jobs, nodes) = requested.entry(group.first().namespace()).or_default();
         *jobs += 1;
         *nodes += group.remaining();

@@ -22,7 +22,7 @@ pub(crate) fn open(pod: &Pod, node: &str, annotations: &Annotations) -> Option<V
 
 /// Returns the patch that removes a pod's gate after other changes, or `None` if it is not gated.
 pub(crate) fn remove_gate(pod: &Pod, changes: &[Value]) -> Option<Value> {
-    let gate = format!("/spec/schedulingGates/{}", pod.gate()?);
+    let gate = format!("/spec/schedulingGates/{}", pod.spec.gate()?);
     let uid = json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 });
     let name = json!({ "op": "test", "path": format!("{gate}/name"), "value": GATE });
     let removal = json!({ "op": "remove", "path": gate });
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn gate_and_uid_are_tested_and_the_gate_goes_last() {
+    fn the_patch_tests_uid_and_gate_and_removes_the_gate_last() {
         let patch = opened(&pod(&Value::Null)).unwrap();
         assert_eq!(patch[0]["path"], "/metadata/uid");
         assert_eq!(patch[1]["path"], "/spec/schedulingGates/1/name");
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn requirements_of_a_pod_are_kept() {
+    fn existing_requirements_are_kept() {
         let terms =
             |terms: Value| json!({ "nodeAffinity": { REQUIRED: { "nodeSelectorTerms": terms } } });
         assert_eq!(paths(&Value::Null)[0], "/spec/affinity");

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use pavior::{Grid, NodeId};
 
 use super::action::{Absence, Action};
-use super::layout::Layout;
+use super::context::PlanContext;
 use super::patch;
 use super::records::Record;
 use crate::objects::{Job, Object as _, ObjectRef, Pod};
@@ -14,18 +14,14 @@ use crate::world::{Index, JobGroup};
 
 /// Opens the pods of a valid placement. A pod that is open for another node is deleted; its Job
 /// recreates it with a gate.
-pub(crate) fn open(
-    layout: &Layout<'_>,
-    index: &Index<'_>,
-    record: &Record<'_>,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut Vec<Action>) {
+    let PlanContext { layout, index, .. } = context;
     let Some(group) = &record.group else { return };
     // Pods are opened together, because a pod that starts alone only waits for the others. They are
     // opened once each unfinished index has its pod, or if one is open already. Most placements
     // have no gated pod, so these values are computed lazily.
     let may_open = LazyCell::new(|| {
-        let has_open_pod = group.pods(index).any(|(_, pod)| pod.gate().is_none());
+        let has_open_pod = group.pods(index).any(|(_, pod)| pod.spec.gate().is_none());
         has_open_pod || group.pods(index).count() as u64 >= group.remaining()
     });
     let ranks = LazyCell::new(|| -> HashMap<NodeId, usize> {
@@ -35,12 +31,12 @@ pub(crate) fn open(
         let place = rank.and_then(|rank| Some((record.nodes.get(rank)?, rank)));
         let Some((&node, rank)) = place else { continue };
         let name = &record.placement.spec.nodes[rank];
-        match pod.gate() {
+        match pod.spec.gate() {
             Some(_) if *may_open => {
                 let annotations = [
                     ("box", record.placement.spec.at.clone()),
                     ("coordinates", layout.config.coordinates(node)),
-                    ("neighbours", neighbours(&layout.config.grid, &ranks, node)),
+                    ("neighbours", adjacent_ranks(&layout.config.grid, &ranks, node)),
                 ];
                 let patch = patch::open(pod, name, &annotations);
                 actions.extend(patch.map(|patch| Action::Open { pod: ObjectRef::of(pod), patch }));
@@ -62,9 +58,9 @@ fn is_bound_for(pod: &Pod, node: &str) -> bool {
 
 /// Deletes open pods without a placement. Running pods are kept, unless the group also has gated
 /// pods: in that case, the whole group is placed again.
-pub(crate) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
-    let has_gated_pod = group.pods(index).any(|(_, pod)| pod.gate().is_some());
-    for (_, pod) in group.pods(index).filter(|(_, pod)| pod.gate().is_none()) {
+pub(super) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
+    let has_gated_pod = group.pods(index).any(|(_, pod)| pod.spec.gate().is_some());
+    for (_, pod) in group.pods(index).filter(|(_, pod)| pod.spec.gate().is_none()) {
         if has_gated_pod || pod.node().is_none() {
             let why = "it has no gate and no placement".to_string();
             // The placement, named after the Job's uid, may be newer than the latest list.
@@ -81,7 +77,7 @@ pub(crate) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: 
 }
 
 /// Returns the ranks on adjacent nodes, such as `-x=3 +x=1`.
-fn neighbours(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> String {
+fn adjacent_ranks(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> String {
     let point = grid.point(node);
     let mut found = Vec::new();
     for (axis, letter) in ["x", "y", "z"].iter().enumerate().take(grid.axes()) {
@@ -107,13 +103,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_are_ranks_of_the_same_job() {
+    fn adjacent_ranks_belong_to_the_same_job() {
         let grid: Grid = "torus:4x2".parse().unwrap();
         let all: HashMap<NodeId, usize> = (0..8).map(|id| (NodeId(id), id as usize)).collect();
-        assert_eq!(neighbours(&grid, &all, NodeId(0)), "-x=3 +x=1 -y=4 +y=4");
+        assert_eq!(adjacent_ranks(&grid, &all, NodeId(0)), "-x=3 +x=1 -y=4 +y=4");
         let two = HashMap::from([(NodeId(3), 0), (NodeId(0), 1)]);
-        assert_eq!(neighbours(&grid, &two, NodeId(0)), "-x=0");
+        assert_eq!(adjacent_ranks(&grid, &two, NodeId(0)), "-x=0");
         let mesh: Grid = "mesh:4x2".parse().unwrap();
-        assert_eq!(neighbours(&mesh, &all, NodeId(0)), "+x=1 +y=4");
+        assert_eq!(adjacent_ranks(&mesh, &all, NodeId(0)), "+x=1 +y=4");
     }
 }

@@ -5,51 +5,56 @@ use std::collections::{HashMap, HashSet};
 
 use pavior::answers::{Queued, Snapshot};
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_cluster::Context;
+use pavior_cluster::{Context, Explainer};
 
 use super::Picture;
 use super::action::Action;
-use super::config::Rejection;
+use super::context::{Layout, PlanContext};
+use super::detail::Audience;
+use super::eligibility::{self, Refusal, Rejection};
 use super::forecast::Question;
 use super::holder::Holder;
-use super::layout::{Audience, Detail, Layout};
 use super::memory::Memory;
 use super::order::{self, WaitingGroup};
 use super::records::Record;
 use super::state::MachineState;
 use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
-use crate::world::{Index, JobGroup};
+use crate::world::JobGroup;
+
+/// The reason given when a Job is left to Kueue.
+const TOPOLOGY: &str =
+    "Kueue's topology-aware scheduling chooses its nodes: disable it or remove pavior.dev/shape";
 
 /// The queue's proposals, waiting Jobs and node counts.
 #[derive(Debug)]
-pub(crate) struct QueueOutcome {
-    pub(crate) proposals: Vec<Action>,
-    pub(crate) waiting: Vec<Waiting>,
-    pub(crate) free: Occupancy,
-    pub(crate) busy: u32,
-    pub(crate) unavailable: u32,
+pub(super) struct QueueOutcome {
+    pub(super) proposals: Vec<Action>,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) free: Occupancy,
+    pub(super) busy: u32,
+    pub(super) unavailable: u32,
     /// Nodes in two confirmed placements.
-    pub(crate) overlaps: Vec<NodeId>,
-    pub(crate) picture: Option<Picture>,
+    pub(super) overlaps: Vec<NodeId>,
+    pub(super) picture: Option<Picture>,
     /// The forecast to compute, if requested.
-    pub(crate) question: Option<Question>,
+    pub(super) question: Option<Question>,
+    /// True if more Jobs of a set may still be created.
+    pub(super) has_growing_set: bool,
 }
 
 /// Starts the Jobs chosen by the scheduler, and explains why the others are waiting.
 pub(super) fn place<'a>(
-    layout: &Layout<'_>,
-    index: &'a Index<'a>,
+    context: PlanContext<'a>,
     records: &[Record<'a>],
     groups: Vec<JobGroup<'a>>,
-    memory: &mut Memory,
-    now: i64,
-    detail: Detail,
+    memory: &Memory,
 ) -> Result<QueueOutcome, String> {
-    let mut state = MachineState::of(layout, index, records, now)?;
+    let PlanContext { layout, detail, .. } = context;
+    let mut state = MachineState::of(context, records)?;
     let held = order::held(records);
-    let groups = order::waiting(layout, index, &held, groups, memory);
-    let queue = Queue::of(layout, index, &held, groups, memory, &mut state);
+    let groups = order::waiting(context, &held, groups, memory);
+    let queue = Queue::of(context, &held, groups, memory, &mut state);
     for (position, candidate) in queue.candidates.iter().enumerate() {
         let Candidate { group, id, request } = candidate;
         state.planner.submit(id.0, position, *request, group.seconds());
@@ -63,24 +68,32 @@ pub(super) fn place<'a>(
     let starts = starts.transpose()?.unwrap_or_default();
     let unstarted = queue.candidates.iter().filter(|candidate| !started.contains(&candidate.id));
     let unstarted: Vec<&Candidate<'_>> = unstarted.collect();
-    let mut waiting = explain(layout, &mut state, &unstarted, &starts, detail);
+    let mut waiting = explain(context, &mut state, &unstarted, &starts);
     let picture = detail.picture.then(|| picture(layout, &state, &queue, &started));
     waiting.extend(queue.refused);
     let machine = state.planner.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
-    let busy = layout.config.grid.nodes() - free.count() - unavailable;
-    let overlaps = state.overlaps;
-    Ok(QueueOutcome { proposals, waiting, free, busy, unavailable, overlaps, picture, question })
+    Ok(QueueOutcome {
+        proposals,
+        waiting,
+        busy: layout.config.grid.nodes() - free.count() - unavailable,
+        free,
+        unavailable,
+        overlaps: state.overlaps,
+        picture,
+        question,
+        has_growing_set: queue.has_growing_set,
+    })
 }
 
 /// Explains why candidates are waiting, in queue order.
 fn explain(
-    layout: &Layout<'_>,
+    context: PlanContext<'_>,
     state: &mut MachineState<'_>,
     unstarted: &[&Candidate<'_>],
     starts: &HashMap<JobId, u64>,
-    detail: Detail,
 ) -> Vec<Waiting> {
+    let PlanContext { layout, detail, .. } = context;
     let maintenance: Vec<Option<Queued>> = unstarted
         .iter()
         .take(detail.explained)
@@ -96,11 +109,11 @@ fn explain(
         let why = if let Some(&maintenance) = maintenance.get(position) {
             let planned = state.planner.planned(standing.as_ref(), *id);
             let queued = maintenance.unwrap_or(Queued::Kept);
-            let context = Context { moved: detail.moves, queued, planned };
+            let moves = Context { moved: detail.moves, queued, planned };
             let find = || {
                 let snapshot = state.planner.within(&snapshot, request);
-                let anyone = ("", Audience::Operator);
-                state.explainer(layout, anyone, |all| all.why(&snapshot, request, &context))
+                let find = |all: &Explainer<'_>| all.why(&snapshot, request, &moves);
+                state.with_explainer(layout, Audience::Operator, "", find)
             };
             // A Job with a reservation, or ahead of maintenance, has its own explanation.
             let why = if planned.is_some() || maintenance.is_some() {
@@ -108,8 +121,9 @@ fn explain(
             } else {
                 reasons.entry(*request).or_insert_with(find).clone()
             };
-            let reader = (group.first().namespace(), detail.audience);
-            state.explainer(layout, reader, |all| all.lines(why.as_ref())).join(" ")
+            let lines = |all: &Explainer<'_>| all.lines(why.as_ref());
+            let namespace = group.first().namespace();
+            state.with_explainer(layout, detail.audience, namespace, lines).join(" ")
         } else {
             format!("{position} requests are ahead of it in the queue")
         };
@@ -190,85 +204,111 @@ struct Queue<'a> {
     first: u64,
     candidates: Vec<Candidate<'a>>,
     refused: Vec<Waiting>,
-    /// Each namespace's number of queued groups, and of held and requested nodes.
-    usage: HashMap<&'a str, (usize, u32)>,
+    has_growing_set: bool,
+    usage: HashMap<&'a str, Usage>,
+}
+
+/// The usage of a namespace.
+#[derive(Default)]
+struct Usage {
+    queued_groups: usize,
+    /// The number of held and requested nodes.
+    nodes: u32,
+}
+
+/// The decision on a waiting group.
+enum Verdict {
+    Queue(Request),
+    Refuse(Refusal),
+    /// The group is about to change.
+    Wait,
+}
+
+impl Verdict {
+    /// Refuses a group for now.
+    fn refuse(why: String) -> Verdict {
+        Verdict::Refuse(Refusal { prospect: Prospect::Waits, why })
+    }
 }
 
 impl<'a> Queue<'a> {
     fn of(
-        layout: &Layout<'_>,
-        index: &Index<'a>,
+        context: PlanContext<'a>,
         held: &HashMap<&'a str, u32>,
         groups: Vec<WaitingGroup<'a>>,
-        memory: &mut Memory,
+        memory: &Memory,
         state: &mut MachineState<'a>,
     ) -> Queue<'a> {
+        let usage = |(&namespace, &nodes)| (namespace, Usage { queued_groups: 0, nodes });
         let mut queue = Queue {
             first: state.first_waiting_number(),
             candidates: Vec::new(),
             refused: Vec::new(),
-            usage: held.iter().map(|(&namespace, &nodes)| (namespace, (0, nodes))).collect(),
+            has_growing_set: false,
+            usage: held.iter().map(usage).collect(),
         };
-        memory.has_growing_set = false;
         for waiting in groups {
-            match queue.admit(layout, index, &waiting, memory, state) {
-                Ok(request) => {
+            match queue.admit(context, &waiting, memory, state) {
+                Verdict::Queue(request) => {
                     let id = JobId(queue.first + queue.candidates.len() as u64);
                     queue.candidates.push(Candidate { group: waiting.group, id, request });
                 }
-                Err(Some((prospect, why))) => {
+                Verdict::Refuse(Refusal { prospect, why }) => {
                     let jobs = waiting.group.jobs().iter();
                     let refused =
                         |job: &&Job| Waiting { prospect, ..Waiting::new(job, why.clone()) };
                     queue.refused.extend(jobs.map(refused));
                 }
-                Err(None) => {}
+                Verdict::Wait => {}
             }
         }
         queue
     }
 
-    /// Returns the request of a group that can be queued. Otherwise, returns the reason, or `None`
-    /// if the group is about to change.
+    /// Decides whether a group can be queued.
     fn admit(
         &mut self,
-        layout: &Layout<'_>,
-        index: &Index<'a>,
+        context: PlanContext<'a>,
         waiting: &WaitingGroup<'a>,
-        memory: &mut Memory,
+        memory: &Memory,
         state: &mut MachineState<'a>,
-    ) -> Result<Request, Option<(Prospect, String)>> {
+    ) -> Verdict {
+        let PlanContext { layout, index, now, .. } = context;
         let (config, group) = (&layout.config, &waiting.group);
-        let waits = |why: String| Err(Some((Prospect::Waits, why)));
         if group.uses_topology_scheduling(index) {
-            return Err(Some((Prospect::Blocked, order::TOPOLOGY.to_string())));
+            let (prospect, why) = (Prospect::Blocked, TOPOLOGY.to_string());
+            return Verdict::Refuse(Refusal { prospect, why });
         }
-        let request = match config.request(group) {
+        let request = match eligibility::request(config, group) {
             Ok(request) => request,
-            Err(Rejection::Incomplete(_)) if group.may_grow(state.now as i64) => {
-                memory.has_growing_set = true;
-                return Err(None);
+            Err(Rejection::Incomplete(_)) if group.may_grow(now) => {
+                self.has_growing_set = true;
+                return Verdict::Wait;
             }
-            Err(Rejection::Incomplete(why)) => return waits(why),
-            Err(Rejection::Stuck(prospect, why)) => return Err(Some((prospect, why))),
+            Err(Rejection::Incomplete(why)) => return Verdict::refuse(why),
+            Err(Rejection::Refused(refusal)) => return Verdict::Refuse(refusal),
         };
         if !waiting.is_ready {
-            return Err(None);
+            return Verdict::Wait;
         }
         let job = group.first();
         if let Some(why) = memory.rejection(job.id()) {
-            return waits(format!("the API server rejects its Placement: {why}"));
+            return Verdict::refuse(format!("the API server rejects its Placement: {why}"));
         }
-        let (jobs, nodes) = self.usage.entry(job.namespace()).or_default();
-        let has_too_many_jobs = *jobs >= config.queued_per_namespace;
-        if has_too_many_jobs || *nodes + request.nodes > config.nodes_per_namespace {
-            let limit = if has_too_many_jobs { "waiting Jobs" } else { "nodes" };
-            return waits(format!("its namespace has reached its limit of {limit}"));
+        let usage = self.usage.entry(job.namespace()).or_default();
+        let has_too_many_groups = usage.queued_groups >= config.queued_per_namespace;
+        if has_too_many_groups || usage.nodes + request.nodes > config.nodes_per_namespace {
+            let limit = if has_too_many_groups { "waiting Jobs" } else { "nodes" };
+            return Verdict::refuse(format!("its namespace has reached its limit of {limit}"));
         }
-        let request = state.confined(layout, memory, group, request).map_err(Some)?;
-        *jobs += 1;
-        *nodes += request.nodes;
-        Ok(request)
+        match state.confined(layout, memory, group, request) {
+            Ok(request) => {
+                usage.queued_groups += 1;
+                usage.nodes += request.nodes;
+                Verdict::Queue(request)
+            }
+            Err(refusal) => Verdict::Refuse(refusal),
+        }
     }
 
     fn candidate(&self, id: JobId) -> &Candidate<'a> {

@@ -11,78 +11,64 @@ use pavior::NodeId;
 use pavior::text::shown;
 
 use super::action::{Absence, Action};
-use super::layout::Layout;
+use super::context::PlanContext;
 use super::memory::Memory;
 use super::requirements::NodeRequirements;
 use crate::objects::{Job, Node, Object as _, ObjectRef, Placement, Pod, Uid};
 use crate::world::{Index, JobGroup};
 
 /// A placement with its nodes.
-pub(crate) struct Record<'a> {
-    pub(crate) placement: &'a Placement,
+pub(super) struct Record<'a> {
+    pub(super) placement: &'a Placement,
     /// The Jobs; `None` if one of them no longer exists.
-    pub(crate) group: Option<JobGroup<'a>>,
+    pub(super) group: Option<JobGroup<'a>>,
     /// The nodes by rank; empty if any node does not belong to the machine.
-    pub(crate) nodes: Vec<NodeId>,
+    pub(super) nodes: Vec<NodeId>,
     /// The nodes that belong to the machine, if `nodes` is empty because others do not.
     known_nodes: Vec<NodeId>,
     /// True if pods may be opened: the placement is confirmed and kept.
-    pub(crate) is_valid: bool,
+    pub(super) is_valid: bool,
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn namespace(&self) -> &'a str {
+    pub(super) fn namespace(&self) -> &'a str {
         self.placement.namespace()
     }
 
     /// Returns the nodes that no other placement may contain.
-    pub(crate) fn held(&self) -> impl Iterator<Item = NodeId> {
+    pub(super) fn held(&self) -> impl Iterator<Item = NodeId> {
         self.nodes.iter().chain(&self.known_nodes).copied()
     }
 }
 
 /// Decides which of a machine's placements are valid. Returns the placements, oldest first.
-pub(crate) fn judge<'a>(
-    layout: &Layout<'_>,
-    index: &Index<'a>,
+pub(super) fn judge<'a>(
+    context: PlanContext<'a>,
     memory: &mut Memory,
-    now: i64,
     actions: &mut Vec<Action>,
 ) -> Vec<Record<'a>> {
-    let mut records = on_machine(layout, index);
-    // The Job on each node, in confirmed placements and in older proposals.
-    let (mut confirmed, mut older) = (HashMap::new(), HashMap::new());
-    let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
-    for record in records.iter().filter(|one| has_proposal && one.placement.is_confirmed()) {
-        for node in record.held() {
-            confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
-        }
-    }
+    let mut records = on_machine(context);
+    let mut owners = NodeOwners::of(&records);
     for record in &mut records {
         let placement = record.placement;
-        let own = &placement.spec.job_uid;
-        let meets_other = |jobs: &HashMap<NodeId, &Uid>| {
-            record.nodes.iter().any(|node| jobs.get(node).is_some_and(|job| *job != own))
-        };
-        let why = if placement.is_terminating() {
+        if placement.is_terminating() {
             continue;
-        } else if let Some(why) = obsolete(index, record) {
+        }
+        let why = if let Some(why) = obsolete(context.index, record) {
             Some(why)
         } else if placement.is_confirmed() {
-            broken(layout, index, record, memory, now)
-        } else if meets_other(&confirmed) || meets_other(&older) {
+            broken(context, record, memory)
+        } else if owners.conflict_with(record) {
             Some("another placement holds its nodes".to_string())
         } else {
-            unfit(layout, index, record)
+            unfit(context, record)
         };
         if !placement.is_confirmed() {
-            for node in record.held() {
-                older.entry(node).or_insert(own);
-            }
+            owners.add_proposal(record);
         }
         match why {
             Some(why) => {
-                let absent = missing_job(index, placement);
+                let absent = missing_job(context.index, placement);
                 actions.push(Action::Withdraw { placement: ObjectRef::of(placement), why, absent });
             }
             None if placement.is_confirmed() => record.is_valid = true,
@@ -92,10 +78,48 @@ pub(crate) fn judge<'a>(
     records
 }
 
+/// The Job on each node, in confirmed placements and in older proposals.
+struct NodeOwners<'a> {
+    confirmed: HashMap<NodeId, &'a Uid>,
+    proposed: HashMap<NodeId, &'a Uid>,
+}
+
+impl<'a> NodeOwners<'a> {
+    /// Returns the Jobs in confirmed placements. They are needed only if there is a proposal.
+    fn of(records: &[Record<'a>]) -> NodeOwners<'a> {
+        let mut confirmed = HashMap::new();
+        let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
+        let is_confirmed = |record: &&Record<'_>| has_proposal && record.placement.is_confirmed();
+        for record in records.iter().filter(is_confirmed) {
+            for node in record.held() {
+                confirmed.entry(node).or_insert(&record.placement.spec.job_uid);
+            }
+        }
+        NodeOwners { confirmed, proposed: HashMap::new() }
+    }
+
+    fn add_proposal(&mut self, record: &Record<'a>) {
+        for node in record.held() {
+            self.proposed.entry(node).or_insert(&record.placement.spec.job_uid);
+        }
+    }
+
+    /// Returns true if a proposal contains a node of another Job.
+    fn conflict_with(&self, record: &Record<'_>) -> bool {
+        let is_other = |job: &&Uid| **job != record.placement.spec.job_uid;
+        record.nodes.iter().any(|node| {
+            self.confirmed.get(node).is_some_and(is_other)
+                || self.proposed.get(node).is_some_and(is_other)
+        })
+    }
+}
+
 /// Returns the placements on a machine, oldest first.
-fn on_machine<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
+fn on_machine<'a>(context: PlanContext<'a>) -> Vec<Record<'a>> {
+    let PlanContext { layout, index, .. } = context;
     let all = index.world.placements.values();
-    let mut here: Vec<&Placement> = all.filter(|one| one.spec.machine == layout.name).collect();
+    let mut here: Vec<&Placement> =
+        all.filter(|placement| placement.spec.machine == layout.name).collect();
     here.sort_by_cached_key(|placement| (placement.version_number(), placement.id()));
     let record = |placement: &'a Placement| {
         let names = &placement.spec.nodes;
@@ -112,14 +136,14 @@ fn on_machine<'a>(layout: &Layout<'_>, index: &Index<'a>) -> Vec<Record<'a>> {
 /// Returns a placement's first Job if only that Job is missing. It may still exist, because watches
 /// may lag. Other Jobs in a set cannot be checked, because their names are unknown.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
-    let own = &placement.spec.job_uid;
+    let first = &placement.spec.job_uid;
     let is_missing = |uid: &&Uid| index.job(uid).is_none();
-    let only_own = placement.spec.jobs().iter().filter(is_missing).eq([own]);
-    only_own.then(|| {
+    let only_first = placement.spec.jobs().iter().filter(is_missing).eq([first]);
+    only_first.then(|| {
         Absence::Job(ObjectRef {
             namespace: placement.namespace().to_string(),
             name: placement.spec.job.clone(),
-            uid: own.clone(),
+            uid: first.clone(),
             ..ObjectRef::default()
         })
     })
@@ -136,7 +160,7 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     if record.nodes.is_empty() && !runs_on(index, group, &record.placement.spec.nodes) {
         return Some("a node does not belong to the machine".to_string());
     }
-    let has_open_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.gate().is_none());
+    let has_open_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.spec.gate().is_none());
     (group.is_suspended() && !group.jobs().iter().any(has_open_pod))
         .then(|| "its Job is suspended".to_string())
 }
@@ -148,14 +172,15 @@ fn runs_on(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
 }
 
 /// Returns the reason if a proposal cannot be confirmed because a node is unavailable or not free.
-fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<String> {
+fn unfit(context: PlanContext<'_>, record: &Record<'_>) -> Option<String> {
+    let index = context.index;
     let group = record.group.as_ref()?;
     let requirements = NodeRequirements::distinct(group.jobs());
     let uids: HashSet<&str> = group.jobs().iter().map(|job| job.id()).collect();
     let owns = |pod: &Pod| pod.owner_id().is_some_and(|owner| uids.contains(owner));
     record.placement.spec.nodes.iter().find_map(|name| {
         let is_available = index.world.nodes.get(name).is_some_and(|node| {
-            layout.config.can_use(node) && requirements.iter().all(|one| one.allows(node))
+            context.can_use(node) && requirements.iter().all(|required| required.allows(node))
         });
         if !is_available {
             return Some(format!("{} is not available", shown(name)));
@@ -167,11 +192,7 @@ fn unfit(layout: &Layout<'_>, index: &Index<'_>, record: &Record<'_>) -> Option<
 
 /// Returns a fault if a node does not match the flavors of a suspended Job. Kueue may revoke quota
 /// and reserve it again with other flavors before the daemon notices.
-fn of_another_flavor(
-    index: &Index<'_>,
-    group: &JobGroup<'_>,
-    record: &Record<'_>,
-) -> Option<String> {
+fn flavor_mismatch(index: &Index<'_>, group: &JobGroup<'_>, record: &Record<'_>) -> Option<String> {
     let nodes = &record.placement.spec.nodes;
     group.bases().find_map(|(job, base)| {
         let quota = job.quota.as_ref().filter(|_| job.is_suspended())?;
@@ -188,47 +209,30 @@ fn of_another_flavor(
 
 /// Returns the reason if a confirmed placement must be deleted because a pod cannot start on its
 /// node. Running pods are kept.
-fn broken(
-    layout: &Layout<'_>,
-    index: &Index<'_>,
-    record: &Record<'_>,
-    memory: &mut Memory,
-    now: i64,
-) -> Option<String> {
+fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) -> Option<String> {
+    let index = context.index;
     let group = record.group.as_ref()?;
-    if let Some(why) = of_another_flavor(index, group, record) {
+    if let Some(why) = flavor_mismatch(index, group, record) {
         return Some(why);
     }
     let has_waiting_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.node().is_none());
     if !group.jobs().iter().any(has_waiting_pod) {
         return None;
     }
-    // For each rank: true if a pod runs on the rank's node; and one of the pods without a node.
-    let mut by_rank: HashMap<usize, (bool, Option<&Pod>)> = HashMap::new();
-    for (rank, pod) in group.pods(index) {
-        let Some(rank) = rank else { continue };
-        let Some(name) = record.placement.spec.nodes.get(rank) else { continue };
-        let (runs, waits) = by_rank.entry(rank).or_default();
-        *runs |= pod.node() == Some(name);
-        if pod.node().is_none() {
-            waits.get_or_insert(pod);
-        }
-    }
+    let stalled = stalled_pods(index, group, record);
     for (job, base) in group.bases() {
         let requirements = NodeRequirements::of_job(job);
         let end = base + job.spec.completions.unwrap_or(0) as usize;
         let nodes = record.placement.spec.nodes.iter().enumerate();
         for (rank, name) in nodes.take(end).skip(base) {
-            // A rank without a pod has succeeded, or its pod does not exist yet.
-            let Some((false, Some(pod))) = by_rank.get(&rank) else { continue };
-            let is_usable =
-                |node: &Node| layout.config.can_use(node) && requirements.tolerates(node);
+            let Some(pod) = stalled.get(&rank) else { continue };
+            let is_usable = |node: &Node| context.can_use(node) && requirements.tolerates(node);
             let is_available = index.world.nodes.get(name).is_some_and(is_usable);
             if !is_available {
                 return Some(format!("{} is not available", shown(name)));
             }
             let job = &record.placement.spec.job_uid;
-            if let Some(why) = refused(layout, job, pod, name, memory, now) {
+            if let Some(why) = refused(context, job, pod, name, memory) {
                 return Some(why);
             }
         }
@@ -236,21 +240,42 @@ fn broken(
     None
 }
 
+/// Returns a pod without a node for each rank that has one, unless another pod of the rank runs on
+/// the rank's node. Other ranks have succeeded, or their pods do not exist yet.
+fn stalled_pods<'a>(
+    index: &Index<'a>,
+    group: &JobGroup<'a>,
+    record: &Record<'_>,
+) -> HashMap<usize, &'a Pod> {
+    let mut stalled = HashMap::new();
+    let mut running = HashSet::new();
+    for (rank, pod) in group.pods(index) {
+        let Some(rank) = rank else { continue };
+        let Some(name) = record.placement.spec.nodes.get(rank) else { continue };
+        match pod.node() {
+            None => drop(stalled.entry(rank).or_insert(pod)),
+            Some(node) if node == name => drop(running.insert(rank)),
+            Some(_) => {}
+        }
+    }
+    stalled.retain(|rank, _| !running.contains(rank));
+    stalled
+}
+
 /// Returns the scheduler's reason if it has refused an open pod for too long.
 fn refused(
-    layout: &Layout<'_>,
+    context: PlanContext<'_>,
     job: &Uid,
     pod: &Pod,
     node: &str,
     memory: &mut Memory,
-    now: i64,
 ) -> Option<String> {
-    let message = pod.unschedulable_message().filter(|_| pod.gate().is_none())?;
-    let since = *memory.refused_since.entry(pod.uid()).or_insert(now);
-    if now < since + layout.config.patience_s {
+    let message = pod.unschedulable_message().filter(|_| pod.spec.gate().is_none())?;
+    let since = *memory.refused_since.entry(pod.uid()).or_insert(context.now);
+    if context.now < since + context.layout.config.patience_s {
         return None;
     }
-    memory.avoid(job, node, now);
+    memory.avoid(job, node, context.now);
     let message: String = message.chars().take(200).collect();
     Some(format!("the scheduler rejects {}: {}", shown(node), shown(&message)))
 }

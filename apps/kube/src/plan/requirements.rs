@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn selectors_and_terms_are_the_schedulers() {
+    fn selectors_and_terms_match_as_in_the_scheduler() {
         let node = || json!({ "metadata": { "labels": { "pool": "a", "level": "7" } } });
         assert!(allowed(json!({}), node()));
         assert!(allowed(json!({ "nodeSelector": { "pool": "a" } }), node()));

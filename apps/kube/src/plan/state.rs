@@ -1,20 +1,20 @@
 //! The machine as occupied by placed Jobs and other pods.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use pavior::answers::Queued;
 use pavior::scheduling::AdvanceReservation;
 use pavior::text::shown;
-use pavior::{Cuboid, JobId, NodeId, Pool, Request, Time};
-use pavior_cluster::{ENDLESS_S, Explainer, Holding, Planner};
+use pavior::{Cuboid, JobId, NodeId, Request, Time};
+use pavior_cluster::{Explainer, Holding, NO_LIMIT_S, Planner};
 
-use super::candidates::Excluded;
+use super::candidates::NodePools;
+use super::context::{Layout, PlanContext};
+use super::detail::Audience;
 use super::holder::Holder;
-use super::layout::{Audience, Layout};
 use super::records::Record;
-use super::requirements::NodeRequirements;
-use crate::client::unsigned;
 use crate::objects::Object as _;
+use crate::time::unsigned;
 use crate::world::{Index, JobGroup};
 
 /// The occupied machine. `candidates.rs` restricts requests to the nodes that a group may use.
@@ -23,19 +23,17 @@ pub(super) struct MachineState<'a> {
     pub(super) now: u64,
     /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
     holders: Vec<Holder<'a>>,
+    /// Nodes in two confirmed placements.
     pub(super) overlaps: Vec<NodeId>,
-    /// The pools, by excluded nodes.
-    pub(super) pools: HashMap<Vec<NodeId>, Option<Pool>>,
-    /// The nodes excluded by each distinct set of requirements.
-    pub(super) excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
+    pub(super) pools: NodePools<'a>,
 }
 
 /// The kind of holder that owns a node.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Owner {
-    Proposed,
     Confirmed,
-    Foreign,
+    /// A proposal, or pods without a placement.
+    Other,
 }
 
 impl<'a> MachineState<'a> {
@@ -44,20 +42,17 @@ impl<'a> MachineState<'a> {
     /// # Errors
     /// Returns an error if the machine or its scheduler cannot be created.
     pub(super) fn of(
-        layout: &Layout<'_>,
-        index: &Index<'a>,
+        context: PlanContext<'a>,
         records: &[Record<'a>],
-        now: i64,
     ) -> Result<MachineState<'a>, String> {
-        let config = &layout.config;
-        let now = unsigned(now);
+        let PlanContext { layout, index, .. } = context;
+        let (config, now) = (&layout.config, unsigned(context.now));
         let mut state = MachineState {
             planner: Planner::new(config.grid, &config.strategy, &config.scheduler, now)?,
             now,
             holders: Vec::new(),
             overlaps: Vec::new(),
-            pools: HashMap::new(),
-            excluded: Vec::new(),
+            pools: NodePools::default(),
         };
         let mut owners: Vec<Option<Owner>> = vec![None; layout.map.nodes.len()];
         // Confirmed placements take precedence over proposals.
@@ -70,8 +65,9 @@ impl<'a> MachineState<'a> {
         // Nodes that have no holder and do not accept pods count as failed. Existing holders keep
         // running.
         for (id, node) in layout.map.nodes.iter().enumerate() {
-            if owners[id].is_none() && !node.is_some_and(|node| config.can_use(node)) {
-                state.planner.dispatcher.fail(NodeId(id as u32)).expect("it is on the machine");
+            if owners[id].is_none() && !node.is_some_and(|node| context.can_use(node)) {
+                let node = NodeId(id as u32);
+                state.planner.dispatcher.fail(node).expect("the map has the machine's nodes");
             }
         }
         state.reserve(layout);
@@ -82,14 +78,16 @@ impl<'a> MachineState<'a> {
     fn reserve(&mut self, layout: &Layout<'_>) {
         let grid = layout.config.grid;
         let periods = layout.config.maintenance.iter().enumerate();
-        for (number, one) in periods.filter(|(_, one)| one.to > self.now) {
-            let ids = one.nodes.iter().filter_map(|name| layout.map.ids.get(name.as_str()));
+        for (number, period) in periods.filter(|(_, period)| period.to > self.now) {
+            let ids = period.nodes.iter().filter_map(|name| layout.map.ids.get(name.as_str()));
             let nodes = ids.map(|&id| Cuboid::new(grid.point(id), [1; 3]));
-            let boxes = one.at.into_iter().chain(nodes).collect();
-            let times = (Time(one.from), Time(one.to));
+            let boxes = period.at.into_iter().chain(nodes).collect();
+            let times = (Time(period.from), Time(period.to));
+            let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
             // The only possible error is a period without known nodes, which reserves nothing.
-            if let Ok(one) = AdvanceReservation::new(number as u64, &grid, boxes, times) {
-                self.planner.dispatcher.reserve(one).expect("the reservation is for this machine");
+            if let Ok(reservation) = reservation {
+                let dispatcher = &mut self.planner.dispatcher;
+                dispatcher.reserve(reservation).expect("the reservation is for this grid");
             }
         }
     }
@@ -105,9 +103,13 @@ impl<'a> MachineState<'a> {
             return None;
         }
         let placement = dispatcher.probe_unreserved(request).ok()?;
-        let estimate = Time(limit.unwrap_or(ENDLESS_S));
-        let met = dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)?;
-        Some(Queued::Ahead { reservation: met.number(), from: met.from(), until: met.to() })
+        let estimate = Time(limit.unwrap_or(NO_LIMIT_S));
+        let period = dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)?;
+        Some(Queued::Ahead {
+            reservation: period.number(),
+            from: period.from(),
+            until: period.to(),
+        })
     }
 
     pub(super) fn first_waiting_number(&self) -> u64 {
@@ -123,21 +125,22 @@ impl<'a> MachineState<'a> {
     }
 
     /// Calls a function with an explainer for the holders' names and ends. The audience determines
-    /// which names are included; `own` is the waiting Job's namespace.
-    pub(super) fn explainer<T>(
+    /// which names are included, for a waiting Job in `namespace`.
+    pub(super) fn with_explainer<T>(
         &self,
         layout: &Layout<'_>,
-        (own, audience): (&str, Audience),
-        ask: impl FnOnce(&Explainer<'_>) -> T,
+        audience: Audience,
+        namespace: &str,
+        explain: impl FnOnce(&Explainer<'_>) -> T,
     ) -> T {
         let name = |job: JobId| match self.holder(job) {
-            Some(holder) if audience != Audience::Daemon || holder.namespace == own => {
+            Some(holder) if audience != Audience::Daemon || holder.namespace == namespace => {
                 holder.to_string()
             }
             Some(holder) => format!("a {} in another namespace", shown(holder.kind)),
             None => "a Job that is about to start".to_string(),
         };
-        ask(&Explainer {
+        explain(&Explainer {
             grid: &layout.config.grid,
             strategy: &layout.config.strategy.to_string(),
             scheduler: &layout.config.scheduler.to_string(),
@@ -171,7 +174,7 @@ impl<'a> MachineState<'a> {
     /// Assigns a placement's nodes, except those that already have a holder.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
-        let owner = if confirmed { Owner::Confirmed } else { Owner::Proposed };
+        let owner = if confirmed { Owner::Confirmed } else { Owner::Other };
         let mut free = Vec::new();
         for node in record.held() {
             match owners[node.index()] {
@@ -207,7 +210,7 @@ impl<'a> MachineState<'a> {
             let pod = index.pods_on(node.name()).find(|pod| pod.occupies_node());
             if let Some(pod) = pod {
                 foreign.entry(Holder::of(pod)).or_default().push(NodeId(id as u32));
-                owners[id] = Some(Owner::Foreign);
+                owners[id] = Some(Owner::Other);
             }
         }
         for (holder, nodes) in foreign {

@@ -2,8 +2,8 @@
 
 use pavior::Request;
 
-use crate::client::unsigned;
 use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
+use crate::time::unsigned;
 use crate::world::Index;
 
 /// The outlook for a waiting Job.

@@ -48,9 +48,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watch_is_tried_every_two_seconds_however_long_an_outage_is() {
+    fn delays_double_up_to_two_seconds() {
         let mut delays = Delays::default();
-        let all: Vec<u128> = delays.by_ref().take(6).map(|one| one.as_millis()).collect();
+        let all: Vec<u128> = delays.by_ref().take(6).map(|delay| delay.as_millis()).collect();
         assert_eq!(all, [200, 400, 800, 1600, 2000, 2000]);
         delays.reset();
         assert_eq!(delays.next(), Some(MAX_DELAY), "a list that fails begins with an event");

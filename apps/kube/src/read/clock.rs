@@ -19,7 +19,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     /// Records that an object was created at `created`, according to the API server's clock.
-    pub(crate) fn see(&mut self, created: i64, now: i64) {
+    pub(crate) fn observe(&mut self, created: i64, now: i64) {
         if self.ahead.len() == MAX_OBSERVATIONS {
             self.ahead.pop_front();
         }
@@ -39,17 +39,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_that_is_wrong_is_put_right_and_late_news_are_no_wrong_clock() {
-        for wrong in [3600, -3600] {
+    fn clock_skew_is_corrected_but_late_updates_are_not_skew() {
+        for skew in [3600, -3600] {
             let mut clock = Clock::default();
-            assert_eq!(clock.now(wrong), wrong, "nothing is known yet");
+            assert_eq!(clock.now(skew), skew, "nothing is known yet");
             for (at, late) in [(100, 40), (200, 0), (300, 2000)] {
-                clock.see(at, at + late + wrong);
+                clock.observe(at, at + late + skew);
             }
-            assert_eq!(clock.now(400 + wrong), 400);
+            assert_eq!(clock.now(400 + skew), 400);
         }
         let mut clock = Clock::default();
-        (0..40).for_each(|at| clock.see(at, at + 30));
+        (0..40).for_each(|at| clock.observe(at, at + 30));
         assert_eq!((clock.now(50), clock.ahead.len()), (50, MAX_OBSERVATIONS));
     }
 }

@@ -26,13 +26,13 @@ impl<V> InitialList<V> {
         key: impl Fn(&V) -> K,
     ) {
         match event {
-            Event::Apply(one) => drop(objects.insert(key(&one), one)),
-            Event::Delete(one) => drop(objects.remove(&key(&one))),
+            Event::Apply(object) => drop(objects.insert(key(&object), object)),
+            Event::Delete(object) => drop(objects.remove(&key(&object))),
             Event::Init => self.buffer.clear(),
-            Event::InitApply(one) => self.buffer.push(one),
+            Event::InitApply(object) => self.buffer.push(object),
             Event::InitDone => {
                 let all = std::mem::take(&mut self.buffer).into_iter();
-                *objects = all.map(|one| (key(&one), one)).collect();
+                *objects = all.map(|object| (key(&object), object)).collect();
                 self.is_complete = true;
             }
         }

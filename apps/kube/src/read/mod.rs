@@ -5,8 +5,11 @@ mod backoff;
 mod clock;
 mod initial_list;
 mod list;
+mod machine_file;
 mod tasks;
+mod update;
 mod watch;
 
-pub(crate) use list::{LIVING, all, start_times};
+pub(crate) use list::{ACTIVE_PODS, list, start_times};
+pub(crate) use machine_file::read_machine;
 pub(crate) use watch::ClusterWatch;

@@ -16,10 +16,8 @@ use tokio::sync::mpsc::Sender;
 
 use super::backoff::Delays;
 use super::list::start_times;
-use crate::client::log;
-use crate::objects::{
-    AdmissionCheck, Job, Machine, Node, Placement, Pod, ResourceFlavor, Uid, Workload,
-};
+use super::update::Update;
+use crate::log::log;
 
 /// The time after which the API server ends a watch, which is then resumed. A connection is closed
 /// if it receives no data for longer than this.
@@ -31,29 +29,6 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// The fault-free time after which a watch counts as restored: unanswered requests fail within 25 s
 /// and are retried within 2 s.
 const RESTORED_AFTER: Duration = Duration::from_secs(30);
-
-/// An update about one kind of object.
-pub(crate) enum Update {
-    Machine(Event<Machine>),
-    Node(Event<Node>),
-    Job(Event<Job>),
-    Pod(Event<Pod>),
-    Placement(Event<Placement>),
-    /// The time according to the API server's clock, if known.
-    Time(Option<i64>),
-    /// The start times of completed Jobs.
-    StartTimes(Vec<(Uid, i64)>),
-    Workload(Event<Workload>),
-    Check(Event<AdmissionCheck>),
-    Flavor(Event<ResourceFlavor>),
-    /// A kind that can be read again.
-    Readable(String),
-    /// A kind that cannot be read.
-    Unreadable {
-        kind: String,
-        why: String,
-    },
-}
 
 /// Returns the configuration of all watches.
 pub(super) fn watch_config() -> watcher::Config {
@@ -73,43 +48,68 @@ pub(super) fn follow<K>(
     tokio::spawn(async move {
         let kind = K::plural(&()).into_owned();
         let events = watcher(api, config).backoff(Delays::default());
-        let mut events = Box::pin(events.modify(|one| one.meta_mut().managed_fields = None));
+        let mut events = Box::pin(events.modify(|object| object.meta_mut().managed_fields = None));
         let mut is_faulty = false;
         loop {
             // A working watch needs no limit; a day is effectively none.
             let limit = if is_faulty { RESTORED_AFTER } else { Duration::from_hours(24) };
-            let next = tokio::time::timeout(limit, events.next()).await;
-            // A resumed watch reports no event until an object changes, and a list begins with an
-            // event even before it is requested.
-            let is_restored = !matches!(next, Ok(Some(Err(_) | Ok(Event::Init)) | None));
-            if is_restored
-                && std::mem::take(&mut is_faulty)
-                && sender.send(Update::Readable(kind.clone())).await.is_err()
-            {
-                return;
-            }
-            let next = match next {
-                Err(_) => continue,
+            let outcome = match tokio::time::timeout(limit, events.next()).await {
+                Err(_) => Outcome::Silence,
                 Ok(None) => return,
-                Ok(Some(Ok(event))) => update(event),
-                // The watch restarts; the old state is kept until the new list is complete.
-                Ok(Some(Err(watcher::Error::WatchError(status)))) if status.code == 410 => continue,
-                Ok(Some(Err(error))) => {
+                Ok(Some(event)) => Outcome::of(event),
+            };
+            if is_faulty && outcome.is_restored() {
+                is_faulty = false;
+                if sender.send(Update::Readable(kind.clone())).await.is_err() {
+                    return;
+                }
+            }
+            let update = match outcome {
+                // After a restart, the old state is kept until the new list is complete.
+                Outcome::Silence | Outcome::Restart => continue,
+                Outcome::Event(event) => update(event),
+                Outcome::Fault(why) => {
                     is_faulty = true;
-                    let why = shown(&error.to_string()).to_string();
                     Update::Unreadable { kind: kind.clone(), why }
                 }
             };
-            if sender.send(next).await.is_err() {
+            if sender.send(update).await.is_err() {
                 return;
             }
         }
     });
 }
 
+/// What a watch has delivered.
+enum Outcome<K> {
+    /// No event for some time.
+    Silence,
+    Event(Event<K>),
+    /// The watch was too old and restarts.
+    Restart,
+    Fault(String),
+}
+
+impl<K> Outcome<K> {
+    fn of(event: watcher::Result<Event<K>>) -> Outcome<K> {
+        match event {
+            Ok(event) => Outcome::Event(event),
+            Err(watcher::Error::WatchError(status)) if status.code == 410 => Outcome::Restart,
+            Err(error) => Outcome::Fault(shown(&error.to_string()).to_string()),
+        }
+    }
+
+    /// Returns true if a watch that failed works again. A resumed watch reports no event until an
+    /// object changes, and a list begins with an event even before it is requested.
+    fn is_restored(&self) -> bool {
+        matches!(self, Outcome::Silence | Outcome::Event(_))
+            && !matches!(self, Outcome::Event(Event::Init))
+    }
+}
+
 /// Requests the API server's time once. Any account may create a review of itself, which has a
 /// creation time.
-pub(super) fn ask_server_time(client: Client, sender: Sender<Update>) {
+pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
         let review = SelfSubjectReview::default();

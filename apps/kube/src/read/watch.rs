@@ -11,12 +11,14 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::clock::Clock;
 use super::initial_list::InitialList;
-use super::list::LIVING;
-use super::tasks::{Update, ask_server_time, follow, read_start_times, watch_config};
-use crate::client::{self, log};
+use super::list::ACTIVE_PODS;
+use super::tasks::{follow, read_server_time, read_start_times, watch_config};
+use super::update::Update;
+use crate::log::log;
 use crate::objects::{
     AdmissionCheck, Job, Machine, Node, Object, Placement, Pod, ResourceFlavor, Workload,
 };
+use crate::time;
 use crate::world::World;
 
 /// The time spent collecting updates before a plan.
@@ -52,13 +54,13 @@ pub(crate) struct ClusterWatch {
 }
 
 impl ClusterWatch {
-    /// Starts the watches. With `with_starts`, also reads the start times of completed Jobs.
-    pub(crate) fn start(client: &Client, with_starts: bool) -> (ClusterWatch, Receiver<Update>) {
+    /// Starts the watches. If `has_page`, also reads the start times of completed Jobs.
+    pub(crate) fn start(client: &Client, has_page: bool) -> (ClusterWatch, Receiver<Update>) {
         let (mut watch, sender, receiver) = ClusterWatch::start_common(client);
-        follow(client, watch_config(), &sender, Update::Machine);
-        if with_starts {
+        if has_page {
             read_start_times(client.clone(), sender.clone());
         }
+        follow(client, watch_config(), &sender, Update::Machine);
         follow(client, watch_config(), &sender, Update::Placement);
         watch.kueue_client = Some((client.clone(), sender));
         (watch, receiver)
@@ -79,10 +81,10 @@ impl ClusterWatch {
     /// Watches the objects that exist in every cluster.
     fn start_common(client: &Client) -> (ClusterWatch, Sender<Update>, Receiver<Update>) {
         let (sender, receiver) = channel(UPDATE_BUFFER);
-        ask_server_time(client.clone(), sender.clone());
+        read_server_time(client.clone(), sender.clone());
         follow(client, watch_config(), &sender, Update::Node);
         follow(client, watch_config(), &sender, Update::Job);
-        follow(client, watch_config().fields(LIVING), &sender, Update::Pod);
+        follow(client, watch_config().fields(ACTIVE_PODS), &sender, Update::Pod);
         (ClusterWatch::default(), sender, receiver)
     }
 
@@ -91,8 +93,8 @@ impl ClusterWatch {
     pub(crate) async fn gather(&mut self, updates: &mut Receiver<Update>) -> bool {
         let due = due(self.planned_at, Instant::now());
         let gathered = async {
-            while let Some(one) = updates.recv().await {
-                self.apply(one);
+            while let Some(update) = updates.recv().await {
+                self.apply(update);
             }
         };
         // A received update is applied before the timeout can drop it.
@@ -113,15 +115,15 @@ impl ClusterWatch {
             Update::Job(event) => self.apply_job(event),
             Update::Pod(event) => self.pods.apply(event, &mut world.pods, Object::uid),
             Update::Placement(event) => {
-                if let Event::Apply(one) | Event::InitApply(one) = &event {
-                    world.note_start(one);
+                if let Event::Apply(placement) | Event::InitApply(placement) = &event {
+                    world.start_times.extend(placement.start_times());
                 }
                 self.placements.apply(event, &mut world.placements, Object::uid);
             }
             Update::Time(now) => {
                 self.is_time_known = true;
                 if let Some(now) = now {
-                    self.clock.see(now, client::now());
+                    self.clock.observe(now, time::now());
                 }
             }
             Update::StartTimes(all) => {
@@ -153,7 +155,7 @@ impl ClusterWatch {
         match &event {
             Event::Delete(job) => drop(start_times.remove(&job.uid())),
             Event::Apply(job) if !jobs.contains_key(&job.uid()) => {
-                self.clock.see(job.created(), client::now());
+                self.clock.observe(job.created(), time::now());
             }
             _ => {}
         }
@@ -198,7 +200,7 @@ impl ClusterWatch {
 
     /// Returns the time according to the API server's clock, in seconds since 1970.
     pub(crate) fn now(&self) -> i64 {
-        self.clock.now(client::now())
+        self.clock.now(time::now())
     }
 
     /// Returns true if every kind has been read completely once and the time is known.
@@ -231,7 +233,7 @@ mod tests {
     use crate::objects::Uid;
 
     #[test]
-    fn plans_are_half_a_second_apart_and_the_first_after_a_pause_is_made_at_once() {
+    fn plans_are_half_a_second_apart() {
         let now = Instant::now();
         assert_eq!(due(None, now), now + GATHER_TIME);
         for (since_ms, wait_ms) in [(0, 500), (30, 470), (479, 21), (490, 20), (9000, 20)] {
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_start_of_a_job_that_was_deleted_unnoticed_is_forgotten() {
+    fn the_start_times_of_unlisted_jobs_are_removed() {
         let mut watch = ClusterWatch::default();
         let job = |name: &str| {
             let job = json!({ "metadata": { "name": name, "uid": name }, "spec": {} });

@@ -47,7 +47,7 @@ impl<'a> JobGroup<'a> {
 
     /// Returns true if the group is a set, with any number of Jobs.
     pub(crate) fn is_set(&self) -> bool {
-        self.first().is_of_a_set()
+        self.first().shares_box()
     }
 
     /// Returns true if one of the group's Jobs has a placement.
@@ -87,7 +87,9 @@ impl<'a> JobGroup<'a> {
         let has_quota = |job: &Job| job.quota.as_ref().is_some_and(|quota| quota.topology);
         let has_gate =
             |job: &Job| index.pods_of(job).any(|pod| pod.spec.uses_topology_scheduling());
-        self.jobs().iter().any(|job| job.spec.template.topology || has_quota(job) || has_gate(job))
+        self.jobs()
+            .iter()
+            .any(|job| job.spec.template.uses_topology || has_quota(job) || has_gate(job))
     }
 
     /// Returns true if more Jobs of the set may still be created.
@@ -161,7 +163,7 @@ impl<'a> Index<'a> {
     /// Returns the groups on a machine that have no placement.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         // Most Jobs are not in a set and have a placement, so they need no group.
-        let is_placed = |job: &Job| !job.is_of_a_set() && self.placement_of(job).is_some();
+        let is_placed = |job: &Job| !job.shares_box() && self.placement_of(job).is_some();
         let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
         let mut groups = groups(here.filter(|job| !is_placed(job)));
         groups.retain(|group| !group.is_placed(self));

@@ -34,8 +34,9 @@ impl World {
 pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
-    let (at, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
-    let sets = workload.status.admission.as_ref().map(|one| &one.pod_set_assignments);
+    let (index, check) = checks.into_iter().find(|(_, check)| ours(&check.name))?;
+    let admission = workload.status.admission.as_ref();
+    let sets = admission.map(|admission| &admission.pod_set_assignments);
     let sets = || sets.into_iter().flatten();
     let names: Vec<&String> = sets().flat_map(|set| set.flavors.values()).collect();
     let flavors = || names.iter().filter_map(|name| kueue.flavors.get(*name));
@@ -44,10 +45,8 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let mut counts = sets().map(|set| set.count).chain(ended.map(Some));
     Some(Quota {
         workload: ObjectRef::of(workload),
-        at,
-        check: check.name.clone(),
-        state: check.state.clone(),
-        message: check.message.clone(),
+        check: check.clone(),
+        index,
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that has not been read yet may have requirements.
         reserved: workload.is_reserved()

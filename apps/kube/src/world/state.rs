@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::kueue::Kueue;
-use crate::objects::{Job, Machine, Node, Object as _, Placement, Pod, Uid};
+use crate::objects::{Job, Machine, Node, Placement, Pod, Uid};
 
 /// Objects read from the cluster; each kind is complete.
 #[derive(Debug, Default)]
@@ -16,14 +16,4 @@ pub(crate) struct World {
     /// Start times of Jobs in seconds since 1970, where known, for forecasts.
     pub(crate) start_times: HashMap<Uid, i64>,
     pub(crate) kueue: Kueue,
-}
-
-impl World {
-    /// Records the start time of the Jobs in a confirmed placement.
-    pub(crate) fn note_start(&mut self, placement: &Placement) {
-        if placement.is_confirmed() {
-            let jobs = placement.spec.jobs().iter();
-            self.start_times.extend(jobs.map(|job| (job.clone(), placement.created())));
-        }
-    }
 }

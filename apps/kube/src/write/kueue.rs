@@ -6,28 +6,29 @@ use serde_json::{Value, json};
 
 use super::{WriteError, Writer, now_for_condition, precondition, steps};
 use crate::objects::{AdmissionCheck, ObjectRef, Workload};
+use crate::plan::CheckUpdate;
 
 impl Writer {
-    /// Writes members of the check at this index of a Workload. Null members and members that only
-    /// Kueue writes are left unchanged.
-    pub(super) async fn write_check(
-        &self,
-        workload: &ObjectRef,
-        index: usize,
-        name: &str,
-        members: &[(&str, Value)],
-    ) -> Result<(), WriteError> {
-        let path = format!("/status/admissionChecks/{index}");
+    /// Updates our check on a Workload. Members that only Kueue writes are left unchanged.
+    pub(super) async fn update_check(&self, update: &CheckUpdate) -> Result<(), WriteError> {
+        self.verify_placement(update.placement.as_ref()).await?;
+        let (workload, answer) = (&update.workload, &update.answer);
+        let path = format!("/status/admissionChecks/{}", update.index);
         let version = &workload.version;
         let mut patch = vec![
             json!({ "op": "test", "path": "/metadata/resourceVersion", "value": version }),
-            json!({ "op": "test", "path": format!("{path}/name"), "value": name }),
+            json!({ "op": "test", "path": format!("{path}/name"), "value": update.check }),
         ];
-        let given = members.iter().filter(|(_, value)| !value.is_null());
-        patch.extend(given.map(|(member, value)| {
-            json!({ "op": "add", "path": format!("{path}/{member}"), "value": value })
+        let members = [
+            ("state", Some(json!(answer.state.name()))),
+            ("message", Some(json!(answer.message))),
+            ("lastTransitionTime", Some(json!(now_for_condition()))),
+            ("requeueAfterSeconds", answer.retry_delay_s.map(Value::from)),
+        ];
+        patch.extend(members.into_iter().filter_map(|(member, value)| {
+            Some(json!({ "op": "add", "path": format!("{path}/{member}"), "value": value? }))
         }));
-        let workloads: Api<Workload> = self.near(workload)?;
+        let workloads: Api<Workload> = self.namespaced(workload)?;
         let patch = steps(Value::Array(patch))?;
         self.change(workloads.patch_status(&workload.name, &PatchParams::default(), &patch)).await
     }

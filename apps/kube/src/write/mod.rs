@@ -38,15 +38,14 @@ pub(crate) enum WriteError {
     Rejected(String),
 }
 
+/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Sends changes to the API server.
-#[derive(Clone)]
 pub(crate) struct Writer {
     client: Client,
     timeout: Duration,
 }
-
-/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Writer {
     pub(crate) fn new(client: Client) -> Writer {
@@ -55,47 +54,24 @@ impl Writer {
 
     /// Carries out an action.
     pub(crate) async fn write(&self, action: &Action) -> Result<(), WriteError> {
-        let usual = PatchParams::default();
         match action {
             Action::Propose { job, placement } => self.propose(job, placement.clone()).await,
-            Action::Confirm { placement } => {
-                let status = PlacementStatus { confirmed: true };
-                let body = json!({ "metadata": precondition(placement), "status": status });
-                let placements: Api<Placement> = self.near(placement)?;
-                let body = Patch::Merge(body);
-                self.change(placements.patch_status(&placement.name, &usual, &body)).await
-            }
+            Action::Confirm { placement } => self.confirm(placement).await,
             Action::Withdraw { placement, absent, .. } => {
                 self.verify_absence(absent.as_ref()).await?;
-                let placements: Api<Placement> = self.near(placement)?;
+                let placements: Api<Placement> = self.namespaced(placement)?;
                 let unchanged = deletion(placement, Some(placement.version.clone()));
                 self.change(placements.delete(&placement.name, &unchanged)).await
             }
             Action::Open { pod, patch } => self.open(pod, patch.clone()).await,
             Action::Remove { pod, absent, .. } => {
                 self.verify_absence(absent.as_ref()).await?;
-                let pods: Api<Pod> = self.near(pod)?;
+                let pods: Api<Pod> = self.namespaced(pod)?;
                 self.change(pods.delete(&pod.name, &deletion(pod, None))).await
             }
-            Action::Check { workload, at, check, state, message, again_s, record } => {
-                self.verify_record(record.as_ref()).await?;
-                let members = [
-                    ("state", json!(state)),
-                    ("message", json!(message)),
-                    ("lastTransitionTime", json!(now_for_condition())),
-                    ("requeueAfterSeconds", json!(again_s)),
-                ];
-                self.write_check(workload, *at, check, &members).await
-            }
+            Action::Check(update) => self.update_check(update).await,
             Action::Activate { check } => self.activate(check).await,
-            Action::Offer { node, resource } => {
-                let amount = json!({ resource: "1" });
-                let status = json!({ "capacity": amount, "allocatable": amount });
-                let body =
-                    Patch::Merge(json!({ "metadata": { "uid": node.uid }, "status": status }));
-                let nodes: Api<Node> = Api::all(self.client.clone());
-                self.change(nodes.patch_status(&node.name, &usual, &body)).await
-            }
+            Action::Offer { node, resource } => self.offer(node, resource).await,
         }
     }
 
@@ -110,10 +86,27 @@ impl Writer {
             controller: Some(true),
             ..OwnerReference::default()
         }]);
-        self.create(&self.near(job)?, &placement).await.map(drop)
+        self.create(&self.namespaced(job)?, &placement).await.map(drop)
     }
 
-    pub(crate) async fn status(
+    async fn confirm(&self, placement: &ObjectRef) -> Result<(), WriteError> {
+        let status = PlacementStatus { confirmed: true };
+        let body = json!({ "metadata": precondition(placement), "status": status });
+        let placements: Api<Placement> = self.namespaced(placement)?;
+        let (parameters, body) = (PatchParams::default(), Patch::Merge(body));
+        self.change(placements.patch_status(&placement.name, &parameters, &body)).await
+    }
+
+    /// Adds one unit of a resource to a node.
+    async fn offer(&self, node: &ObjectRef, resource: &str) -> Result<(), WriteError> {
+        let amount = json!({ resource: "1" });
+        let status = json!({ "capacity": amount, "allocatable": amount });
+        let body = Patch::Merge(json!({ "metadata": { "uid": node.uid }, "status": status }));
+        let nodes: Api<Node> = Api::all(self.client.clone());
+        self.change(nodes.patch_status(&node.name, &PatchParams::default(), &body)).await
+    }
+
+    pub(crate) async fn write_status(
         &self,
         machine: &ObjectRef,
         status: &MachineStatus,
@@ -156,23 +149,23 @@ impl Writer {
             count: Some(1),
             ..Event::default()
         };
-        self.create(&self.near(job)?, &event).await.map(drop)
+        self.create(&self.namespaced(job)?, &event).await.map(drop)
     }
 
     /// Removes our gate from a pod without a box.
-    pub(crate) async fn free(&self, pod: &Pod) -> Result<(), WriteError> {
+    pub(crate) async fn remove_gate(&self, pod: &Pod) -> Result<(), WriteError> {
         let patch = remove_gate(pod, &[]).ok_or(WriteError::Conflict)?;
         self.open(&ObjectRef::of(pod), patch).await
     }
 
     async fn open(&self, pod: &ObjectRef, patch: Value) -> Result<(), WriteError> {
-        let pods: Api<Pod> = self.near(pod)?;
+        let pods: Api<Pod> = self.namespaced(pod)?;
         self.change(pods.patch(&pod.name, &PatchParams::default(), &steps(patch)?)).await
     }
 
     /// Returns the API for objects in an object's namespace. Names from the API server are safe in
     /// a path; names in a placement may not be.
-    fn near<K>(&self, seen: &ObjectRef) -> Result<Api<K>, WriteError>
+    fn namespaced<K>(&self, object: &ObjectRef) -> Result<Api<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
@@ -181,18 +174,18 @@ impl Writer {
         let is_plain = |name: &String| {
             !name.is_empty() && name != "." && name != ".." && name.bytes().all(is_allowed)
         };
-        if ![&seen.namespace, &seen.name].into_iter().all(is_plain) {
+        if ![&object.namespace, &object.name].into_iter().all(is_plain) {
             return Err(WriteError::Rejected("invalid name".to_string()));
         }
-        Ok(Api::namespaced(self.client.clone(), &seen.namespace))
+        Ok(Api::namespaced(self.client.clone(), &object.namespace))
     }
 
     async fn create<K>(&self, api: &Api<K>, object: &K) -> Result<K, WriteError>
     where
         K: Clone + Debug + DeserializeOwned + Serialize,
     {
-        let made = self.answer(api.create(&PostParams::default(), object)).await;
-        made.map_err(|error| match error {
+        let created = self.answer(api.create(&PostParams::default(), object)).await;
+        created.map_err(|error| match error {
             // The namespace does not exist.
             Error::Api(status) if status.code == 404 => {
                 WriteError::Rejected(shown(&status.message).to_string())
@@ -239,13 +232,13 @@ fn now_for_condition() -> String {
 }
 
 /// Returns the metadata that an object must still have.
-fn precondition(seen: &ObjectRef) -> Value {
-    json!({ "uid": seen.uid, "resourceVersion": seen.version })
+fn precondition(object: &ObjectRef) -> Value {
+    json!({ "uid": object.uid, "resourceVersion": object.version })
 }
 
 /// Returns a deletion of this object only, at this version if one is given.
-fn deletion(seen: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
-    let uid = Some(seen.uid.0.clone());
+fn deletion(object: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
+    let uid = Some(object.uid.0.clone());
     let preconditions = Some(Preconditions { resource_version, uid });
     DeleteParams { preconditions, ..DeleteParams::default() }
 }
@@ -261,7 +254,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_request_that_is_never_answered_ends() {
+    async fn unanswered_requests_time_out() {
         let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", server.local_addr().unwrap());
         let config = kube::Config::new(address.parse().unwrap());

@@ -13,39 +13,45 @@ use crate::plan::Absence;
 impl Writer {
     /// Fails if one of the objects exists.
     pub(super) async fn verify_absence(&self, absent: Option<&Absence>) -> Result<(), WriteError> {
-        let is_there = match absent {
-            None => false,
+        match absent {
+            None => {}
             Some(Absence::Placements(names)) => {
-                let mut is_there = false;
                 for name in names {
-                    is_there |= self.read::<Placement>(name).await?.is_some();
+                    if self.read::<Placement>(name).await?.is_some() {
+                        return Err(WriteError::Conflict);
+                    }
                 }
-                is_there
             }
             Some(Absence::Job(job)) => {
-                self.read::<Job>(job).await?.is_some_and(|one| one.uid() == job.uid)
+                let found = self.read::<Job>(job).await?;
+                if found.is_some_and(|found| found.uid() == job.uid) {
+                    return Err(WriteError::Conflict);
+                }
             }
-        };
-        if is_there { Err(WriteError::Conflict) } else { Ok(()) }
+        }
+        Ok(())
     }
 
     /// Fails if a placement no longer exists or is being deleted.
-    pub(super) async fn verify_record(&self, record: Option<&ObjectRef>) -> Result<(), WriteError> {
-        let Some(record) = record else { return Ok(()) };
-        let found = self.read::<Placement>(record).await?;
-        let is_there = found.is_some_and(|one| one.uid() == record.uid && !one.is_terminating());
-        if is_there { Ok(()) } else { Err(WriteError::Conflict) }
+    pub(super) async fn verify_placement(
+        &self,
+        placement: Option<&ObjectRef>,
+    ) -> Result<(), WriteError> {
+        let Some(placement) = placement else { return Ok(()) };
+        let found = self.read::<Placement>(placement).await?;
+        let is_kept = |found: &Placement| found.uid() == placement.uid && !found.is_terminating();
+        if found.as_ref().is_some_and(is_kept) { Ok(()) } else { Err(WriteError::Conflict) }
     }
 
     /// Reads the current version of an object, or `None` if it does not exist.
-    async fn read<K>(&self, seen: &ObjectRef) -> Result<Option<K>, WriteError>
+    async fn read<K>(&self, object: &ObjectRef) -> Result<Option<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>
             + Clone
             + Debug
             + DeserializeOwned,
     {
-        let objects = self.near(seen)?;
-        self.answer(objects.get_opt(&seen.name)).await.map_err(reason)
+        let objects = self.namespaced(object)?;
+        self.answer(objects.get_opt(&object.name)).await.map_err(reason)
     }
 }

@@ -12,13 +12,13 @@ fn succeeded(cluster: &Cluster, jobs: &str, name: &str) -> Value {
 }
 
 #[test]
-fn who_attacks_stops_no_other_user() {
+fn attackers_do_not_block_other_users() {
     let Some(mut cluster) = Cluster::start("attacks", release(), [4, 4, 2]) else { return };
     let namespace =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "other" } });
     cluster.good(User::Admin, "POST", "/api/v1/namespaces", &namespace);
     cluster.machine_with("torus:4x4x2", &json!({ "nodesPerNamespace": 20 }));
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     // Two hundred Jobs at once, each as large as an object may be.
     for number in 0..200 {
         let mut one = job(&format!("flood{number}"), "2x2x1", 30);
@@ -76,19 +76,19 @@ fn who_attacks_stops_no_other_user() {
 }
 
 #[test]
-fn another_copy_takes_the_lease_of_one_that_is_killed() {
+fn a_replica_acquires_the_lease_of_a_killed_one() {
     let Some(mut cluster) = Cluster::start("the Lease", release(), [2, 2, 1]) else { return };
     cluster.machine("mesh:2x2x1");
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     cluster.job("first", "2x2x1", 1);
     cluster.until("it is complete", || succeeded(&cluster, JOBS, "first") == 4);
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     let lease = "/apis/coordination.k8s.io/v1/namespaces/pavior-system/leases/pavior-kube";
-    assert_eq!(cluster.get(lease)["spec"]["holderIdentity"], "copy-0");
-    cluster.end_copy(0);
+    assert_eq!(cluster.get(lease)["spec"]["holderIdentity"], "replica-0");
+    cluster.end_replica(0);
     cluster.job("second", "2x2x1", 1);
     cluster.until("it is complete", || succeeded(&cluster, JOBS, "second") == 4);
     let lease = cluster.get(lease);
-    assert_eq!(lease["spec"]["holderIdentity"], "copy-1");
+    assert_eq!(lease["spec"]["holderIdentity"], "replica-1");
     assert_eq!(lease["spec"]["leaseTransitions"], 1);
 }

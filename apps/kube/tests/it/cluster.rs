@@ -58,7 +58,7 @@ pub(crate) struct Cluster {
     runtime: Arc<Runtime>,
     admin: Client,
     user: Client,
-    pub(crate) copies: Vec<Child>,
+    pub(crate) replicas: Vec<Child>,
     pub(crate) kubelets: Kubelets,
 }
 
@@ -104,8 +104,18 @@ impl Cluster {
         let runtime = Arc::new(runtime.worker_threads(2).enable_all().build().unwrap());
         let [admin, user] = ["admin", "user"].map(|who| client(&runtime, folder.path(), who));
         let kubelets = Kubelets::default();
-        let copies = Vec::new();
-        Some(Cluster { folder, release, port, controllers, runtime, admin, user, copies, kubelets })
+        let replicas = Vec::new();
+        Some(Cluster {
+            folder,
+            release,
+            port,
+            controllers,
+            runtime,
+            admin,
+            user,
+            replicas,
+            kubelets,
+        })
     }
 
     fn prepare(&self, sides: [u16; 3]) {
@@ -261,18 +271,18 @@ impl Cluster {
     }
 
     /// Starts a replica. The replica acts when it has the Lease, or always.
-    pub(crate) fn start_copy(&mut self, lease: &str) {
-        self.start_copy_as("pavior", lease, &[]);
+    pub(crate) fn start_replica(&mut self, lease: &str) {
+        self.start_replica_as("pavior", lease, &[]);
     }
 
     /// Starts a replica with another account and additional arguments.
-    pub(crate) fn start_copy_as(&mut self, who: &str, lease: &str, more: &[&str]) {
-        self.start_copy_at(None, who, lease, more);
+    pub(crate) fn start_replica_as(&mut self, who: &str, lease: &str, more: &[&str]) {
+        self.start_replica_at(None, who, lease, more);
     }
 
     /// Starts a replica whose clock is wrong, for example by `+1h`. The caller must check that this
     /// is possible.
-    pub(crate) fn start_copy_at(
+    pub(crate) fn start_replica_at(
         &mut self,
         clock: Option<&str>,
         who: &str,
@@ -287,16 +297,16 @@ impl Cluster {
             command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
             command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         }
-        command.args([&format!("copy-{}", self.copies.len()), lease]);
+        command.args([&format!("replica-{}", self.replicas.len()), lease]);
         command.args(more).env("KUBECONFIG", self.path().join(format!("{who}.kubeconfig")));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        self.copies.push(command.spawn().expect("it was built"));
+        self.replicas.push(command.spawn().expect("it was built"));
     }
 
-    pub(crate) fn end_copy(&mut self, at: usize) {
-        let mut copy = self.copies.remove(at);
-        let _ = copy.kill();
-        let _ = copy.wait();
+    pub(crate) fn end_replica(&mut self, at: usize) {
+        let mut replica = self.replicas.remove(at);
+        let _ = replica.kill();
+        let _ = replica.wait();
     }
 
     pub(crate) fn label(&self, node: &str, label: &str, value: &str) {
@@ -305,9 +315,9 @@ impl Cluster {
     }
 
     /// Pauses a replica, like a suspended machine, or resumes it.
-    pub(crate) fn sleep_copy(&self, at: usize, asleep: bool) {
+    pub(crate) fn pause_replica(&self, at: usize, asleep: bool) {
         let signal = if asleep { "-STOP" } else { "-CONT" };
-        let pid = self.copies[at].id().to_string();
+        let pid = self.replicas[at].id().to_string();
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
@@ -448,9 +458,9 @@ pub(crate) fn clocks_can_be_wrong() -> bool {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for copy in &mut self.copies {
-            let _ = copy.kill();
-            let _ = copy.wait();
+        for replica in &mut self.replicas {
+            let _ = replica.kill();
+            let _ = replica.wait();
         }
         let _ = Command::new(script()).arg("stop").arg(self.path()).status();
     }
@@ -458,7 +468,6 @@ impl Drop for Cluster {
 
 pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
-pub(crate) const MACHINES: &str = "/apis/pavior.dev/v1alpha1/machines";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
 /// Returns a Job as a user would write it, with only a shape.

@@ -21,14 +21,14 @@ fn hours_apart(log: &str) -> i64 {
 }
 
 #[test]
-fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
+fn replicas_with_wrong_clocks_place_jobs_correctly() {
     if !clocks_can_be_wrong() {
         return;
     }
     let Some(mut cluster) = Cluster::start("wrong clocks", release(), [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
-    cluster.start_copy_at(Some("+1h"), "pavior", "always", &[]);
-    cluster.start_copy_at(Some("-1h"), "pavior", "always", &[]);
+    cluster.start_replica_at(Some("+1h"), "pavior", "always", &[]);
+    cluster.start_replica_at(Some("-1h"), "pavior", "always", &[]);
     for number in 0..6 {
         cluster.job(&format!("job{number}"), ["2x2x1", "4x1x1", "4x2x1"][number % 3], 1);
     }
@@ -50,17 +50,17 @@ fn copies_whose_clocks_are_an_hour_wrong_place_jobs_as_others_do() {
 }
 
 #[test]
-fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
+fn a_paused_replica_reads_everything_again_after_compaction() {
     let Some(mut cluster) = Cluster::start("compaction", release(), [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     cluster.job("first", "4x2x1", 600);
     let placements = "/apis/pavior.dev/v1alpha1/placements";
     cluster.until("it is placed", || {
         cluster.get(placements)["items"][0]["status"]["confirmed"] == true
     });
     let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
-    cluster.sleep_copy(0, true);
+    cluster.pause_replica(0, true);
     // Meanwhile, everything that the replica knows becomes outdated.
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
@@ -79,17 +79,17 @@ fn a_copy_that_slept_until_its_past_was_compacted_away_reads_everything_anew() {
         matches!(&told, Err((410, _))) || told.as_ref().ok().and_then(code) == Some(410),
         "{told:?}"
     );
-    cluster.sleep_copy(0, false);
+    cluster.pause_replica(0, false);
     cluster.until("the second is complete", || cluster.complete() == 1);
 }
 
 #[test]
-fn what_the_api_server_refuses_or_loses_is_asked_again() {
+fn rejected_and_lost_requests_are_repeated() {
     let Some(mut cluster) = Cluster::start("refusals", release(), [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
     let proxy = cluster.spoil(1, ONE_OF);
-    cluster.start_copy_as("spoilt", "always", &[]);
-    cluster.start_copy_as("spoilt", "always", &[]);
+    cluster.start_replica_as("spoilt", "always", &[]);
+    cluster.start_replica_as("spoilt", "always", &[]);
     let mut jobs = 0;
     while jobs < 12 || proxy.counts().any(|(_, count)| count == 0) {
         assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
@@ -97,8 +97,8 @@ fn what_the_api_server_refuses_or_loses_is_asked_again() {
         jobs += 1;
         // A replica reads everything at startup and little afterwards.
         if jobs % 4 == 0 {
-            cluster.end_copy(0);
-            cluster.start_copy_as("spoilt", "always", &[]);
+            cluster.end_replica(0);
+            cluster.start_replica_as("spoilt", "always", &[]);
         }
         cluster.until("it is complete", || cluster.complete() == jobs);
     }

@@ -46,8 +46,8 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
         return;
     }
     cluster.machine("mesh:4x2x1");
-    cluster.start_copy("always");
-    cluster.start_copy("always");
+    cluster.start_replica("always");
+    cluster.start_replica("always");
     let each = [("small", 2, "2x1x1", 2), ("large", 1, "2x2x1", 4)];
     make(&cluster, &jobset("each", &each, false, 1));
     cluster.until("each Job got its box", || is_complete(&cluster, "each"));

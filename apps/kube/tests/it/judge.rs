@@ -240,7 +240,7 @@ pub(crate) fn when(event: &Value) -> String {
 }
 
 #[test]
-fn a_pod_that_was_made_and_bound_without_an_answer_is_known_by_its_later_ones() {
+fn a_pod_created_and_bound_without_a_response_is_known_from_later_events() {
     let placement = word_on("job", "patch", 1, 200, "n0-0-0");
     let pod = |verb: &str, sub: &str, node: &str| {
         json!({
@@ -294,7 +294,7 @@ fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value 
 }
 
 #[test]
-fn a_deletion_without_an_answer_took_place_if_nothing_is_heard_again() {
+fn a_deletion_without_a_response_counts_if_no_event_follows() {
     let folder = tempfile::tempdir().unwrap();
     let overlaps = |events: &[Value]| {
         let lines: Vec<String> = events.iter().map(Value::to_string).collect();

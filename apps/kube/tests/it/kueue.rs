@@ -176,9 +176,9 @@ impl Storm {
                 "Kueue killed"
             }
             2 | 3 => {
-                let copy = self.below(2);
-                self.cluster.end_copy(copy);
-                self.cluster.start_copy("always");
+                let replica = self.below(2);
+                self.cluster.end_replica(replica);
+                self.cluster.start_replica("always");
                 "a replica killed"
             }
             4 => {
@@ -271,7 +271,7 @@ impl Storm {
 }
 
 #[test]
-fn quota_is_kueues_and_places_are_ours() {
+fn kueue_assigns_quota_and_the_daemon_assigns_boxes() {
     for seed in seeds() {
         if let Some(cluster) = start() {
             try_seed(cluster, seed);
@@ -288,8 +288,8 @@ fn start() -> Option<Cluster> {
     queues(&cluster);
     let more = json!({ "admissionCheck": "place", "quotaSeconds": PATIENCE_S });
     cluster.machine_with(GRID, &more);
-    cluster.start_copy("always");
-    cluster.start_copy("always");
+    cluster.start_replica("always");
+    cluster.start_replica("always");
     cluster.until("the queues are active", || are_active(&cluster));
     Some(cluster)
 }

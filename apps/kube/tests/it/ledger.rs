@@ -159,9 +159,9 @@ impl Ledger {
         let has_flavor = !word(&sets[0]["flavors"][RESOURCE]).is_empty();
         let checks = status["admissionChecks"].as_array();
         let is_unasked = holds("Admitted") && !has_flavor && checks.is_none_or(Vec::is_empty);
-        if is_boxless || is_unasked || told.starts_with("none of its pods") {
+        if is_boxless || is_unasked {
             let is_new = self.jobs.remove(&job).is_some();
-            self.boxless += usize::from(is_new && (is_boxless || is_unasked));
+            self.boxless += usize::from(is_new);
             self.unasked += usize::from(is_new && is_unasked);
             return;
         }
@@ -271,7 +271,7 @@ fn seconds(stamp: &str) -> f64 {
 }
 
 #[test]
-fn a_job_whose_pods_have_ended_waits_for_kueue_alone_once_it_was_told_so() {
+fn a_job_whose_pods_have_ended_waits_only_for_kueue() {
     let event = |at: u32, verb: &str, resource: &str, answer: Value| {
         let stamp = format!("2026-11-28T00:{at:02}:00.000000Z");
         let what = json!({ "resource": resource, "subresource": "" });

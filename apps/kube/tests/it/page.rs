@@ -20,15 +20,15 @@ fn state(address: &str) -> Value {
 }
 
 #[test]
-fn the_page_shows_who_holds_what_and_what_waits_for_it() {
+fn the_page_shows_holders_and_waiting_jobs() {
     let Some(mut cluster) = Cluster::start("the page of pavior kube", release(), [4, 4, 1]) else {
         return;
     };
     let (acts, looks) = (free_address(), free_address());
     cluster.machine_with("mesh:4x4x1", &json!({ "slots": ["2x2x1"] }));
-    cluster.start_copy_as("pavior", "always", &[&acts]);
+    cluster.start_replica_as("pavior", "always", &[&acts]);
     cluster.grant("pavior-observe", "Group", "observers");
-    cluster.start_copy_as("observer", "observe", &[&looks]);
+    cluster.start_replica_as("observer", "observe", &[&looks]);
     cluster.job("first", "4x3x1", 600);
     cluster.until("it is shown", || state(&acts)["leases"][0]["id"] == "Job default/first");
     cluster.good(User::Alice, "POST", JOBS, &job("second", "2x2x1", 1));

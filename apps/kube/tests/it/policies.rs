@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, MACHINES, PLACEMENTS, PODS, User, job, mutates, release};
+use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, mutates, release};
 use crate::in_force::placement;
 
 #[test]
-fn users_open_no_gates_and_write_no_placements() {
+fn users_cannot_open_gates_or_write_placements() {
     let Some(mut cluster) = Cluster::start("policies", release(), [2, 2, 1]) else { return };
     cluster.machine("mesh:2x2x1");
     let refused = |mut wrong: Value, change: &dyn Fn(&mut Value), word: &str| {
@@ -65,25 +65,11 @@ fn users_open_no_gates_and_write_no_placements() {
     for user in [User::Admin, User::Alice] {
         assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
     }
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     cluster.until("it is complete", || {
         cluster.get(&format!("{JOBS}/good"))["status"]["succeeded"] == 4
     });
     administrators_delete_placements(&cluster);
-    slices_are_a_fault(&cluster);
-}
-
-/// Checks that a machine of a kind from earlier builds is not used and that its status says so.
-fn slices_are_a_fault(cluster: &Cluster) {
-    let slices = json!({
-        "apiVersion": "pavior.dev/v1alpha1", "kind": "Machine", "metadata": { "name": "tpus" },
-        "spec": { "kind": "slices" },
-    });
-    cluster.good(User::Admin, "POST", MACHINES, &slices);
-    cluster.until("the fault of a machine of slices", || {
-        let status = cluster.get(&format!("{MACHINES}/tpus"))["status"].clone();
-        status["fault"].as_str().is_some_and(|fault| fault.contains("supported kind is boxes"))
-    });
 }
 
 /// Checks that a Job's shape and machine cannot be changed, and that the messages say so.

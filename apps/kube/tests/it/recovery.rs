@@ -46,21 +46,21 @@ fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
 }
 
 #[test]
-fn copies_act_soon_after_the_api_server_can_be_reached_again() {
+fn replicas_act_soon_after_the_api_server_returns() {
     let sides = [NODES as u16, 1, 1];
     let Some(mut cluster) = Cluster::start("recovery", release(), sides) else { return };
     cluster.machine(&format!("mesh:{NODES}x1x1"));
     prepare(&cluster);
     // The Lease expires during the longest outage.
     let outages: &[u64] = pavior_trials::size(&[3], &[3], &[2, 10, 17]);
-    for copies in 1..=2 {
-        cluster.start_copy("lease");
+    for replicas in 1..=2 {
+        cluster.start_replica("lease");
         let before = place(&cluster);
         for seconds in outages {
             cluster.end_part("kube-apiserver");
             std::thread::sleep(Duration::from_secs(*seconds));
             cluster.run_part("kube-apiserver");
-            let what = format!("an outage of {seconds} s with {copies} replicas");
+            let what = format!("an outage of {seconds} s with {replicas} replicas");
             check(&what, before, place(&cluster), 5);
         }
     }
@@ -73,10 +73,10 @@ fn copies_act_soon_after_the_api_server_can_be_reached_again() {
 
 /// Swallows everything on the open connections, which are never closed.
 fn swallow(mut cluster: Cluster) {
-    cluster.end_copy(1);
-    cluster.end_copy(0);
+    cluster.end_replica(1);
+    cluster.end_replica(0);
     let proxy = cluster.spoil(1, u64::MAX);
-    cluster.start_copy_as("spoilt", "lease", &[]);
+    cluster.start_replica_as("spoilt", "lease", &[]);
     // The Lease of the killed replicas has to expire first.
     place(&cluster);
     let before = place(&cluster);

@@ -78,11 +78,11 @@ fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
 }
 
 #[test]
-fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() {
+fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     let Some(mut cluster) = Cluster::start("sets of Jobs", release(), [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
-    cluster.start_copy("always");
-    cluster.start_copy("always");
+    cluster.start_replica("always");
+    cluster.start_replica("always");
     // One of the two Jobs is missing: nothing is opened, and an event says what is missing.
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
@@ -123,7 +123,7 @@ fn a_set_gets_one_box_when_it_is_whole_and_anew_when_a_job_of_it_is_made_anew() 
 }
 
 #[test]
-fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
+fn jobs_of_a_set_are_validated_on_creation() {
     let Some(mut cluster) = Cluster::start("policies of sets", release(), [4, 1, 1]) else {
         return;
     };
@@ -162,7 +162,7 @@ fn what_a_job_of_a_set_must_say_is_checked_when_it_is_made() {
     }
     // A set whose controller's name contains terminal control characters, and a set with a repeated
     // number, do not stop the valid set.
-    cluster.start_copy("lease");
+    cluster.start_replica("lease");
     let mut odd = good.clone();
     odd["name"] = json!("\u{1b}[2J<b>");
     odd["uid"] = json!("\u{1b}[2J<b>");

@@ -67,8 +67,8 @@ impl Bindings {
 
 /// Returns the processor time used by a part of the control plane or the replica, in seconds.
 fn processor_s(cluster: &Cluster, part: &str) -> f64 {
-    let pid = match cluster.copies.first() {
-        Some(copy) if part == "pavior" => copy.id().to_string(),
+    let pid = match cluster.replicas.first() {
+        Some(replica) if part == "pavior" => replica.id().to_string(),
         _ => std::fs::read_to_string(cluster.path().join(format!("{part}.pid"))).unwrap(),
     };
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap();
@@ -94,7 +94,7 @@ fn run(size: Size, boxes: bool) -> Option<(f64, Vec<(&'static str, f64)>)> {
     let mut parts = PARTS.to_vec();
     if boxes {
         cluster.machine(&format!("torus:{side}x{side}x{side}"));
-        cluster.start_copy("always");
+        cluster.start_replica("always");
         let offered = format!("/api/v1/nodes/n{0}-{0}-{0}", side - 1);
         cluster.until("the resource is offered", || {
             !cluster.get(&offered)["status"]["allocatable"]["pavior.dev/node"].is_null()

@@ -74,8 +74,8 @@ impl Storm<'_> {
                     self.cluster.kubelets.silent.lock().unwrap().remove(node);
                     false
                 }
-                End::Wake(copy) => {
-                    self.cluster.sleep_copy(*copy, false);
+                End::Wake(replica) => {
+                    self.cluster.pause_replica(*replica, false);
                     false
                 }
                 End::Resume(job) => !self.suspend(job, false),
@@ -103,20 +103,20 @@ impl Storm<'_> {
     fn disturb(&mut self) -> Option<&'static str> {
         let what = self.below(15);
         match what {
-            0 => Some(self.kill_copy(None)),
+            0 => Some(self.kill_replica(None)),
             1 => {
-                self.cluster.sleep_copy(0, true);
+                self.cluster.pause_replica(0, true);
                 self.later(5, End::Wake(0));
                 Some("a replica paused for 5 s")
             }
             11 => {
-                self.cluster.sleep_copy(0, true);
+                self.cluster.pause_replica(0, true);
                 self.later(2, End::Wake(0));
                 self.cluster.compact();
                 Some("history compacted while a replica was paused")
             }
             12 | 13 if self.wrong_clocks => {
-                Some(self.kill_copy(Some(if what == 12 { "+1h" } else { "-1h" })))
+                Some(self.kill_replica(Some(if what == 12 { "+1h" } else { "-1h" })))
             }
             2 => {
                 let part = PARTS[self.below(PARTS.len())];
@@ -155,10 +155,10 @@ impl Storm<'_> {
     }
 
     /// Kills a replica and starts another in its place.
-    fn kill_copy(&mut self, clock: Option<&str>) -> &'static str {
-        let copy = self.below(2);
-        self.cluster.end_copy(copy);
-        self.cluster.start_copy_at(clock, "spoilt", "always", &[]);
+    fn kill_replica(&mut self, clock: Option<&str>) -> &'static str {
+        let replica = self.below(2);
+        self.cluster.end_replica(replica);
+        self.cluster.start_replica_at(clock, "spoilt", "always", &[]);
         match clock {
             None => "a replica killed",
             Some("+1h") => "a replica killed, the next clock an hour fast",
@@ -279,7 +279,7 @@ pub(crate) fn seeds() -> Vec<u64> {
 
 /// Runs 200 Jobs per seed with `cargo xtask kube RELEASE`, or 30 in the checks.
 #[test]
-fn everything_at_once() {
+fn replicas_place_jobs_correctly_in_a_storm() {
     let jobs = pavior_trials::size(30, 30, 200);
     let release = crate::cluster::release();
     let wrong_clocks = clocks_can_be_wrong();
@@ -287,8 +287,8 @@ fn everything_at_once() {
         let Some(mut cluster) = Cluster::start("a storm", release, [4, 4, 4]) else { return };
         cluster.machine(GRID);
         let proxy = cluster.spoil(seed, ONE_OF);
-        cluster.start_copy_as("spoilt", "always", &[]);
-        cluster.start_copy_as("spoilt", "always", &[]);
+        cluster.start_replica_as("spoilt", "always", &[]);
+        cluster.start_replica_as("spoilt", "always", &[]);
         let mut storm = Storm {
             cluster: &mut cluster,
             draw: Stream::new(seed, 0, "storm"),

@@ -2,7 +2,7 @@
 
 use pavior::{Coordinates, Cuboid, Freedom};
 
-use super::{Ask, JobName, Reply, Written};
+use super::{Ask, FormattedReply, JobName, Reply};
 #[cfg(feature = "http")]
 use super::{Problem, Reason};
 
@@ -19,7 +19,7 @@ impl Caller {
 
     /// Returns true if the caller may see and end a tenant's leases and requests.
     pub fn may_touch(&self, tenant: &str) -> bool {
-        self.tenant.as_deref().is_none_or(|own| own == tenant)
+        self.tenant.as_deref().is_none_or(|name| name == tenant)
     }
 
     /// Checks that the caller is the operator; no one else may see how leases could be moved.
@@ -41,7 +41,7 @@ pub struct IdempotencyKey {
     /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
     /// Formats the reply for the client's interface; the reply is stored in this format.
-    pub write: fn(&Reply) -> Written,
+    pub write: fn(&Reply) -> FormattedReply,
 }
 
 /// A request for nodes.
@@ -155,7 +155,7 @@ pub enum Command {
     /// their nodes together, so waiting requests can use all of them.
     Batch(Vec<Command>),
     /// Stores the reply to a refused command under its key, after the diagnosis.
-    Keep(Written),
+    StoreReply(FormattedReply),
     /// Confirms a doubted clock (operator only). The command has that clock's time.
     ConfirmClock,
     /// Records the time; sent by the service's own clock.

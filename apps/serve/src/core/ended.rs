@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::shares::Shares;
 
+/// The maximum number of leases to remember.
 const MAX_LEASES: usize = 10_000;
 
 /// The most recently ended leases ([`Shares`]).
@@ -42,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_pushes_out_the_ends_of_others() {
+    fn a_tenant_does_not_displace_the_ended_leases_of_others() {
         let mut ended = Ended::default();
         (0..100).for_each(|id| ended.add(id, "b".to_string()));
         (100..50_000).for_each(|id| ended.add(id, "a".to_string()));

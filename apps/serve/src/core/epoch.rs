@@ -49,7 +49,7 @@ mod tests {
     const NOW: u64 = 1_795_564_800_000;
 
     #[test]
-    fn a_restored_copy_is_beyond_what_the_original_granted() {
+    fn a_restored_copy_issues_greater_epochs_than_the_original() {
         // The original started a day ago, and has granted 30,000 leases per second since.
         let original = begin(77, NOW - 86_400_000, 1);
         let granted = original + 30_000 * 86_400;
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_go_apart_under_a_clock_that_is_set_back() {
+    fn two_copies_issue_different_epochs_after_the_clock_is_set_back() {
         let last = begin(0, NOW, 0) + 10;
         for wall in [0, ORIGIN_MS, NOW - 1, NOW - 86_400_000] {
             let (one, other) = (begin(last, wall, 12_345), begin(last, wall, 987_654_321));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{KeptBody, Lease, MachineSpec, Reservation, WaitingRequest};
+use super::{Lease, MachineSpec, Reservation, StoredBody, WaitingRequest};
 
 /// An entry of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,13 +18,13 @@ pub struct ServiceRecord {
     pub event: Event,
     /// The reply to the command, if the client gave it a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<KeptReply>,
+    pub kept: Option<StoredReply>,
 }
 
 /// A reply stored in case the client repeats the request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeptReply {
+pub struct StoredReply {
     /// The tenant that chose the key; the empty name means the operator.
     pub tenant: String,
     /// The key.
@@ -34,13 +34,13 @@ pub struct KeptReply {
     /// The status of the reply.
     pub status: u16,
     /// The body, byte for byte.
-    pub body: KeptBody,
+    pub body: StoredBody,
 }
 
 /// The reason why a lease, a waiting request or a reservation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Why {
+pub enum EndReason {
     /// The holder ended the lease.
     Ended,
     /// The lease expired.
@@ -97,7 +97,7 @@ pub enum Event {
         /// The lease.
         id: u64,
         /// The reason.
-        why: Why,
+        why: EndReason,
         /// The tenant that held the lease; the empty name stands for the operator.
         tenant: String,
     },
@@ -121,7 +121,7 @@ pub enum Event {
         /// The reservation.
         id: u64,
         /// The reason.
-        why: Why,
+        why: EndReason,
     },
     /// The time, recorded at intervals to show at startup how long the service was down.
     Clock {

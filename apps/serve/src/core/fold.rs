@@ -7,8 +7,8 @@ use thiserror::Error;
 use super::epoch;
 use super::served_machine::ServedMachine;
 use super::{
-    Event, Lease, MachineSpec, Reservation, ServiceRecord, ServiceState, StateError,
-    WaitingRequest, Why,
+    EndReason, Event, Lease, MachineSpec, Reservation, ServiceRecord, ServiceState, StateError,
+    WaitingRequest,
 };
 
 /// The error for a record that does not follow from the previous ones, for example because the
@@ -44,23 +44,23 @@ impl ServiceState {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
         }
         let impossible = |reason: String| FoldError::Impossible { seq: record.seq, reason };
-        self.enter(record).map_err(impossible)
+        self.apply_event(record).map_err(impossible)
     }
 
     /// Applies a record. The nodes of a lease that the machine has just granted are already
     /// allocated.
-    pub(crate) fn enter(&mut self, record: &ServiceRecord) -> Result<(), String> {
+    pub(crate) fn apply_event(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
-        self.own(&record.event)?;
+        self.check_tenant(&record.event)?;
         match &record.event {
             Event::Configured { machines } => {
                 self.configure(machines).map_err(|error| error.to_string())?;
             }
-            Event::Granted { lease } => self.begin(lease)?,
+            Event::Granted { lease } => self.begin_lease(lease)?,
             Event::Queued { waiting } => self.enqueue(waiting)?,
-            Event::Renewed { id, expires_ms, .. } => self.prolong(*id, *expires_ms)?,
-            Event::Ended { id, why, .. } => self.end(*id, *why)?,
+            Event::Renewed { id, expires_ms, .. } => self.renew_lease(*id, *expires_ms)?,
+            Event::Ended { id, why, .. } => self.end_lease(*id, *why)?,
             Event::Node { machine, node, state } => {
                 let board = self.board_of(machine)?;
                 let board = &mut self.boards[board];
@@ -69,33 +69,33 @@ impl ServiceState {
             }
             Event::Reserved { reservation } => self.reserve(reservation)?,
             Event::Unreserved { id, .. } => self.unreserve(*id)?,
-            Event::Clock { doubted: false } => self.doubted = None,
+            Event::Clock { doubted: false } => self.in_doubt = None,
             Event::Clock { doubted: true } => {
-                self.doubted.get_or_insert_default();
+                self.in_doubt.get_or_insert_default();
             }
             Event::Kept => {}
         }
-        if let Some(kept) = &record.kept {
-            self.keys.keep(record.at_ms, kept, &self.limits);
+        if let Some(reply) = &record.kept {
+            self.replies.add(record.at_ms, reply, &self.limits);
         }
         Ok(())
     }
 
     /// Checks that a record names the correct tenant of a lease.
-    fn own(&self, event: &Event) -> Result<(), String> {
+    fn check_tenant(&self, event: &Event) -> Result<(), String> {
         let (Event::Renewed { id, tenant, .. } | Event::Ended { id, tenant, .. }) = event else {
             return Ok(());
         };
         match self.tenant_of(*id) {
-            Some(own) if own != tenant => {
-                Err(format!("number {id} belongs to tenant `{own}`, not `{tenant}`"))
+            Some(holder) if holder != tenant => {
+                Err(format!("number {id} belongs to tenant `{holder}`, not `{tenant}`"))
             }
             _ => Ok(()),
         }
     }
 
     /// Raises the last epoch.
-    fn reach(&mut self, epoch: u64) -> Result<(), String> {
+    fn raise_epoch(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MAX_EPOCH {
             return Err(format!("epoch {epoch} is not below 2^53"));
         }
@@ -145,15 +145,17 @@ impl ServiceState {
         }
         let old = &self.boards[index];
         for &node in old.failed.iter().chain(&old.drained) {
-            fresh.set_node(node, old.node(node));
+            fresh.set_node(node, old.node_state(node));
         }
-        for reservation in self.reservations.values().filter(|one| one.machine == spec.name) {
+        for reservation in
+            self.reservations.values().filter(|reservation| reservation.machine == spec.name)
+        {
             fresh.reserve(reservation).map_err(bad)?;
         }
         // Another strategy may grant a waiting request more or fewer nodes.
         for id in old.waiting() {
             let waiting = &self.waiting[&id];
-            let (before, now) = (old.books(waiting), fresh.wait(waiting));
+            let (before, now) = (old.quota_nodes(waiting), fresh.enqueue(waiting));
             let used = self.usage.entry(waiting.tenant.clone()).or_insert(0);
             *used = used.saturating_sub(before).saturating_add(now);
         }
@@ -162,19 +164,19 @@ impl ServiceState {
     }
 
     /// Allocates a lease's nodes. A waiting request with its number leaves the queue.
-    pub(crate) fn begin(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
-        if self.leases.contains_key(&lease.id) {
+    pub(crate) fn begin_lease(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
+        if self.leases.contains(lease.id) {
             return Err(format!("lease {} is already held", lease.id));
         }
-        self.reach(lease.epoch)?;
+        self.raise_epoch(lease.epoch)?;
         if let Some(waiting) = self.waiting.remove(&lease.id) {
-            self.leave(&waiting)?;
+            self.leave_queue(&waiting)?;
         }
         let board = self.board_of(&lease.machine)?;
         self.boards[board].hold(lease)?;
         self.count(lease.id, &lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
-        if let Some(since) = &mut self.doubted {
-            since.insert(lease.id);
+        if let Some(in_doubt) = &mut self.in_doubt {
+            in_doubt.insert(lease.id);
         }
         self.expiries.extend(lease.expires_ms.map(|at| (at, lease.id)));
         self.leases.insert(board, lease.clone());
@@ -182,11 +184,11 @@ impl ServiceState {
     }
 
     /// Removes a request that has left the queue.
-    fn leave(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
+    fn leave_queue(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
-        self.boards[board].leave(waiting.id);
-        let booked = self.boards[board].books(waiting);
-        self.forget(&waiting.tenant, waiting.job.as_ref(), booked);
+        self.boards[board].withdraw(waiting.id);
+        let nodes = self.boards[board].quota_nodes(waiting);
+        self.forget(&waiting.tenant, waiting.job.as_ref(), nodes);
         Ok(())
     }
 
@@ -194,16 +196,16 @@ impl ServiceState {
         if self.tenant_of(waiting.id).is_some() {
             return Err(format!("request {} already holds nodes or is waiting", waiting.id));
         }
-        self.reach(waiting.epoch)?;
+        self.raise_epoch(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;
-        let booked = self.boards[board].wait(waiting);
-        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), booked);
+        let nodes = self.boards[board].enqueue(waiting);
+        self.count(waiting.id, &waiting.tenant, waiting.job.as_ref(), nodes);
         self.waiting.insert(waiting.id, waiting.clone());
         Ok(())
     }
 
-    fn prolong(&mut self, id: u64, expires_ms: Option<u64>) -> Result<(), String> {
-        let lease = self.leases.get(&id).ok_or_else(|| format!("lease {id} is not held"))?;
+    fn renew_lease(&mut self, id: u64, expires_ms: Option<u64>) -> Result<(), String> {
+        let lease = self.leases.get(id).ok_or_else(|| format!("lease {id} is not held"))?;
         let board = self.board_of(&lease.machine)?;
         let mut renewed = Lease::clone(lease);
         renewed.expires_ms = expires_ms;
@@ -212,18 +214,18 @@ impl ServiceState {
             self.expiries.remove(&(at, id));
         }
         self.boards[board].renew(&renewed);
-        if let Some(since) = &mut self.doubted {
-            since.insert(id);
+        if let Some(in_doubt) = &mut self.in_doubt {
+            in_doubt.insert(id);
         }
         self.leases.insert(board, Arc::new(renewed));
         Ok(())
     }
 
-    fn end(&mut self, id: u64, why: Why) -> Result<(), String> {
-        if why == Why::Cancelled {
+    fn end_lease(&mut self, id: u64, why: EndReason) -> Result<(), String> {
+        if why == EndReason::Cancelled {
             let waiting = self.waiting.remove(&id);
             let waiting = waiting.ok_or_else(|| format!("request {id} is not waiting"))?;
-            self.leave(&waiting)?;
+            self.leave_queue(&waiting)?;
             self.ended.add(id, waiting.tenant.clone());
             return Ok(());
         }
@@ -233,8 +235,8 @@ impl ServiceState {
         if let Some(at) = lease.expires_ms {
             self.expiries.remove(&(at, id));
         }
-        if let Some(since) = &mut self.doubted {
-            since.remove(&id);
+        if let Some(in_doubt) = &mut self.in_doubt {
+            in_doubt.remove(&id);
         }
         self.forget(&lease.tenant, lease.job.as_ref(), u64::from(lease.nodes()));
         self.ended.add(id, lease.tenant.clone());
@@ -250,16 +252,16 @@ impl ServiceState {
         let board = self.board_of(&reservation.machine)?;
         self.boards[board].reserve(reservation)?;
         self.next_id = self.next_id.max(id + 1);
-        self.over.insert((reservation.to_ms, id));
+        self.reservation_ends.insert((reservation.to_ms, id));
         self.reservations.insert(id, reservation.clone());
         Ok(())
     }
 
     fn unreserve(&mut self, id: u64) -> Result<(), String> {
-        let gone = self.reservations.remove(&id);
-        let gone = gone.ok_or_else(|| format!("there is no reservation {id}"))?;
-        self.over.remove(&(gone.to_ms, id));
-        let board = self.board_of(&gone.machine)?;
+        let removed = self.reservations.remove(&id);
+        let removed = removed.ok_or_else(|| format!("there is no reservation {id}"))?;
+        self.reservation_ends.remove(&(removed.to_ms, id));
+        let board = self.board_of(&removed.machine)?;
         self.boards[board].unreserve(id);
         Ok(())
     }

@@ -106,8 +106,8 @@ impl Lease {
     /// Returns when the lease expires or its job is expected to end, whichever comes first, in
     /// milliseconds since 1970; `None` if neither is known.
     pub(crate) fn end_ms(&self) -> Option<u64> {
-        let said = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
-        said.into_iter().chain(self.expires_ms).min()
+        let estimated = self.estimate_ms.map(|length| self.start_ms.saturating_add(length));
+        estimated.into_iter().chain(self.expires_ms).min()
     }
 }
 

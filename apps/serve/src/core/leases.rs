@@ -9,7 +9,6 @@
 //!
 //! Cost: O(log leases) for a lookup. A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
 
-use std::ops::Index;
 use std::sync::Arc;
 
 use pavior::{Cuboid, Placement};
@@ -70,11 +69,6 @@ impl Leases {
         self.held().map(|held| &held.lease)
     }
 
-    /// Returns the leases by number, like [`Leases::values`].
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Lease>> {
-        self.values()
-    }
-
     /// Returns the leases of a machine, or all leases, in the order granted. O(l log l) for l
     /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
@@ -90,14 +84,14 @@ impl Leases {
     }
 
     /// Returns a lease by its number.
-    pub fn get(&self, id: &u64) -> Option<&Arc<Lease>> {
-        let (page, at) = self.find(*id).ok()?;
+    pub fn get(&self, id: u64) -> Option<&Arc<Lease>> {
+        let (page, at) = self.find(id).ok()?;
         Some(&self.pages[page][at].lease)
     }
 
     /// Returns true if there is a lease with this number.
-    pub fn contains_key(&self, id: &u64) -> bool {
-        self.find(*id).is_ok()
+    pub fn contains(&self, id: u64) -> bool {
+        self.find(id).is_ok()
     }
 
     /// Returns a lease's page and its index there, or else (as an error) the place to insert it.
@@ -162,14 +156,6 @@ fn join(pages: &mut Pages, at: usize) {
     }
 }
 
-impl Index<&u64> for Leases {
-    type Output = Arc<Lease>;
-
-    fn index(&self, id: &u64) -> &Arc<Lease> {
-        self.get(id).expect("the lease is held")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -185,15 +171,15 @@ mod tests {
         Arc::new(serde_json::from_str(&text).unwrap())
     }
 
-    fn same(leases: &Leases, known: &BTreeMap<u64, Arc<Lease>>) {
+    fn check_equal(leases: &Leases, known: &BTreeMap<u64, Arc<Lease>>) {
         assert!(leases.values().eq(known.values()));
         assert_eq!((leases.len(), leases.is_empty()), (known.len(), known.is_empty()));
-        assert!(known.iter().all(|(id, lease)| leases.get(id) == Some(lease)));
-        judge(leases);
+        assert!(known.iter().all(|(id, lease)| leases.get(*id) == Some(lease)));
+        check_invariants(leases);
     }
 
     /// Checks the invariants.
-    fn judge(leases: &Leases) {
+    fn check_invariants(leases: &Leases) {
         let lengths: Vec<usize> = leases.pages.iter().map(|page| page.len()).collect();
         assert!(lengths.iter().all(|length| (1..=MAX_PAGE_LEASES).contains(length)), "{lengths:?}");
         assert!(lengths.windows(2).all(|two| two[0] + two[1] > MAX_PAGE_LEASES / 2), "{lengths:?}");
@@ -203,14 +189,14 @@ mod tests {
 
     /// Checks that a grant and an end copy few leases, even if a view shares all of them.
     #[test]
-    fn a_change_copies_a_page() {
+    fn a_change_copies_at_most_two_pages() {
         let one = lease(0, 0);
         for count in [60, 4_000, 100_000] {
             let mut leases = Leases::default();
             for id in 0..count {
                 leases.insert(0, Arc::new(Lease { id: 2 * id, ..Lease::clone(&one) }));
             }
-            judge(&leases);
+            check_invariants(&leases);
             for id in [1, count, count + 1, 2 * count - 2, 2 * count] {
                 let view = leases.clone();
                 if leases.remove(id).is_none() {
@@ -226,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_map_and_views_of_it_stay() {
+    fn leases_behave_like_a_map_and_views_do_not_change() {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
@@ -246,10 +232,10 @@ mod tests {
                 for id in gone {
                     assert_eq!(leases.remove(id), known.remove(&id));
                 }
-                same(&view, &then);
-                same(&leases, &known);
+                check_equal(&view, &then);
+                check_equal(&leases, &known);
             }
         }
-        assert!(!leases.contains_key(&6_000));
+        assert!(!leases.contains(6_000));
     }
 }

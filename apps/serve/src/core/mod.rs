@@ -9,8 +9,6 @@ mod ended;
 mod epoch;
 mod event;
 mod fold;
-mod kept;
-mod keys;
 mod lease;
 mod leases;
 pub(crate) mod problem;
@@ -22,24 +20,24 @@ mod served_machine;
 pub(crate) mod shares;
 mod snapshot;
 mod state;
-#[cfg(feature = "http")]
-mod tried_machine;
+mod stored_body;
+mod stored_replies;
 mod view;
 
 pub use pavior::workload::Ask;
 
 pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
-pub use decide::{ClockRule, Decision, Refused};
-pub use event::{Event, KeptReply, NodeState, ServiceRecord, Why};
+pub use decide::{ClockRule, Decision, RefusedRequest};
+pub use event::{EndReason, Event, NodeState, ServiceRecord, StoredReply};
 pub use fold::FoldError;
-pub use kept::KeptBody;
 pub use lease::{Box3, JobName, Lease, WaitingRequest};
 pub use leases::Leases;
 pub use problem::{Problem, Reason};
-pub use reply::{Instant, Reply, Written};
+pub use reply::{FormattedReply, Instant, Reply};
 pub use reservation::Reservation;
 #[cfg(feature = "http")]
-pub(crate) use served_machine::{ServedMachine, estimate, micros};
+pub(crate) use served_machine::{ServedMachine, UNLIMITED, job, micros};
 pub use snapshot::StateSnapshot;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
+pub use stored_body::StoredBody;
 pub use view::{BoardView, NodeCounts, StateView};

@@ -97,7 +97,7 @@ impl Reason {
     }
 
     /// Returns true if the same command might succeed later.
-    pub(crate) fn may_pass(self) -> bool {
+    pub(crate) fn is_temporary(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
         matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
     }
@@ -123,6 +123,7 @@ pub(crate) struct Quota {
 
 impl Problem {
     /// Returns a problem with a description in a sentence.
+    /// Returns a problem without a quota.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }

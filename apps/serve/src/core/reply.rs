@@ -7,28 +7,28 @@ use std::time::Duration;
 use pavior::answers::forecasts::StartJson;
 use pavior::answers::json::{Place, Point};
 use pavior::time::Date;
-use pavior::{Freedom, Grid};
+use pavior::{Freedom, Grid, Time};
 use serde::{Serialize, Serializer};
 
-use super::{JobName, NodeState, Problem, lease, reservation};
+use super::{JobName, Lease, NodeState, Problem, Reservation, WaitingRequest};
 
 /// The reply to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// A lease has begun.
-    Granted(Lease),
+    Granted(LeaseReply),
     /// The request is waiting.
     Waiting(Waiting),
     /// The lease was extended.
-    Renewed(Lease),
+    Renewed(LeaseReply),
     /// The lease has ended.
     Ended(Ended),
     /// The state of a node.
     Node(Node),
     /// Nodes are reserved in advance.
-    Reserved(Reservation),
+    Reserved(ReservationReply),
     /// A reservation was canceled.
-    Unreserved(Reservation),
+    Unreserved(ReservationReply),
     /// The clock is confirmed.
     Clock(Clock),
     /// The answers to the commands in a batch, in order.
@@ -36,7 +36,8 @@ pub enum Reply {
     /// The command was carried out, and there is nothing to report.
     Done,
     /// The reply to an earlier command with the same key, as formatted then.
-    Kept(Written),
+    Stored(FormattedReply),
+    /// The command was not carried out.
     /// The command was not carried out.
     Problem(Problem),
 }
@@ -44,14 +45,15 @@ pub enum Reply {
 impl Reply {
     /// Returns true if the reply is stored under its key. A temporary error is not, because the
     /// client may retry the command.
+    /// Returns false if the same command might succeed later.
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(self, Reply::Problem(problem) if problem.reason.may_pass())
+        !matches!(self, Reply::Problem(problem) if problem.reason.is_temporary())
     }
 }
 
 /// A reply, formatted by an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct FormattedReply {
     /// The HTTP status.
     pub status: u16,
     /// The body.
@@ -60,8 +62,8 @@ pub struct Written {
 
 /// A lease of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub struct Lease {
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Lease))]
+pub struct LeaseReply {
     pub(crate) id: u64,
     /// `held`.
     pub(crate) state: &'static str,
@@ -86,9 +88,9 @@ pub struct Lease {
     pub(crate) job: Option<JobName>,
 }
 
-impl Lease {
-    pub(crate) fn of(grid: &Grid, lease: &lease::Lease) -> Lease {
-        Lease {
+impl LeaseReply {
+    pub(crate) fn of(grid: &Grid, lease: &Lease) -> LeaseReply {
+        LeaseReply {
             id: lease.id,
             state: "held",
             epoch: lease.epoch,
@@ -137,7 +139,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn of(grid: &Grid, waiting: &lease::WaitingRequest) -> Waiting {
+    pub(crate) fn of(grid: &Grid, waiting: &WaitingRequest) -> Waiting {
         Waiting {
             id: waiting.id,
             state: "waiting",
@@ -234,8 +236,8 @@ pub struct Node {
 
 /// An advance reservation of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
-pub struct Reservation {
+#[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Reservation))]
+pub struct ReservationReply {
     pub(crate) id: u64,
     pub(crate) machine: String,
     /// The boxes as requested.
@@ -253,21 +255,21 @@ pub struct Reservation {
     pub(crate) leases: Vec<u64>,
 }
 
-impl Reservation {
+impl ReservationReply {
     /// Describes a reservation and those of the given leases that are in its way.
     pub(crate) fn of<'a>(
         grid: &Grid,
-        one: &reservation::Reservation,
-        leases: impl Iterator<Item = &'a lease::Lease>,
-    ) -> Reservation {
-        Reservation {
-            id: one.id,
-            machine: one.machine.clone(),
-            parts: Place::all(grid, &one.cuboids()),
-            from: Instant(one.from_ms),
-            to: Instant(one.to_ms),
-            name: one.name.clone(),
-            leases: one.in_the_way(grid, leases),
+        reservation: &Reservation,
+        leases: impl Iterator<Item = &'a Lease>,
+    ) -> ReservationReply {
+        ReservationReply {
+            id: reservation.id,
+            machine: reservation.machine.clone(),
+            parts: Place::all(grid, &reservation.cuboids()),
+            from: Instant(reservation.from_ms),
+            to: Instant(reservation.to_ms),
+            name: reservation.name.clone(),
+            leases: reservation.conflicting_leases(grid, leases),
         }
     }
 }
@@ -295,6 +297,12 @@ fn tenant(name: &str) -> Option<String> {
 /// milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub u64);
+
+impl From<Time> for Instant {
+    fn from(time: Time) -> Instant {
+        Instant(time.0 / 1000)
+    }
+}
 
 impl fmt::Display for Instant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

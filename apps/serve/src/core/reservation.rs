@@ -1,11 +1,12 @@
 //! Advance reservations of nodes.
 
 use pavior::scheduling::AdvanceReservation;
-use pavior::{Cuboid, Grid, Time};
+use pavior::{Cuboid, Grid};
 use serde::{Deserialize, Serialize};
 
 use super::Lease;
 use super::lease::{Box3, cuboids};
+use super::served_machine::micros;
 
 /// Nodes kept free of jobs for a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,24 +35,24 @@ impl Reservation {
 
     /// Returns the given leases that hold some of the reserved nodes and are expected to end after
     /// the reservation begins.
-    pub(crate) fn in_the_way<'a>(
+    pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,
         leases: impl Iterator<Item = &'a Lease>,
     ) -> Vec<u64> {
         let parts = self.cuboids();
-        let meets = |own: &Cuboid| parts.iter().any(|part| own.intersects(grid, part));
-        let late = leases
-            .filter(|lease| lease.machine == self.machine && lease.said_end_ms() > self.from_ms);
-        late.filter(|lease| lease.cuboids().iter().any(meets)).map(|lease| lease.id).collect()
+        let overlaps = |held: &Cuboid| parts.iter().any(|part| held.intersects(grid, part));
+        let late = leases.filter(|lease| {
+            lease.machine == self.machine && lease.expected_end_ms() > self.from_ms
+        });
+        late.filter(|lease| lease.cuboids().iter().any(overlaps)).map(|lease| lease.id).collect()
     }
 
     /// Returns the entry for the scheduler's calendar.
     ///
     /// # Errors
     /// Returns an error if the period or the set of nodes is empty, or a box is not on the machine.
-    pub(crate) fn ahead(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
-        let micros = |ms: u64| Time(ms.saturating_mul(1000));
+    pub(crate) fn calendar_entry(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let time = (micros(self.from_ms), micros(self.to_ms));
         let made = AdvanceReservation::new(self.id, grid, self.cuboids(), time);
         made.map_err(|error| error.to_string())

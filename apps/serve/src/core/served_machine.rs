@@ -11,9 +11,11 @@ use pavior::{
 };
 
 use super::{Ask, Lease, MachineSpec, NodeState, Reservation, StateError, WaitingRequest};
+#[cfg(feature = "http")]
+use super::{BoardView, StateView};
 
-/// The duration assumed for a job without an estimate: a century, in milliseconds.
-const FOREVER_MS: u64 = 100 * 365 * 24 * 3600 * 1000;
+/// The duration assumed for a job without an estimate: a century.
+pub(crate) const UNLIMITED: Time = Time(100 * 365 * 24 * 3600 * 1_000_000);
 
 /// A machine with its queue and running jobs, which are numbered like their leases.
 pub(crate) struct ServedMachine {
@@ -57,8 +59,41 @@ impl ServedMachine {
         })
     }
 
+    /// Returns a copy of a machine in a view, with its leases, queue and advance reservations.
+    ///
+    /// # Errors
+    /// Returns an error if the view is inconsistent.
+    #[cfg(feature = "http")]
+    pub(crate) fn of(view: &StateView, board: &BoardView, seed: u64) -> Result<Self, String> {
+        let empty = ServedMachine::new(&board.spec, seed);
+        let mut machine = empty.map_err(|error| error.to_string())?;
+        for lease in view.leases_on(board) {
+            machine.hold(lease)?;
+        }
+        for (nodes, state) in
+            [(&board.failed, NodeState::Failed), (&board.drained, NodeState::Drained)]
+        {
+            for &node in nodes {
+                machine.set_node(NodeId(node), state);
+            }
+        }
+        for reservation in view.reservations_on(board) {
+            machine.reserve(reservation)?;
+        }
+        for waiting in view.waiting.iter().filter(|request| request.machine == board.spec.name) {
+            machine.enqueue(waiting);
+        }
+        Ok(machine)
+    }
+
     pub(crate) fn machine(&self) -> &Machine {
         self.dispatcher.machine()
+    }
+
+    /// Returns the machine, queue and running jobs, for simulation.
+    #[cfg(feature = "http")]
+    pub(crate) fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
     }
 
     /// Checks whether a request could be granted on the empty, healthy machine.
@@ -70,7 +105,7 @@ impl ServedMachine {
     }
 
     /// Returns true if the machine has a queue.
-    pub(crate) fn orders(&self) -> bool {
+    pub(crate) fn has_queue(&self) -> bool {
         self.spec.scheduler.is_some()
     }
 
@@ -90,23 +125,24 @@ impl ServedMachine {
         estimate: Time,
     ) -> Result<Placement, Refusal> {
         let now = micros(now_ms);
-        self.dispatcher.probe(&job(0, *request, now, estimate), now)
+        self.dispatcher.probe(&job(JobId(0), *request, now, estimate), now)
     }
 
     /// Returns the first advance reservation that prevents a request from being granted now.
-    pub(crate) fn reserved_for(
+    pub(crate) fn blocking_reservation(
         &mut self,
         request: &Request,
         now_ms: u64,
         estimate: Time,
     ) -> Option<u64> {
         let placed = self.dispatcher.probe_unreserved(request).ok()?;
-        let met = self.dispatcher.calendar().in_the_way(micros(now_ms), estimate, &placed);
-        met.map(AdvanceReservation::number)
+        let calendar = self.dispatcher.calendar();
+        let reservation = calendar.in_the_way(micros(now_ms), estimate, &placed);
+        reservation.map(AdvanceReservation::number)
     }
 
     pub(crate) fn reserve(&mut self, reservation: &Reservation) -> Result<(), String> {
-        let reserved = self.dispatcher.reserve(reservation.ahead(&self.grid)?);
+        let reserved = self.dispatcher.reserve(reservation.calendar_entry(&self.grid)?);
         reserved.map_err(|error| error.to_string())
     }
 
@@ -123,7 +159,7 @@ impl ServedMachine {
         estimate: Time,
     ) -> Result<Vec<Cuboid>, GrantError> {
         let start = micros(now_ms);
-        let placement = self.dispatcher.grant(job(id, request, start, estimate), start)?;
+        let placement = self.dispatcher.grant(job(JobId(id), request, start, estimate), start)?;
         Ok(placement.parts().to_vec())
     }
 
@@ -138,21 +174,21 @@ impl ServedMachine {
             [whole] => Placement::Whole(whole),
             _ => Placement::Parts(parts.clone()),
         };
-        let (start, request) = (micros(lease.start_ms), request(lease.requested, lease.shape));
-        let job = job(lease.id, request, start, lease.estimate());
+        let start = micros(lease.start_ms);
+        let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
         // The offending box is searched for only after a failure.
-        held.map_err(|error| self.check(&parts).err().unwrap_or_else(|| error.to_string()))
+        held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
     /// Checks that boxes are on the machine, disjoint, and on free nodes.
-    pub(crate) fn check(&self, parts: &[Cuboid]) -> Result<(), String> {
+    pub(crate) fn check_free(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
             return Err("a lease must have at least one box".to_string());
         }
         let mut free: Occupancy = self.machine().free().clone();
         for part in parts {
-            let (base, sides) = (self.cut(part.base), self.cut(part.sides));
+            let (base, sides) = (self.on_axes(part.base), self.on_axes(part.sides));
             free.take(part).map_err(|error| match error {
                 OccupancyError::NotFree(_) => {
                     format!("the box at {base:?} with sides {sides:?} is not free")
@@ -163,7 +199,7 @@ impl ServedMachine {
         Ok(())
     }
 
-    fn cut(&self, numbers: [u16; 3]) -> Vec<u16> {
+    fn on_axes(&self, numbers: [u16; 3]) -> Vec<u16> {
         numbers[..self.grid.axes()].to_vec()
     }
 
@@ -177,20 +213,20 @@ impl ServedMachine {
     }
 
     /// Returns the most nodes that a waiting request may be granted, which count against the quota.
-    pub(crate) fn books(&self, waiting: &WaitingRequest) -> u64 {
+    pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
     /// Adds a request to the queue and returns its nodes counted against the quota.
-    pub(crate) fn wait(&mut self, waiting: &WaitingRequest) -> u64 {
+    pub(crate) fn enqueue(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
-        let job = job(waiting.id, waiting.request(), asked, waiting.estimate());
+        let job = job(JobId(waiting.id), waiting.request(), asked, waiting.estimate());
         self.dispatcher.submit(job).expect("no other lease or request has its number");
-        self.books(waiting)
+        self.quota_nodes(waiting)
     }
 
     /// Removes a request from any position in the queue. O(n).
-    pub(crate) fn leave(&mut self, id: u64) {
+    pub(crate) fn withdraw(&mut self, id: u64) {
         let index = self.waiting().position(|other| other == id);
         if let Some(index) = index {
             self.dispatcher.withdraw(index);
@@ -199,7 +235,7 @@ impl ServedMachine {
 
     /// Starts the next waiting request that can start now. Returns its number and its boxes.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
-        if !self.orders() {
+        if !self.has_queue() {
             return None;
         }
         let started = self.dispatcher.start_next(micros(now_ms), &mut ());
@@ -218,7 +254,7 @@ impl ServedMachine {
         self.dispatcher.queue().iter().map(|job| job.id.0)
     }
 
-    pub(crate) fn node(&self, node: NodeId) -> NodeState {
+    pub(crate) fn node_state(&self, node: NodeId) -> NodeState {
         if self.failed.contains(&node) {
             NodeState::Failed
         } else if self.drained.contains(&node) {
@@ -229,40 +265,49 @@ impl ServedMachine {
     }
 
     pub(crate) fn set_node(&mut self, node: NodeId, state: NodeState) {
-        const KNOWN: &str = "callers check that the node exists";
+        const EXISTS: &str = "callers check that the node exists";
         self.failed.remove(&node);
         self.drained.remove(&node);
         match state {
-            NodeState::Healthy => return self.dispatcher.repair(node).expect(KNOWN),
+            NodeState::Healthy => return self.dispatcher.repair(node).expect(EXISTS),
             NodeState::Failed => self.failed.insert(node),
             NodeState::Drained => self.drained.insert(node),
         };
-        self.dispatcher.fail(node).expect(KNOWN);
+        self.dispatcher.fail(node).expect(EXISTS);
     }
 
     /// Returns the node at the given coordinates, if they are on the machine.
     pub(crate) fn node_at(&self, coordinates: &[u16]) -> Option<NodeId> {
         let mut point = [0; 3];
         point.get_mut(..coordinates.len())?.copy_from_slice(coordinates);
-        let right = coordinates.len() == self.grid.axes() && self.grid.contains(point);
-        right.then(|| self.grid.id(point))
+        let is_inside = coordinates.len() == self.grid.axes() && self.grid.contains(point);
+        is_inside.then(|| self.grid.id(point))
     }
 }
 
 /// Returns the run time for schedulers: the stated time, or else the time to live.
-pub(crate) fn estimate(said_ms: Option<u64>, length_ms: Option<u64>) -> Time {
-    micros(said_ms.or(length_ms).unwrap_or(FOREVER_MS))
+pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
+    stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
 }
 
 impl Lease {
     /// Returns the end that schedulers expect, in milliseconds since 1970.
-    pub(crate) fn said_end_ms(&self) -> u64 {
+    pub(crate) fn expected_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
 
     fn estimate(&self) -> Time {
-        let length = self.expires_ms.map(|end| end.saturating_sub(self.start_ms));
-        estimate(self.estimate_ms, length)
+        estimate(self.estimate_ms, self.length_ms())
+    }
+
+    /// Returns the time from the start until the lease expires.
+    pub(crate) fn length_ms(&self) -> Option<u64> {
+        self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
+    }
+
+    /// Returns the request for the strategy.
+    pub(crate) fn request(&self) -> Request {
+        request(self.requested, self.shape).with_freedom(self.freedom)
     }
 }
 
@@ -281,11 +326,13 @@ fn request(nodes: u32, shape: Option<Sides>) -> Request {
     shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
 }
 
-fn job(id: u64, request: Request, arrival: Time, estimate: Time) -> Job {
+/// Returns a job that runs as long as estimated.
+pub(crate) fn job(id: JobId, request: Request, arrival: Time, estimate: Time) -> Job {
     let service = Service::Run(estimate);
-    Job { id: JobId(id), index: id, number: id, arrival, request, service, estimate }
+    Job { id, index: id.0, number: id.0, arrival, request, service, estimate }
 }
 
+/// Converts milliseconds since 1970, or a duration, to the unit of schedulers.
 pub(crate) fn micros(ms: u64) -> Time {
     Time(ms.saturating_mul(1000))
 }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::served_machine::ServedMachine;
 use super::{
-    KeptReply, Lease, MachineSpec, NodeState, Reservation, ServiceLimits, ServiceState,
+    Lease, MachineSpec, NodeState, Reservation, ServiceLimits, ServiceState, StoredReply,
     WaitingRequest,
 };
 
@@ -35,20 +34,10 @@ pub struct StateSnapshot {
     /// The advance reservations, by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reservations: Vec<Reservation>,
-    /// Plans carried out by an earlier version, which are read but never written.
-    #[serde(default, skip_serializing)]
-    pub plans: Vec<Value>,
     /// The stored replies, with their times.
-    pub kept: Vec<(u64, KeptReply)>,
+    pub kept: Vec<(u64, StoredReply)>,
     /// The most recently ended leases with their tenants.
     pub ended: Vec<(u64, String)>,
-}
-
-impl StateSnapshot {
-    /// Returns the number of a plan in progress, if any. The state cannot be restored without it.
-    pub fn plan_under_way(&self) -> Option<&Value> {
-        self.plans.iter().find(|plan| plan["outcome"].is_null()).map(|plan| &plan["id"])
-    }
 }
 
 /// A machine in a snapshot. It repeats the fields of [`MachineSpec`], because serde's `flatten`
@@ -83,7 +72,7 @@ impl ServiceState {
     pub fn snapshot(&self) -> StateSnapshot {
         let machines = self.boards.iter().map(|board| {
             let out_of_service = board.failed.iter().chain(&board.drained);
-            let nodes = out_of_service.map(|&node| (node.0, board.node(node))).collect();
+            let nodes = out_of_service.map(|&node| (node.0, board.node_state(node))).collect();
             SavedMachine::of(board.spec.clone(), nodes)
         });
         let leases = self.leases.by_grant(None).into_iter().map(|lease| Lease::clone(lease));
@@ -93,13 +82,16 @@ impl ServiceState {
             now_ms: self.now_ms,
             next_id: self.next_id,
             epoch: self.epoch,
-            doubted: self.doubted.as_ref().map(|leases| leases.iter().copied().collect()),
+            doubted: self.in_doubt.as_ref().map(|leases| leases.iter().copied().collect()),
             machines: machines.collect(),
             leases: leases.collect(),
             waiting: waiting.map(|id| WaitingRequest::clone(&self.waiting[&id])).collect(),
-            reservations: self.reservations.values().map(|one| (**one).clone()).collect(),
-            plans: Vec::new(),
-            kept: self.keys.iter().collect(),
+            reservations: self
+                .reservations
+                .values()
+                .map(|reservation| Reservation::clone(reservation))
+                .collect(),
+            kept: self.replies.iter().collect(),
             ended: self.ended.iter().map(|(id, tenant)| (id, tenant.to_string())).collect(),
         }
     }
@@ -119,7 +111,7 @@ impl ServiceState {
         // Leases begin before nodes fail, because only healthy nodes can be allocated. Requests and
         // reservations follow, because their numbers are compared with those of leases.
         for lease in &snapshot.leases {
-            let begin = state.begin(&Arc::new(lease.clone()));
+            let begin = state.begin_lease(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;
         }
         for (board, machine) in state.boards.iter_mut().zip(&snapshot.machines) {
@@ -138,15 +130,15 @@ impl ServiceState {
             let reserve = state.reserve(&Arc::new(reservation.clone()));
             reserve.map_err(|reason| format!("reservation {}: {reason}", reservation.id))?;
         }
-        for (at, kept) in &snapshot.kept {
-            state.keys.keep(*at, kept, &state.limits);
+        for (at, reply) in &snapshot.kept {
+            state.replies.add(*at, reply, &state.limits);
         }
         for (id, tenant) in &snapshot.ended {
             state.ended.add(*id, tenant.clone());
         }
         (state.seq, state.now_ms) = (snapshot.seq, snapshot.now_ms);
         state.epoch = snapshot.epoch;
-        state.doubted = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
+        state.in_doubt = snapshot.doubted.clone().map(|leases| leases.into_iter().collect());
         state.next_id = snapshot.next_id;
         Ok(state)
     }

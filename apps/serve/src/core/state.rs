@@ -9,8 +9,8 @@ use thiserror::Error;
 
 use super::ended::Ended;
 use super::epoch;
-use super::keys::Keys;
 use super::served_machine::{ServedMachine, estimate};
+use super::stored_replies::StoredReplies;
 use super::{Ask, JobName, Lease, Leases, Reservation, WaitingRequest};
 
 /// A machine of the service.
@@ -93,22 +93,22 @@ pub struct ServiceState {
     pub(crate) expiries: BTreeSet<(u64, u64)>,
     /// The advance reservations, by number, and the `(time, number)` pairs of their ends.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
-    pub(crate) over: BTreeSet<(u64, u64)>,
+    pub(crate) reservation_ends: BTreeSet<(u64, u64)>,
     /// Nodes held and waited for, by tenant.
     pub(crate) usage: HashMap<String, u64>,
     /// Active leases and waiting requests by job name, for each tenant.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
-    pub(crate) keys: Keys,
+    pub(crate) replies: StoredReplies,
     /// The most recently ended leases.
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
     /// The leases granted or renewed since the doubt about the clock began, if it is in doubt. No
     /// lease expires during the doubt.
-    pub(crate) doubted: Option<BTreeSet<u64>>,
+    pub(crate) in_doubt: Option<BTreeSet<u64>>,
     /// Machines whose queues advance after the last of several simultaneous ends; empty between
     /// batches.
-    pub(crate) moving: BTreeSet<usize>,
+    pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
@@ -125,14 +125,14 @@ impl ServiceState {
             waiting: BTreeMap::new(),
             expiries: BTreeSet::new(),
             reservations: BTreeMap::new(),
-            over: BTreeSet::new(),
-            moving: BTreeSet::new(),
+            reservation_ends: BTreeSet::new(),
+            pending_queues: BTreeSet::new(),
             usage: HashMap::new(),
             jobs: HashMap::new(),
-            keys: Keys::default(),
+            replies: StoredReplies::default(),
             ended: Ended::default(),
             epoch: 0,
-            doubted: None,
+            in_doubt: None,
             limits,
             seed,
         }
@@ -150,14 +150,14 @@ impl ServiceState {
 
     /// Returns true if the clock is in doubt, in which case no lease expires.
     pub fn is_clock_doubted(&self) -> bool {
-        self.doubted.is_some()
+        self.in_doubt.is_some()
     }
 
     /// Returns when the next lease expires or the next reservation ends, in milliseconds since
     /// 1970; `None` while the clock is in doubt.
     pub fn next_expiry_ms(&self) -> Option<u64> {
-        let next = [self.expiries.first(), self.over.first()].into_iter().flatten();
-        next.map(|&(at, _)| at).min().filter(|_| self.doubted.is_none())
+        let next = [self.expiries.first(), self.reservation_ends.first()].into_iter().flatten();
+        next.map(|&(at, _)| at).min().filter(|_| !self.is_clock_doubted())
     }
 
     /// Makes epochs continue from the wall clock. A server calls this when it becomes the leader;
@@ -168,7 +168,7 @@ impl ServiceState {
 
     /// Returns the tenant of a lease or a waiting request.
     pub fn tenant_of(&self, id: u64) -> Option<&str> {
-        let held = self.leases.get(&id).map(|lease| lease.tenant.as_str());
+        let held = self.leases.get(id).map(|lease| lease.tenant.as_str());
         held.or_else(|| self.waiting.get(&id).map(|waiting| waiting.tenant.as_str()))
     }
 
@@ -179,10 +179,7 @@ impl ServiceState {
 
     /// Returns the index of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
-        match name {
-            None => (!self.boards.is_empty()).then_some(0),
-            Some(name) => self.boards.iter().position(|board| board.spec.name == name),
-        }
+        index_of(self.boards.iter().map(|board| &board.spec), name)
     }
 
     /// Returns a machine's nodes and the jobs that hold them.
@@ -207,7 +204,7 @@ impl ServiceState {
 
     /// Returns a lease by its number.
     pub fn lease(&self, id: u64) -> Option<&Lease> {
-        self.leases.get(&id).map(|lease| &**lease)
+        self.leases.get(id).map(|lease| &**lease)
     }
 
     /// Returns the lease of a tenant's job.
@@ -260,21 +257,31 @@ impl ServiceState {
             let live = self.leases.values().filter(|lease| lease.machine == board.spec.name);
             assert_eq!(board.machine().jobs(), live.count(), "leases and holders disagree");
         }
-        let over = self.reservations.values().map(|one| (one.to_ms, one.id));
-        assert_eq!(self.over, over.collect(), "reservations and their ends disagree");
-        let timed = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
-        assert_eq!(self.expiries.len(), timed, "leases and expiries disagree");
+        let ends =
+            self.reservations.values().map(|reservation| (reservation.to_ms, reservation.id));
+        assert_eq!(self.reservation_ends, ends.collect(), "reservations and their ends disagree");
+        let expiring = self.leases.values().filter(|lease| lease.expires_ms.is_some()).count();
+        assert_eq!(self.expiries.len(), expiring, "leases and expiries disagree");
         let mut used: HashMap<String, u64> = HashMap::new();
         for lease in self.leases.values() {
             *used.entry(lease.tenant.clone()).or_insert(0) += u64::from(lease.nodes());
         }
         for waiting in self.waiting.values() {
             let board = self.board_index(Some(&waiting.machine)).expect("its machine exists");
-            *used.entry(waiting.tenant.clone()).or_insert(0) += self.boards[board].books(waiting);
+            *used.entry(waiting.tenant.clone()).or_insert(0) +=
+                self.boards[board].quota_nodes(waiting);
         }
         used.retain(|_, nodes| *nodes > 0);
         let counted = self.usage.iter().filter(|(_, nodes)| **nodes > 0);
         let counted: HashMap<String, u64> = counted.map(|(who, n)| (who.clone(), *n)).collect();
         assert_eq!(counted, used, "leases and usage disagree");
     }
+}
+
+/// Returns the index of a machine by name; the first if no name is given.
+pub(super) fn index_of<'a>(
+    mut machines: impl Iterator<Item = &'a MachineSpec>,
+    name: Option<&str>,
+) -> Option<usize> {
+    machines.position(|spec| name.is_none_or(|name| spec.name == name))
 }

@@ -7,6 +7,7 @@ use pavior::{Grid, NodeId, Occupancy};
 use serde::Serialize;
 
 use super::served_machine::ServedMachine;
+use super::state::index_of;
 use super::{Lease, Leases, MachineSpec, Reservation, ServiceState, WaitingRequest};
 
 /// The state at one record.
@@ -90,10 +91,7 @@ impl ServiceState {
 impl StateView {
     /// Returns the index of a machine; the first if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
-        match name {
-            None => (!self.boards.is_empty()).then_some(0),
-            Some(name) => self.boards.iter().position(|board| board.spec.name == name),
-        }
+        index_of(self.boards.iter().map(|board| &board.spec), name)
     }
 
     /// Returns the leases on a machine, in the order granted.
@@ -107,22 +105,22 @@ impl StateView {
         &'a self,
         board: &'a BoardView,
     ) -> impl Iterator<Item = &'a Reservation> {
-        let all = self.reservations.iter().map(|one| &**one);
-        all.filter(|one| one.machine == board.spec.name)
+        let all = self.reservations.iter().map(|reservation| &**reservation);
+        all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
     /// Counts a machine's nodes. O(leases and their rows) if a node is drained.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {
-            let mut others = Occupancy::all_free(board.grid);
+            let mut undrained = Occupancy::all_free(board.grid);
             for &node in &board.drained {
-                others.take_node(NodeId(node));
+                undrained.take_node(NodeId(node));
             }
-            let own = self.board_index(Some(&board.spec.name));
-            let here = self.leases.held().filter(|held| Some(held.board) == own);
-            let parts = here.flat_map(|held| held.placement.parts());
-            let held = parts.map(|part| u64::from(part.volume() - others.free_in(part)));
+            let index = self.board_index(Some(&board.spec.name));
+            let leases = self.leases.held().filter(|held| Some(held.board) == index);
+            let parts = leases.flat_map(|held| held.placement.parts());
+            let held = parts.map(|part| u64::from(part.volume() - undrained.free_in(part)));
             drained -= held.sum::<u64>();
         }
         NodeCounts {

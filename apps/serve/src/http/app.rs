@@ -7,9 +7,10 @@ use pavior::{Grid, Sides};
 use tokio::sync::{self, Semaphore};
 
 use super::fair_queue::FairQueue;
-use super::places::Places;
-use super::{Access, diagnoses, metrics, rates, refusals, series, slots, traffic};
-use crate::core::MachineSpec;
+use super::machines::machine_index;
+use super::permits::Permits;
+use super::{Access, diagnoses, metrics, rates, refusals, sampling, slots, traffic};
+use crate::core::{MachineSpec, Problem};
 use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
@@ -61,12 +62,12 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) bounds: HttpBounds,
     pub(crate) metrics: metrics::Metrics,
-    pub(crate) series: series::Series,
+    pub(crate) samples: sampling::Samples,
     pub(crate) refusals: refusals::Refusals,
     pub(crate) diagnoses: Arc<diagnoses::Diagnoses>,
     pub(crate) waits: waits::WaitsCache,
     /// The latest box counts for the metrics.
-    pub(crate) counted: slots::Counted,
+    pub(crate) slot_counts: slots::SlotCounts,
     pub(crate) forecasts: Forecasts,
     pub(super) rates: Option<rates::Rates>,
     pub(super) traffic: traffic::Traffic,
@@ -77,10 +78,10 @@ pub(crate) struct App {
     pub(super) forecast_queue: FairQueue,
     /// The machines in configured order.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
-    pub(super) watchers: Arc<Places>,
+    pub(super) watchers: Arc<Permits>,
     /// Permits for watchers that read the history.
     pub(super) history_readers: Arc<Semaphore>,
-    pub(super) connections: Arc<Places>,
+    pub(super) connections: Arc<Permits>,
     /// Becomes true when the service stops.
     pub(crate) stopping: sync::watch::Receiver<bool>,
     pub(crate) seed: u64,
@@ -98,21 +99,21 @@ impl App {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let concurrent = MIN_CONCURRENT.max(processors);
         App {
-            watchers: Places::new(bounds.watchers),
+            watchers: Permits::new(bounds.watchers),
             history_readers: Arc::new(Semaphore::new(MAX_HISTORY_READERS)),
             questions: FairQueue::new(concurrent, ANSWER_TIMEOUT),
             diagnosis_queue: FairQueue::new(concurrent, ANSWER_TIMEOUT),
             forecast_queue: FairQueue::new(1, FORECAST_TIMEOUT),
             traffic: traffic::Traffic::new(),
             metrics: metrics::Metrics::new(),
-            series: series::Series::default(),
+            samples: sampling::Samples::default(),
             refusals: refusals::Refusals::default(),
             diagnoses: Arc::default(),
             waits: waits::WaitsCache::default(),
-            counted: slots::Counted::default(),
+            slot_counts: slots::SlotCounts::default(),
             forecasts: Forecasts::default(),
             rates: bounds.rate.map(rates::Rates::new),
-            connections: Places::new(bounds.connections),
+            connections: Permits::new(bounds.connections),
             writer,
             access,
             bounds,
@@ -125,8 +126,11 @@ impl App {
     /// Returns a machine's grid, or that of the first machine if the name is unknown, which the
     /// decision then reports.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
-        let named = |(spec, _): &&(MachineSpec, Grid)| machine.is_none_or(|name| spec.name == name);
-        let found = self.machines.iter().find(named).or(self.machines.first());
-        &found.expect("a service has at least one machine").1
+        &self.machines[self.machine_index(machine).unwrap_or(0)].1
+    }
+
+    /// Returns the index of a machine, by default the first one.
+    pub(crate) fn machine_index(&self, machine: Option<&str>) -> Result<usize, Problem> {
+        machine_index(machine, self.machines.iter().map(|(spec, _)| &*spec.name))
     }
 }

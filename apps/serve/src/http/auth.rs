@@ -2,13 +2,14 @@
 //! certificate.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use subtle::ConstantTimeEq;
 use thiserror::Error;
 
 use super::body::is_tenant;
-use super::places::Party;
+use super::permits::Party;
 use super::problem::Fault;
 use crate::core::Caller;
 
@@ -17,8 +18,10 @@ use crate::core::Caller;
 pub(crate) enum Peer {
     /// A process of this user, through the Unix socket.
     User(u32),
-    /// A TCP connection, with the first DNS name of its client certificate, if any.
-    Tcp(Option<String>),
+    /// A TCP connection from an address, without a client certificate.
+    Tcp(IpAddr),
+    /// A TCP connection with a client certificate, by its first DNS name.
+    Certificate(String),
 }
 
 /// A token and the tenant that it authenticates.
@@ -60,8 +63,8 @@ impl Access {
         let mut access = Access { uid, certificates, ..Access::default() };
         for (index, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default();
-            let read = access.read_line(line);
-            read.map_err(|reason| BadToken { line: index + 1, reason })?;
+            let bad = |reason| BadToken { line: index + 1, reason };
+            access.read_line(line).map_err(bad)?;
         }
         Ok(access)
     }
@@ -74,7 +77,7 @@ impl Access {
         }
         let mut words = line.split_whitespace();
         let Some(secret) = words.next() else { return Ok(()) };
-        if self.tokens.iter().any(|known| known.secret == secret) {
+        if self.tokens.iter().any(|earlier| earlier.secret == secret) {
             return Err("an earlier line has the same token");
         }
         let mut token = Token { secret: secret.to_string(), tenant: None };
@@ -111,7 +114,7 @@ impl Access {
     }
 
     /// Returns true if TCP callers must authenticate.
-    pub fn asks(&self) -> bool {
+    pub fn requires_authentication(&self) -> bool {
         !self.tokens.is_empty() || self.certificates
     }
 
@@ -122,16 +125,19 @@ impl Access {
 
     /// Authenticates the sender of a request.
     pub(crate) fn caller(&self, peer: &Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
-        let known = self.known(peer);
+        let caller = match self.identify(peer) {
+            Err(_) if !self.requires_authentication() => Some(Caller::OPERATOR),
+            identified => identified.ok(),
+        };
         // A token may give more rights to a caller that is already identified.
         match headers.get(header::AUTHORIZATION) {
-            None => known.ok_or_else(|| unauthorized("a bearer token is required")),
+            None => caller.ok_or_else(|| unauthorized("a bearer token is required")),
             Some(value) => {
                 let bearer = value.to_str().ok().and_then(|text| {
                     let (scheme, token) = text.split_once(' ')?;
                     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
                 });
-                match (bearer.and_then(|token| self.token(token)), known) {
+                match (bearer.and_then(|token| self.token(token)), caller) {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
                     // A token is ignored if none is configured.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
@@ -141,26 +147,25 @@ impl Access {
         }
     }
 
-    /// Returns the caller if no token is needed to identify it.
-    fn known(&self, peer: &Peer) -> Option<Caller> {
+    /// Identifies the caller by its connection, or else returns its address.
+    fn identify(&self, peer: &Peer) -> Result<Caller, IpAddr> {
         match peer {
-            Peer::User(uid) if *uid == 0 || *uid == self.uid => Some(Caller::OPERATOR),
-            Peer::User(uid) => Some(Caller { tenant: Some(format!("uid-{uid}")) }),
-            Peer::Tcp(Some(name)) => Some(Caller { tenant: Some(name.clone()) }),
-            Peer::Tcp(None) if !self.asks() => Some(Caller::OPERATOR),
-            Peer::Tcp(None) => None,
+            Peer::User(uid) if *uid == 0 || *uid == self.uid => Ok(Caller::OPERATOR),
+            Peer::User(uid) => Ok(Caller { tenant: Some(format!("uid-{uid}")) }),
+            Peer::Certificate(name) => Ok(Caller { tenant: Some(name.clone()) }),
+            Peer::Tcp(address) => Err(*address),
         }
     }
 
-    /// Returns the party of a peer, as far as it is known without a token.
+    /// Returns the party of a peer that has not sent a token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
-        self.known(peer).map_or(Party::at([0, 0, 0, 0].into()), |caller| Party::of(&caller))
+        self.identify(peer).map_or_else(Party::at, |caller| Party::of(&caller))
     }
 
     /// Finds a token. Comparisons take constant time, so timing does not reveal how much of a text
     /// is correct.
-    fn token(&self, given: &str) -> Option<&Token> {
-        let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(given.as_bytes()));
+    fn token(&self, text: &str) -> Option<&Token> {
+        let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(text.as_bytes()));
         self.tokens.iter().find(same)
     }
 }
@@ -173,36 +178,36 @@ fn unauthorized(detail: &str) -> Fault {
 mod tests {
     use super::*;
 
-    fn with(token: Option<&str>) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        if let Some(token) = token {
-            headers.insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
-        }
-        headers
+    fn headers(token: Option<&str>) -> HeaderMap {
+        let bearer = |token| (header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+        token.into_iter().map(bearer).collect()
     }
 
     #[test]
-    fn tokens_say_who_calls() {
+    fn tokens_identify_callers() {
         let text = "# tokens\nsecret-1\nsecret-2 tenant=a quota=32\n\n";
         let access = Access::read(text, 1000, false).unwrap();
-        let tcp = Peer::Tcp(None);
-        assert_eq!(access.caller(&tcp, &with(Some("secret-1"))).unwrap(), Caller::OPERATOR);
-        let tenant = access.caller(&tcp, &with(Some("secret-2"))).unwrap();
+        let tcp = Peer::Tcp([192, 0, 2, 1].into());
+        assert_eq!(access.caller(&tcp, &headers(Some("secret-1"))).unwrap(), Caller::OPERATOR);
+        let tenant = access.caller(&tcp, &headers(Some("secret-2"))).unwrap();
         assert_eq!(tenant.tenant.as_deref(), Some("a"));
-        assert_eq!(access.caller(&tcp, &with(None)).unwrap_err().problem.status, 401);
-        assert_eq!(access.caller(&tcp, &with(Some("secret-3"))).unwrap_err().problem.status, 401);
+        assert_eq!(access.caller(&tcp, &headers(None)).unwrap_err().problem.status, 401);
+        assert_eq!(
+            access.caller(&tcp, &headers(Some("secret-3"))).unwrap_err().problem.status,
+            401
+        );
         assert_eq!(access.quotas()["a"], 32);
     }
 
     #[test]
-    fn peers_of_the_socket_are_known_by_their_user() {
+    fn socket_peers_are_identified_by_their_user() {
         let access = Access::read("", 1000, false).unwrap();
-        let of = |uid| access.caller(&Peer::User(uid), &with(None)).unwrap().tenant;
+        let of = |uid| access.caller(&Peer::User(uid), &headers(None)).unwrap().tenant;
         assert_eq!((of(0), of(1000), of(1001)), (None, None, Some("uid-1001".to_string())));
     }
 
     #[test]
-    fn bad_lines_are_named_without_their_token() {
+    fn errors_name_the_line_but_not_the_token() {
         let error = Access::read("secret\nhush tenant=a/b\n", 0, false).err().unwrap();
         assert_eq!(error.line, 2);
         assert!(!error.to_string().contains("hush"));

@@ -7,9 +7,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::body::{self, LeaseBody, NodeBody, millis, read};
+use super::body::{self, LeaseBody, NodeBody, millis, parse};
 use super::extract::{Change, ChangeHeaders};
-use super::problem::Answers;
+use super::reply::BatchReply;
 use super::statuses::Named;
 use super::{App, Fault};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
@@ -94,7 +94,8 @@ impl Operation {
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
     responses(
-        (status = 200, description = "an answer for each command", body = Answers<'static>), Named
+        (status = 200, description = "an answer for each command", body = BatchReply<'static>),
+        Named
     )
 )]
 pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
@@ -102,10 +103,10 @@ pub(crate) async fn batch(State(app): State<Arc<App>>, change: Change) -> Result
 }
 
 fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
-    let BatchBody { operations } = read(bytes)?;
-    let most = app.bounds.batch;
-    if operations.len() > most {
-        let detail = format!("a batch may have at most {most} operations");
+    let BatchBody { operations } = parse(bytes)?;
+    let max = app.bounds.batch;
+    if operations.len() > max {
+        let detail = format!("a batch may have at most {max} operations");
         return Err(Problem::new(Reason::TooLarge, detail));
     }
     let command = |(index, operation): (usize, Operation)| {

@@ -11,43 +11,81 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::core::schema;
 use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
 /// The maximum time to live or estimate in seconds: a century.
-const LONGEST_S: f64 = 3.2e9;
-/// The maximum length of a tenant's or job's name, in bytes.
-const NAME: usize = 255;
+const MAX_SECONDS: f64 = 3.2e9;
+/// The maximum length of the name of a tenant, a job or a reservation, in bytes.
+pub(crate) const MAX_NAME_BYTES: usize = 255;
 
-/// A request for a shape or a number of nodes.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LeaseBody {
-    /// The sides of the box, one per axis of the machine.
-    #[schema(value_type = Option<Vec<u64>>, example = json!([2, 3]), min_items = 1, max_items = 3)]
-    pub(crate) shape: Option<Vec<u64>>,
-    /// The number of nodes, instead of a shape.
-    #[schema(minimum = 1)]
-    pub(crate) nodes: Option<u64>,
-    /// The freedom in the placement; by default, the strategy decides.
-    #[schema(value_type = Option<schema::Freedom>)]
-    pub(crate) freedom: Option<String>,
-    /// Seconds until the lease expires; by default, it does not expire.
-    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
-    pub(crate) ttl_s: Option<f64>,
-    /// The estimated run time in seconds, for schedulers.
-    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
-    pub(crate) estimate_s: Option<f64>,
-    /// The tenant; only the operator may name another one.
-    #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
-    pub(crate) tenant: Option<String>,
-    /// The machine; by default the first one.
-    pub(crate) machine: Option<String>,
-    /// The client's name for the job: an integer or a string.
-    pub(crate) job: Option<JobName>,
-    /// True to wait in the queue if the request cannot start now.
-    #[serde(default)]
-    pub(crate) wait: bool,
+/// The members of a body that describe requested nodes.
+pub(super) struct NodesRequested<'a> {
+    pub(super) shape: Option<&'a [u64]>,
+    pub(super) nodes: Option<u64>,
+    pub(super) freedom: Option<&'a str>,
+}
+
+impl NodesRequested<'_> {
+    pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, Problem> {
+        Ask::read(self.shape, self.nodes, grid).or_else(|fault| bad(fault.to_string()))
+    }
+
+    pub(super) fn freedom(&self) -> Result<Option<Freedom>, Problem> {
+        let unknown = |error: UnknownFreedom| Problem::bad(error.to_string());
+        self.freedom.map(str::parse).transpose().map_err(unknown)
+    }
+}
+
+/// Defines a body that describes requested nodes and has further members.
+macro_rules! request_body {
+    ($(#[$meta:meta])* $name:ident($freedom:ident) { $($members:tt)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct $name {
+            /// The sides of the box, one per axis of the machine.
+            #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
+            pub(super) shape: Option<Vec<u64>>,
+            /// The number of nodes, instead of a shape.
+            #[schema(minimum = 1)]
+            pub(super) nodes: Option<u64>,
+            /// The freedom in the placement. By default, the strategy decides, and plans to move
+            /// leases use `turned`.
+            #[schema(value_type = Option<$crate::core::schema::$freedom>)]
+            pub(super) freedom: Option<String>,
+            /// The machine; by default the first one.
+            pub(super) machine: Option<String>,
+            $($members)*
+        }
+
+        impl<'a> From<&'a $name> for $crate::http::body::NodesRequested<'a> {
+            fn from(body: &'a $name) -> Self {
+                let (shape, freedom) = (body.shape.as_deref(), body.freedom.as_deref());
+                Self { shape, nodes: body.nodes, freedom }
+            }
+        }
+    };
+}
+pub(super) use request_body;
+
+request_body! {
+    /// A request for a shape or a number of nodes.
+    LeaseBody(Freedom) {
+        /// Seconds until the lease expires; by default, it does not expire.
+        #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+        pub(crate) ttl_s: Option<f64>,
+        /// The estimated run time in seconds, for schedulers.
+        #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+        pub(crate) estimate_s: Option<f64>,
+        /// The tenant; only the operator may name another one.
+        #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
+        pub(crate) tenant: Option<String>,
+        /// The client's name for the job: an integer or a string.
+        pub(crate) job: Option<JobName>,
+        /// True to wait in the queue if the request cannot start now.
+        #[serde(default)]
+        pub(crate) wait: bool,
+    }
 }
 
 /// A box. Its base and sides have one number per axis of the machine.
@@ -112,7 +150,7 @@ pub(crate) struct NodeBody {
 }
 
 /// Parses a body, which must be an object without duplicate keys.
-pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
+pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
     // Serde would also accept a list of the values in order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
@@ -122,13 +160,13 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     serde_json::from_slice(bytes).or_else(|error| {
         // JSON also allows 4.0 as an integer. Only a body with such numbers is parsed again.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
-        whole(&mut body);
+        floats_to_integers(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
 /// Parses a number in a query: at most 2^63 - 1, as the OpenAPI document states for all integers.
-pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
         Some(_) => Err(serde::de::Error::custom("the number is too large")),
@@ -137,16 +175,16 @@ pub(crate) fn in_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>
 }
 
 /// Converts numbers without a fractional part to integers.
-fn whole(value: &mut Value) {
+fn floats_to_integers(value: &mut Value) {
     match value {
-        Value::Number(number) => {
-            let small = |number: &f64| number.fract() == 0.0 && number.abs() < 9e15;
-            if let Some(given) = number.as_f64().filter(small).filter(|_| number.is_f64()) {
-                *number = (given as i64).into();
+        Value::Number(number) if number.is_f64() => {
+            let is_integer = |float: &f64| float.fract() == 0.0 && float.abs() < 9e15;
+            if let Some(float) = number.as_f64().filter(is_integer) {
+                *number = (float as i64).into();
             }
         }
-        Value::Array(list) => list.iter_mut().for_each(whole),
-        Value::Object(members) => members.values_mut().for_each(whole),
+        Value::Array(list) => list.iter_mut().for_each(floats_to_integers),
+        Value::Object(members) => members.values_mut().for_each(floats_to_integers),
         _ => {}
     }
 }
@@ -157,11 +195,12 @@ fn bad<T>(detail: impl Into<String>) -> Result<T, Problem> {
 
 impl LeaseBody {
     pub(crate) fn request(self, grid: &Grid) -> Result<LeaseRequest, Problem> {
-        let ask = ask(self.shape.as_deref(), self.nodes, grid)?;
+        let nodes = NodesRequested::from(&self);
+        let (ask, freedom) = (nodes.ask(grid)?, nodes.freedom()?);
         Ok(LeaseRequest {
             machine: self.machine,
             ask,
-            freedom: freedom(self.freedom.as_deref())?,
+            freedom,
             ttl_ms: millis("ttl_s", self.ttl_s)?,
             estimate_ms: millis("estimate_s", self.estimate_s)?,
             tenant: tenant(self.tenant)?,
@@ -188,29 +227,20 @@ impl HoldBody {
 impl BoxBody {
     pub(crate) fn cuboid(&self, grid: &Grid) -> Result<Cuboid, Problem> {
         let axes = grid.axes();
-        let numbers = |what: &str, list: &[u64], least: u64| {
-            let right = |&number: &u64| number >= least && u16::try_from(number).is_ok();
-            if list.len() != axes || !list.iter().all(right) {
-                let most = u16::MAX;
-                return bad(format!("\"{what}\" must be {axes} integers from {least} to {most}"));
+        let vector = |name: &str, list: &[u64], min: u16| {
+            let is_valid = |&number: &u64| (min.into()..=u16::MAX.into()).contains(&number);
+            if list.len() != axes || !list.iter().all(is_valid) {
+                let max = u16::MAX;
+                return bad(format!("\"{name}\" must be {axes} integers from {min} to {max}"));
             }
-            let mut numbers = [least as u16; 3];
-            for (number, &given) in numbers.iter_mut().zip(list) {
-                *number = given as u16;
+            let mut vector = [min; 3];
+            for (entry, &number) in vector.iter_mut().zip(list) {
+                *entry = number as u16;
             }
-            Ok(numbers)
+            Ok(vector)
         };
-        Ok(Cuboid::new(numbers("base", &self.base, 0)?, numbers("sides", &self.sides, 1)?))
+        Ok(Cuboid::new(vector("base", &self.base, 0)?, vector("sides", &self.sides, 1)?))
     }
-}
-
-pub(crate) fn ask(shape: Option<&[u64]>, nodes: Option<u64>, grid: &Grid) -> Result<Ask, Problem> {
-    Ask::read(shape, nodes, grid).or_else(|fault| bad(fault.to_string()))
-}
-
-pub(crate) fn freedom(word: Option<&str>) -> Result<Option<Freedom>, Problem> {
-    let read = |word: &str| word.parse().or_else(|error: UnknownFreedom| bad(error.to_string()));
-    word.map(read).transpose()
 }
 
 /// Checks a node's coordinates.
@@ -220,8 +250,8 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
         return bad(format!("\"node\" must have {axes} coordinates"));
     }
     let mut point = [0; 3];
-    for (own, &given) in point.iter_mut().zip(coordinates) {
-        *own = u16::try_from(given).unwrap_or(u16::MAX);
+    for (entry, &coordinate) in point.iter_mut().zip(coordinates) {
+        *entry = u16::try_from(coordinate).unwrap_or(u16::MAX);
     }
     if !grid.contains(point) {
         let detail = format!("node {coordinates:?} is outside {grid}");
@@ -230,30 +260,30 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// Parses the time in the member `what`, in milliseconds since 1970.
-pub(crate) fn instant(what: &str, text: &str) -> Result<u64, Problem> {
-    let read = text.parse().map(|Date(since)| since.as_millis() as u64);
-    read.or_else(|error: BadDate| bad(format!("\"{what}\": {error}")))
+/// Parses the time in a member, in milliseconds since 1970.
+pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
+    let instant = text.parse().map(|Date(since)| since.as_millis() as u64);
+    instant.or_else(|error: BadDate| bad(format!("\"{member}\": {error}")))
 }
 
 /// Checks that a request body is empty or an empty object.
-pub(crate) fn nothing(bytes: &Bytes) -> Result<(), Problem> {
+pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
     match bytes.trim_ascii() {
         b"" | b"{}" => Ok(()),
         _ => bad("the body must be empty or an empty object"),
     }
 }
 
-/// Converts seconds in a body to milliseconds, at least one.
-pub(crate) fn millis(what: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
+/// Converts the seconds in a member to milliseconds, at least one.
+pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),
-        Some(seconds) if seconds > 0.0 && seconds <= LONGEST_S => {
+        Some(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => {
             Ok(Some(((seconds * 1000.0).round() as u64).max(1)))
         }
-        Some(_) => {
-            bad(format!("\"{what}\" must be a number of seconds above 0 and at most {LONGEST_S}"))
-        }
+        Some(_) => bad(format!(
+            "\"{member}\" must be a number of seconds above 0 and at most {MAX_SECONDS}"
+        )),
     }
 }
 
@@ -269,13 +299,13 @@ fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
 /// Returns true if a tenant may have this name.
 pub(crate) fn is_tenant(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
-    (1..=NAME).contains(&name.len()) && name.chars().all(allowed)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(allowed)
 }
 
 fn job(name: Option<JobName>) -> Result<Option<JobName>, Problem> {
     match name {
-        Some(JobName::Text(text)) if text.len() > NAME => {
-            bad(format!("\"job\" may have at most {NAME} bytes"))
+        Some(JobName::Text(text)) if text.len() > MAX_NAME_BYTES => {
+            bad(format!("\"job\" may have at most {MAX_NAME_BYTES} bytes"))
         }
         other => Ok(other),
     }

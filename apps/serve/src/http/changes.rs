@@ -8,11 +8,11 @@ use pavior::text::message;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{self, EndBody, HoldBody, LeaseBody, NodeBody, RenewBody, millis, read};
-use super::extract::{Change, ChangeHeaders, InQuery};
+use super::body::{self, EndBody, HoldBody, LeaseBody, NodeBody, RenewBody, millis, parse};
+use super::extract::{Change, ChangeHeaders, QueryParams};
 use super::statuses::{Changed, Conflict, Named};
 use super::{App, Fault};
-use crate::core::reply::{Clock, Ended, Lease, Node, Waiting};
+use crate::core::reply::{Clock, Ended, LeaseReply, Node, Waiting};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
 /// The query of a request for nodes.
@@ -23,13 +23,13 @@ pub(crate) struct CreateQuery {
     wait: Option<bool>,
     /// The amount of detail in a refusal.
     #[param(inline)]
-    diagnosis: Option<Told>,
+    diagnosis: Option<DiagnosisDetail>,
 }
 
 /// The amount of detail in a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Told {
+enum DiagnosisDetail {
     /// The reason and a diagnosis.
     Full,
     /// Only the reason, so the reply costs the service no more than the attempt itself.
@@ -47,25 +47,25 @@ enum Told {
     request_body = LeaseBody,
     params(CreateQuery, ChangeHeaders),
     responses(
-        (status = 201, description = "the lease", body = Lease),
+        (status = 201, description = "the lease", body = LeaseReply),
         (status = 202, description = "the request is waiting", body = Waiting),
         Named, Conflict
     )
 )]
 pub(crate) async fn create(
     State(app): State<Arc<App>>,
-    InQuery(query): InQuery<CreateQuery>,
+    QueryParams(query): QueryParams<CreateQuery>,
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
-        let mut body: LeaseBody = read(bytes)?;
+        let mut body: LeaseBody = parse(bytes)?;
         body.wait |= query.wait.unwrap_or(false);
         let grid = *app.grid(body.machine.as_deref());
         body.request(&grid).map(Command::Lease)
     };
     let change = match query.diagnosis {
-        Some(Told::None) => change.undiagnosed(),
-        Some(Told::Full) | None => change,
+        Some(DiagnosisDetail::None) => change.without_diagnosis(),
+        Some(DiagnosisDetail::Full) | None => change,
     };
     change.carry_out(&app, "lease", command).await
 }
@@ -83,9 +83,9 @@ pub(crate) async fn end(
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        let body: Option<EndBody> = if bytes.is_empty() { None } else { read(bytes)? };
+        let body: Option<EndBody> = if bytes.is_empty() { None } else { parse(bytes)? };
         let EndBody { epoch } = body.unwrap_or_default();
-        Ok(Command::End { id: number(&id)?, epoch })
+        Ok(Command::End { id: lease_id(&id)?, epoch })
     };
     change.carry_out(&app, &format!("end/{id}"), command).await
 }
@@ -95,7 +95,9 @@ pub(crate) async fn end(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
     params(("id" = u64, Path, description = "the lease"), ChangeHeaders),
-    responses((status = 200, description = "the extended lease", body = Lease), Named, Conflict)
+    responses(
+        (status = 200, description = "the extended lease", body = LeaseReply), Named, Conflict
+    )
 )]
 pub(crate) async fn renew(
     State(app): State<Arc<App>>,
@@ -103,8 +105,8 @@ pub(crate) async fn renew(
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
-        let RenewBody { epoch, ttl_s } = read(bytes)?;
-        Ok(Command::Renew { id: number(&id)?, epoch, ttl_ms: millis("ttl_s", ttl_s)? })
+        let RenewBody { epoch, ttl_s } = parse(bytes)?;
+        Ok(Command::Renew { id: lease_id(&id)?, epoch, ttl_ms: millis("ttl_s", ttl_s)? })
     };
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
@@ -113,11 +115,11 @@ pub(crate) async fn renew(
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
-    responses((status = 201, description = "the lease", body = Lease), Named, Conflict)
+    responses((status = 201, description = "the lease", body = LeaseReply), Named, Conflict)
 )]
 pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
-        let body: HoldBody = read(bytes)?;
+        let body: HoldBody = parse(bytes)?;
         let grid = *app.grid(body.machine.as_deref());
         let (request, parts) = body.request(&grid)?;
         Ok(Command::Hold { request, parts })
@@ -126,14 +128,14 @@ pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<
 }
 
 /// Parses the lease number in a URL.
-pub(crate) fn number(id: &str) -> Result<u64, Problem> {
-    number_of(id, "lease", Reason::UnknownLease)
+pub(crate) fn lease_id(id: &str) -> Result<u64, Problem> {
+    parse_id(id, "lease", Reason::UnknownLease)
 }
 
-/// Parses the number of a `thing` in a URL, or else returns the problem `unknown`.
-pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, Problem> {
-    let none = |_| Problem::new(unknown, format!("there is no {thing} `{}`", message(id)));
-    id.parse().map_err(none)
+/// Parses the number of a `kind` of object in a URL, or else returns the problem `unknown`.
+pub(crate) fn parse_id(id: &str, kind: &str, unknown: Reason) -> Result<u64, Problem> {
+    let problem = |_| Problem::new(unknown, format!("there is no {kind} `{}`", message(id)));
+    id.parse().map_err(problem)
 }
 
 /// Marks a node as failed. A lease that holds it keeps it; after that, it is unavailable until it
@@ -144,7 +146,7 @@ pub(crate) fn number_of(id: &str, thing: &str, unknown: Reason) -> Result<u64, P
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    node(&app, change, NodeChange::Fail).await
+    change_node(&app, change, NodeChange::Fail).await
 }
 
 /// Marks a failed or drained node as available again.
@@ -154,7 +156,7 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    node(&app, change, NodeChange::Repair).await
+    change_node(&app, change, NodeChange::Repair).await
 }
 
 /// Marks a node for maintenance, which is like a failure under a different name.
@@ -164,16 +166,16 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn drain(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    node(&app, change, NodeChange::Drain).await
+    change_node(&app, change, NodeChange::Drain).await
 }
 
-async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fault> {
+async fn change_node(app: &App, request: Change, change: NodeChange) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
-        let NodeBody { node, machine } = read(bytes)?;
+        let NodeBody { node, machine } = parse(bytes)?;
         let node = body::node(&node, app.grid(machine.as_deref()))?;
         Ok(Command::Node { machine, node, change })
     };
-    asked.carry_out(app, &format!("node/{change:?}"), command).await
+    request.carry_out(app, &format!("node/{change:?}"), command).await
 }
 
 /// Confirms the clock, so that times continue from it and leases expire again (operator).
@@ -188,7 +190,7 @@ async fn node(app: &App, asked: Change, change: NodeChange) -> Result<Reply, Fau
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        body::nothing(bytes)?;
+        body::check_empty(bytes)?;
         Ok(Command::ConfirmClock)
     };
     change.carry_out(&app, "clock/confirm", command).await

@@ -1,7 +1,6 @@
-//! The life cycle of a connection: TLS, requests, and the loss of its place.
+//! The life cycle of a connection: TLS, requests, and the revocation of its permit.
 
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,17 +21,18 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tower::ServiceExt;
 
 use super::body::is_tenant;
-use super::form::HEAD;
-use super::places::{Party, Place};
+use super::form::MAX_HEAD_BYTES;
+use super::permits::Permit;
 use super::write_timeout::WriteTimeout;
-use super::{Access, App, Peer};
+use super::{App, Peer};
 
 /// The time limit for the TLS handshake, and for sending a request head.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The buffer size for a request head, and for output besides a body. A head that fits but is
-/// larger than [`HEAD`] is refused with a problem; a larger one is refused with only a status.
-const BUFFER: usize = HEAD + (8 << 10);
-/// The reply to a connection that loses its place before it has sent a request.
+/// larger than [`MAX_HEAD_BYTES`] is refused with a problem; a larger one is refused with only a
+/// status.
+const BUFFER_BYTES: usize = MAX_HEAD_BYTES + (8 << 10);
+/// The reply to a connection whose permit is revoked before it has sent a request.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -43,46 +43,33 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 pub(super) struct Accepted {
     pub(super) stream: Box<dyn Stream>,
     pub(super) tls: Option<TlsAcceptor>,
-    /// The peer's address; `None` for a Unix socket.
-    pub(super) address: Option<IpAddr>,
     pub(super) peer: Peer,
 }
 
-impl Accepted {
-    /// Returns the initial party of the connection's place.
-    pub(super) fn party(&self, access: &Access) -> Party {
-        match self.address {
-            Some(address) => Party::at(address),
-            None => access.party(&self.peer),
-        }
-    }
-}
-
-/// Answers requests on a connection until it ends or loses its place.
+/// Answers requests on a connection until it ends or its permit is revoked.
 pub(super) async fn serve_connection(
     accepted: Accepted,
-    place: Arc<Place>,
+    permit: Arc<Permit>,
     app: Arc<App>,
     router: Router,
 ) {
-    let shaken = tokio::select! {
-        shaken = shake(accepted) => shaken,
-        () = place.given_up() => return,
+    let connected = tokio::select! {
+        connected = handshake(accepted) => connected,
+        () = permit.revoked() => return,
     };
-    let Some((stream, peer)) = shaken else { return };
-    if peer != Peer::Tcp(None) {
-        place.becomes(&app.access.party(&peer));
-    }
-    let service = service_fn(|request| answer(request, &peer, &place, &router));
+    let Some((stream, peer)) = connected else { return };
+    permit.set_party(&app.access.party(&peer));
+    let service = service_fn(|request| respond(request, &peer, &permit, &router));
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(PATIENCE).max_buf_size(BUFFER);
+    builder.timer(TokioTimer::new()).header_read_timeout(HANDSHAKE_TIMEOUT);
+    builder.max_buf_size(BUFFER_BYTES);
     let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
     // A peer may disconnect early, which is not an error of the service.
     tokio::select! {
         _ = &mut connection => return,
-        () = place.given_up() => {
-            if !place.was_asked() {
+        () = permit.revoked() => {
+            if !permit.was_used() {
                 refuse(connection.into_parts().io.into_inner().into_inner());
             }
             return;
@@ -92,43 +79,43 @@ pub(super) async fn serve_connection(
     Pin::new(&mut connection).graceful_shutdown();
     tokio::select! {
         _ = &mut connection => {}
-        () = place.given_up() => {}
+        () = permit.revoked() => {}
     }
 }
 
-/// Answers a request. The place is in use until the whole answer has been passed on.
-async fn answer(
+/// Answers a request. The permit is in use until the whole answer has been passed on.
+async fn respond(
     mut request: Request<Incoming>,
     peer: &Peer,
-    place: &Arc<Place>,
+    permit: &Arc<Permit>,
     router: &Router,
 ) -> Result<Response, Infallible> {
-    let in_use = place.in_use();
+    let in_use = permit.start_use();
     request.extensions_mut().insert(peer.clone());
-    request.extensions_mut().insert(place.clone());
+    request.extensions_mut().insert(permit.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    // The body owns this closure, so the place is in use until the body is dropped.
-    let held = move |error| {
+    // The body owns this closure, so the permit is in use until the body is dropped.
+    let hold_permit = move |error| {
         let _in_use = &in_use;
         error
     };
-    Ok(response.map(|body| Body::new(body.map_err(held))))
+    Ok(response.map(|body| Body::new(body.map_err(hold_permit))))
 }
 
 /// Sends [`BUSY`] if that is possible without waiting.
 fn refuse(mut stream: Box<dyn Stream>) {
-    let told = async {
+    let reply = async {
         let _ = stream.write_all(BUSY).await;
         let _ = stream.shutdown().await;
     };
-    let _ = told.now_or_never();
+    let _ = reply.now_or_never();
 }
 
 /// Performs the TLS handshake, if any. Returns `None` if it fails.
-async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
-    let Accepted { stream, tls, peer, .. } = accepted;
+async fn handshake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
+    let Accepted { stream, tls, peer } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };
-    let stream = match tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await {
+    let stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
         // For example, the client does not trust the certificate, or its own has expired.
         Ok(Err(error)) => {
@@ -140,12 +127,16 @@ async fn shake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
             return None;
         }
     };
-    let name = stream.get_ref().1.peer_certificates().and_then(|all| name(all.first()?));
-    Some((Box::new(stream), Peer::Tcp(name)))
+    let certificate = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let peer = match certificate.and_then(tenant_name) {
+        Some(name) => Peer::Certificate(name),
+        None => peer,
+    };
+    Some((Box::new(stream), peer))
 }
 
 /// Returns the first DNS name in a certificate, if it is a valid tenant name.
-fn name(certificate: &CertificateDer<'_>) -> Option<String> {
+fn tenant_name(certificate: &CertificateDer<'_>) -> Option<String> {
     let certificate = webpki::EndEntityCert::try_from(certificate).ok()?;
     certificate.valid_dns_names().next().filter(|name| is_tenant(name)).map(str::to_string)
 }

@@ -11,7 +11,7 @@ use pavior::Request;
 use pavior::answers::Queued;
 
 use crate::core::{Caller, StateView};
-use crate::diagnose::{Changes, Diagnosis, Question, Scene};
+use crate::diagnose::{Changes, Diagnosis, DiagnosisQuery, Scene};
 use crate::writer::RefusalInState;
 
 /// The maximum number of cached answers.
@@ -48,7 +48,7 @@ impl Diagnoses {
             return diagnosis.clone();
         }
         let scene = cache.scenes[refused.board].get_or_init(|| Scene::in_view(view, refused.board));
-        let question = Question {
+        let question = DiagnosisQuery {
             view,
             board,
             changes: &Changes::default(),
@@ -59,7 +59,7 @@ impl Diagnoses {
             plans: false,
             caller,
         };
-        let diagnosis = question.answer(scene, &refused.demand, refused.by_count);
+        let diagnosis = question.diagnose(scene, &refused.demand, refused.by_count);
         let mut answers = cache.answers.lock();
         if answers.len() < MAX_ANSWERS {
             answers.insert(key, diagnosis.clone());

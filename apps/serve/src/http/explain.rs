@@ -7,70 +7,51 @@ use axum::Json;
 use axum::extract::{Extension, State};
 use pavior::answers::Queued;
 use pavior::answers::json::Point;
-use pavior::strategies::Selection;
-use pavior::{Freedom, Grid, NodeId};
+use pavior::strategies::{Selection, explain};
+use pavior::{BadName, Freedom, Grid, NodeId, Request};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body;
-use super::extract::InBody;
+use super::body::{self, request_body};
+use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::reply::WaitsFor;
 use crate::core::schema;
-use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
+use crate::core::{Caller, Problem, Reason, WaitingRequest};
 use crate::diagnose::{self, Changes, Choice, Diagnosis};
 use crate::waits;
 
-/// A question about a machine in its current state.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ExplainBody {
-    /// The sides of the box, one per axis of the machine.
-    #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
-    shape: Option<Vec<u64>>,
-    /// The number of nodes, instead of a shape.
-    #[schema(minimum = 1)]
-    nodes: Option<u64>,
-    /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<schema::Freedom>)]
-    freedom: Option<String>,
-    /// The strategies to compare; by default only the machine's own.
-    #[schema(max_items = 64)]
-    strategies: Option<Vec<String>>,
-    /// The machine; by default the first one.
-    machine: Option<String>,
-    /// The number of a waiting request to explain, in place of `shape`, `nodes` and `freedom`.
-    waiting: Option<u64>,
+/// The maximum number of strategies to compare.
+const MAX_STRATEGIES: usize = 64;
+
+request_body! {
+    /// A question about a machine in its current state.
+    ExplainBody(Freedom) {
+        /// The strategies to compare; by default only the machine's own.
+        #[schema(max_items = 64)]
+        strategies: Option<Vec<String>>,
+        /// The number of a waiting request to explain, in place of `shape`, `nodes` and `freedom`.
+        waiting: Option<u64>,
+    }
 }
 
-/// A question about a machine in a hypothetical state.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WhatIfBody {
-    /// The sides of the box, one per axis of the machine.
-    #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
-    shape: Option<Vec<u64>>,
-    /// The number of nodes, instead of a shape.
-    #[schema(minimum = 1)]
-    nodes: Option<u64>,
-    /// The freedom in placing it; by default, the strategy decides.
-    #[schema(value_type = Option<schema::Freedom>)]
-    freedom: Option<String>,
-    /// A strategy other than the machine's own.
-    strategy: Option<String>,
-    /// The machine; by default the first one.
-    machine: Option<String>,
-    /// Leases that end.
-    #[serde(default)]
-    end: Vec<u64>,
-    /// Nodes that fail.
-    #[serde(default)]
-    fail: Vec<Vec<u64>>,
-    /// Nodes that are repaired.
-    #[serde(default)]
-    repair: Vec<Vec<u64>>,
+request_body! {
+    /// A question about a machine in a hypothetical state.
+    WhatIfBody(Freedom) {
+        /// A strategy other than the machine's own.
+        strategy: Option<String>,
+        /// Leases that end.
+        #[serde(default)]
+        end: Vec<u64>,
+        /// Nodes that fail.
+        #[serde(default)]
+        fail: Vec<Vec<u64>>,
+        /// Nodes that are repaired.
+        #[serde(default)]
+        repair: Vec<Vec<u64>>,
+    }
 }
 
 /// The request as the service interpreted it.
@@ -109,12 +90,12 @@ pub(crate) struct Explanation {
 pub(crate) async fn explain(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InBody(body): InBody<ExplainBody>,
+    JsonBody(body): JsonBody<ExplainBody>,
 ) -> Result<Json<Explanation>, Fault> {
     let ExplainBody { shape, nodes, freedom, strategies, machine, waiting } = body;
-    let asked = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
-    let question = Question { asked, strategies, waiting };
-    app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
+    let body = WhatIfBody { shape, nodes, freedom, machine, ..WhatIfBody::default() };
+    let question = ExplainQuestion { body, strategies, waiting };
+    app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
 /// Explains how the machine's strategy would decide a request if some leases had ended or nodes had
@@ -130,115 +111,136 @@ pub(crate) async fn explain(
 pub(crate) async fn what_if(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InBody(body): InBody<WhatIfBody>,
+    JsonBody(body): JsonBody<WhatIfBody>,
 ) -> Result<Json<Explanation>, Fault> {
     let strategies = body.strategy.clone().map(|strategy| vec![strategy]);
-    let question = Question { asked: body, strategies, waiting: None };
-    app.answer(&app.questions, &caller, move |moment| answer(moment, &question)).await
+    let question = ExplainQuestion { body, strategies, waiting: None };
+    app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
 /// A question to one of the two routes.
-struct Question {
-    asked: WhatIfBody,
+struct ExplainQuestion {
+    body: WhatIfBody,
     strategies: Option<Vec<String>>,
     waiting: Option<u64>,
 }
 
-fn answer(moment: &Moment, question: &Question) -> Result<Explanation, Problem> {
-    let Moment { view, caller, now_ms, seed, stop } = moment;
-    let (asked, waiting) = (&question.asked, waiting(view, caller, question)?);
-    let machine = waiting.map(|one| &one.machine).or(asked.machine.as_ref());
-    let board = moment.board(machine.map(String::as_str))?;
-    let grid = &board.grid;
-    let request = if let Some(one) = waiting {
-        one.request()
-    } else {
-        let sides = (asked.shape.as_deref(), asked.nodes);
-        moment.request(board, sides, asked.freedom.as_deref())?
-    };
-    let changes = changes(view, caller, question, grid)?;
-    let state = diagnose::state(view, board, &changes);
-    let own = vec![board.spec.strategy.clone()];
-    let names = question.strategies.as_ref().unwrap_or(&own);
-    let mut answers = Vec::new();
-    for name in names.iter().take(64) {
-        if stop.load(Ordering::Relaxed) {
-            return Err(Problem::bad("the caller has disconnected"));
-        }
-        let unknown = |error: pavior::BadName| Problem::new(Reason::UnknownStrategy, error.reason);
-        let strategy: Selection = name.parse().map_err(unknown)?;
-        let answer = diagnose::answer(grid, &state, &strategy, &request, *seed);
-        answers.push(answer.map_err(Problem::bad)?);
+impl ExplainQuestion {
+    fn answer(&self, moment: &Moment) -> Result<Explanation, Problem> {
+        let Moment { view, caller, now_ms, seed, .. } = moment;
+        let waiting = self.waiting_request(moment)?;
+        let machine = waiting.map(|waiting| &waiting.machine).or(self.body.machine.as_ref());
+        let board = moment.board(machine.map(String::as_str))?;
+        let grid = &board.grid;
+        let request = match waiting {
+            Some(waiting) => waiting.request(),
+            None => moment.request(board, &self.body)?,
+        };
+        let changes = self.changes(moment, grid)?;
+        let state = diagnose::state(view, board, &changes);
+        let default = std::slice::from_ref(&board.spec.strategy);
+        let strategies = self.strategies.as_deref().unwrap_or(default);
+        let choices = choices(moment, grid, &state, strategies, &request)?;
+        let reason = match waiting {
+            Some(waiting) => {
+                let reasons = waits::waits(view, board, *now_ms, *seed);
+                reasons.map_err(Problem::bad)?.remove(&waiting.id)
+            }
+            None => None,
+        };
+        let diagnosed = diagnose::DiagnosisQuery {
+            view,
+            board,
+            changes: &changes,
+            request,
+            queued: Queued::of(reason.as_ref()),
+            planned: reason.as_ref().and_then(|reason| reason.planned),
+            plans: true,
+            caller,
+        };
+        let strategy = strategies.first().unwrap_or(&board.spec.strategy);
+        let diagnosis = diagnosed.diagnosis(&state, strategy, *seed).map_err(Problem::bad)?;
+        let describe = |reason| waits::Names::of(view, board, caller).waits_for(&reason);
+        Ok(Explanation {
+            seq: view.seq,
+            machine: grid.to_string(),
+            request: AskedRequest::of(grid, &request),
+            strategies: choices,
+            diagnosis,
+            waits_for: reason.map(describe),
+        })
     }
-    let known = waiting.map(|_| waits::waits(view, board, *now_ms, *seed));
-    let known = known.transpose().map_err(Problem::bad)?;
-    let wait = waiting.zip(known.as_ref()).and_then(|(one, known)| known.get(&one.id));
-    let diagnosed = diagnose::Question {
-        view,
-        board,
-        changes: &changes,
-        request,
-        queued: Queued::of(wait),
-        planned: wait.and_then(|wait| wait.planned),
-        plans: true,
-        caller,
-    };
-    let strategy = names.first().unwrap_or(&board.spec.strategy);
-    let diagnosis = diagnosed.diagnosis(&state, strategy, *seed).map_err(Problem::bad)?;
-    let waits_for = wait.map(|wait| waits::Names::of(view, board, caller).shown(wait));
-    Ok(Explanation {
-        seq: view.seq,
-        machine: grid.to_string(),
-        request: AskedRequest {
+
+    /// Returns the waiting request that the question names, if any.
+    fn waiting_request<'a>(
+        &self,
+        Moment { view, caller, .. }: &'a Moment,
+    ) -> Result<Option<&'a WaitingRequest>, Problem> {
+        let Some(id) = self.waiting else { return Ok(None) };
+        let WhatIfBody { shape, nodes, freedom, .. } = &self.body;
+        if shape.is_some() || nodes.is_some() || freedom.is_some() {
+            return Err(Problem::bad("give either \"waiting\", or a shape or a number of nodes"));
+        }
+        let request = view.waiting.iter().find(|request| request.id == id);
+        let visible = request.filter(|request| caller.may_touch(&request.tenant));
+        visible.map(|request| Some(&**request)).ok_or_else(|| {
+            Problem::new(Reason::UnknownLease, format!("no request {id} is waiting"))
+        })
+    }
+
+    /// Parses the hypothetical changes.
+    fn changes(
+        &self,
+        Moment { view, caller, .. }: &Moment,
+        grid: &Grid,
+    ) -> Result<Changes, Problem> {
+        let WhatIfBody { end, fail, repair, .. } = &self.body;
+        for &id in end {
+            let lease = view.leases.get(id);
+            if lease.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
+                return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
+            }
+        }
+        let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {
+            list.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
+        };
+        Ok(Changes {
+            ended: end.iter().copied().collect(),
+            failed: nodes(fail)?,
+            repaired: nodes(repair)?.into_iter().collect(),
+        })
+    }
+}
+
+impl AskedRequest {
+    fn of(grid: &Grid, request: &Request) -> AskedRequest {
+        AskedRequest {
             nodes: request.nodes.into(),
             shape: request.shape.map(|shape| Point::of(grid, shape)),
             freedom: request.freedom.map(Freedom::word),
-        },
-        strategies: answers,
-        diagnosis,
-        waits_for,
-    })
-}
-
-/// Parses the hypothetical changes in a question.
-fn changes(
-    view: &StateView,
-    caller: &Caller,
-    question: &Question,
-    grid: &Grid,
-) -> Result<Changes, Problem> {
-    for &id in &question.asked.end {
-        let found = view.leases.get(&id);
-        if found.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-            return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
         }
     }
-    let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {
-        list.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
-    };
-    Ok(Changes {
-        ended: question.asked.end.iter().copied().collect(),
-        failed: nodes(&question.asked.fail)?,
-        repaired: nodes(&question.asked.repair)?.into_iter().collect(),
-    })
 }
 
-/// Finds the waiting request that the question names, if any.
-fn waiting<'a>(
-    view: &'a StateView,
-    caller: &Caller,
-    question: &Question,
-) -> Result<Option<&'a WaitingRequest>, Problem> {
-    let Some(id) = question.waiting else { return Ok(None) };
-    let both = question.asked.shape.is_some()
-        || question.asked.nodes.is_some()
-        || question.asked.freedom.is_some();
-    if both {
-        return Err(Problem::bad("give either \"waiting\", or a shape or a number of nodes"));
+/// Queries each strategy for its decision on a request.
+fn choices(
+    moment: &Moment,
+    grid: &Grid,
+    state: &explain::State,
+    strategies: &[String],
+    request: &Request,
+) -> Result<Vec<Choice>, Problem> {
+    if strategies.len() > MAX_STRATEGIES {
+        let detail = format!("\"strategies\" may have at most {MAX_STRATEGIES} elements");
+        return Err(Problem::bad(detail));
     }
-    let found = view.waiting.iter().find(|one| one.id == id);
-    let found = found.filter(|one| caller.may_touch(&one.tenant));
-    found
-        .map(|one| Some(&**one))
-        .ok_or_else(|| Problem::new(Reason::UnknownLease, format!("no request {id} is waiting")))
+    let choice = |name: &String| {
+        if moment.stop.load(Ordering::Relaxed) {
+            return Err(Problem::bad("the caller has disconnected"));
+        }
+        let unknown = |error: BadName| Problem::new(Reason::UnknownStrategy, error.reason);
+        let strategy: Selection = name.parse().map_err(unknown)?;
+        diagnose::decision_of(grid, state, &strategy, request, moment.seed).map_err(Problem::bad)
+    };
+    strategies.iter().map(choice).collect()
 }

@@ -10,40 +10,40 @@ use pavior::text::message;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
 
-use super::body::read;
-use super::problem::written;
+use super::body::parse;
+use super::reply::written;
 use super::{App, Fault};
 use crate::core::{Caller, Command, IdempotencyKey, LeaseRequest, Problem, Reply};
 use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
-use crate::writer::{CommandAnswer, Do, RefusalInState};
+use crate::writer::{CallerCommand, CommandAnswer, RefusalInState};
 
 /// The query of a URL.
-pub(crate) struct InQuery<T>(pub(crate) T);
+pub(crate) struct QueryParams<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for InQuery<T> {
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     type Rejection = Fault;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<InQuery<T>, Fault> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<QueryParams<T>, Fault> {
         Query::try_from_uri(&parts.uri)
-            .map(|Query(query)| InQuery(query))
+            .map(|Query(query)| QueryParams(query))
             .map_err(|rejection| Problem::bad(message(&rejection.body_text())).into())
     }
 }
 
 /// The body of a request that changes nothing.
-pub(crate) struct InBody<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for InBody<T> {
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
     type Rejection = Fault;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<InBody<T>, Fault> {
-        let bytes = whole(request, app).await?;
-        Ok(InBody(read(&bytes)?))
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<JsonBody<T>, Fault> {
+        let bytes = read_body(request, app).await?;
+        Ok(JsonBody(parse(&bytes)?))
     }
 }
 
-async fn whole(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
+async fn read_body(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
         status => Fault::new(status, "bad-request", "the body could not be read completely"),
@@ -84,35 +84,35 @@ impl FromRequest<Arc<App>> for Change {
             return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
-        let bytes = whole(request, app).await?;
+        let bytes = read_body(request, app).await?;
         Ok(Change { caller, key, query, bytes, is_diagnosed: true })
     }
 }
 
 impl Change {
     /// Omits the diagnosis of a refusal.
-    pub(crate) fn undiagnosed(self) -> Change {
+    pub(crate) fn without_diagnosis(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command in the body, and adds a diagnosis to a refusal. `what` stands for
+    /// Carries out the command in the body, and adds a diagnosis to a refusal. `route` stands for
     /// the method and path in the digest for the idempotency key.
     pub(crate) async fn carry_out(
         self,
         app: &App,
-        what: &str,
-        read: impl FnOnce(&Bytes) -> Result<Command, Problem>,
+        route: &str,
+        command: impl FnOnce(&Bytes) -> Result<Command, Problem>,
     ) -> Result<Reply, Fault> {
-        let (key, command) = (self.key(what)?, read(&self.bytes)?);
+        let (key, command) = (self.key(route)?, command(&self.bytes)?);
         let Change { caller, is_diagnosed, .. } = self;
         if let Command::Batch(operations) = &command {
             // The first operation was charged when the request arrived.
-            app.pay(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
+            app.charge(&caller, (operations.len() as u64).saturating_sub(1), 1)?;
         }
         let requests = lease_requests(&command);
-        let first = Do { caller: caller.clone(), key: key.clone(), command };
-        let CommandAnswer { reply, refusal } = app.writer.carry_out(first).await?;
-        app.refusals.note(app, &caller, &reply, requests);
+        let attempt = CallerCommand { caller: caller.clone(), key: key.clone(), command };
+        let CommandAnswer { reply, refusal } = app.writer.carry_out(attempt).await?;
+        app.refusals.record(app, &caller, &reply, requests);
         let Some(refusal) = refusal else { return Ok(reply) };
         let mut fault = match reply {
             Reply::Problem(problem) => Fault::from(problem),
@@ -125,12 +125,12 @@ impl Change {
             return Err(fault);
         }
         // If another request has used the key in the meantime, both get that request's reply.
-        let command = Command::Keep(fault.written());
-        Ok(app.writer.carry_out(Do { caller, key, command }).await?.reply)
+        let command = Command::StoreReply(fault.written());
+        Ok(app.writer.carry_out(CallerCommand { caller, key, command }).await?.reply)
     }
 
     /// Returns the idempotency key, with a digest of the request.
-    fn key(&self, what: &str) -> Result<Option<IdempotencyKey>, Problem> {
+    fn key(&self, route: &str) -> Result<Option<IdempotencyKey>, Problem> {
         let Some(value) = &self.key else { return Ok(None) };
         let is_key = |text: &&str| {
             (1..=255).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
@@ -141,9 +141,9 @@ impl Change {
                 "an Idempotency-Key must have 1 to 255 visible ASCII characters and no spaces";
             return Err(Problem::bad(detail));
         };
-        // Neither a query nor `what` contains a line break.
+        // Neither a query nor `route` contains a line break.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
-        let digest = sum(&[what.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
+        let digest = sum(&[route.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))
     }
 }
@@ -171,6 +171,6 @@ async fn diagnosis(
     if let Some(diagnosis) = app.diagnoses.cached(caller, &refusal) {
         return Ok(diagnosis);
     }
-    let (diagnoses, seen_by) = (app.diagnoses.clone(), caller.clone());
-    app.diagnosis_queue.run(caller, move |_| diagnoses.diagnosis(&seen_by, &refusal)).await
+    let (diagnoses, reader) = (app.diagnoses.clone(), caller.clone());
+    app.diagnosis_queue.run(caller, move |_| diagnoses.diagnosis(&reader, &refusal)).await
 }

@@ -10,18 +10,20 @@ use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::Fault;
-use super::places::Party;
+use super::permits::Party;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
-const TIDY_ABOVE: usize = 64;
+/// The number of callers at which idle ones are removed.
+const CLEANUP_AT: usize = 64;
 
 /// A queue that runs a few computations at a time, at most one per caller. A caller with many
 /// requests first waits for its own earlier ones, and then behind at most one per other caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
-    own: Mutex<HashMap<Party, Arc<Semaphore>>>,
-    longest: Duration,
+    /// The single turn of each caller.
+    caller_turns: Mutex<HashMap<Party, Arc<Semaphore>>>,
+    timeout: Duration,
 }
 
 /// Stops a computation when no one is waiting for its result any more.
@@ -34,9 +36,10 @@ impl Drop for StopOnDrop {
 }
 
 impl FairQueue {
-    /// Returns a queue that runs `at_once` computations at a time, each for at most `longest`.
-    pub(crate) fn new(at_once: usize, longest: Duration) -> FairQueue {
-        FairQueue { turns: Arc::new(Semaphore::new(at_once)), own: Mutex::default(), longest }
+    /// Returns a queue that runs `concurrent` computations at a time, each for at most `timeout`.
+    pub(crate) fn new(concurrent: usize, timeout: Duration) -> FairQueue {
+        let turns = Arc::new(Semaphore::new(concurrent));
+        FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
     /// Runs a caller's computation in its turn. The computation's flag becomes true when the caller
@@ -46,27 +49,28 @@ impl FairQueue {
         caller: &Caller,
         work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let own = self.own(caller).acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
+        let caller_turn = self.caller_turn(caller).acquire_owned().await;
+        let caller_turn = caller_turn.map_err(|_| Unavailable::Stopping)?;
         let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
         let stop = StopOnDrop(Arc::default());
         let flag = stop.0.clone();
         let done = tokio::task::spawn_blocking(move || {
-            let _turn = (own, turn);
+            let _turns = (caller_turn, turn);
             work(&flag)
         });
-        if let Ok(done) = tokio::time::timeout(self.longest, done).await {
+        if let Ok(done) = tokio::time::timeout(self.timeout, done).await {
             return done.map_err(|error| Fault::internal(&error));
         }
-        let detail = format!("the computation takes longer than {} s", self.longest.as_secs());
+        let detail = format!("the computation takes longer than {} s", self.timeout.as_secs());
         Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
     }
 
-    fn own(&self, caller: &Caller) -> Arc<Semaphore> {
-        let mut own = self.own.lock();
-        if own.len() >= TIDY_ABOVE {
-            own.retain(|_, turn| Arc::strong_count(turn) > 1);
+    fn caller_turn(&self, caller: &Caller) -> Arc<Semaphore> {
+        let mut turns = self.caller_turns.lock();
+        if turns.len() >= CLEANUP_AT {
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
         }
-        own.entry(Party::of(caller)).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
+        turns.entry(Party::of(caller)).or_insert_with(|| Arc::new(Semaphore::new(1))).clone()
     }
 }
 
@@ -75,10 +79,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_told_to_stop_when_its_caller_has_gone_or_it_takes_too_long() {
+    fn a_computation_stops_when_its_caller_disconnects_or_it_takes_too_long() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let works = |longest: u64, patience: u64| {
-            let queue = FairQueue::new(1, Duration::from_millis(longest));
+        let run = |timeout: u64, patience: u64| {
+            let queue = FairQueue::new(1, Duration::from_millis(timeout));
             let (ended, has_ended) = std::sync::mpsc::channel();
             let work = move |stop: &Arc<AtomicBool>| {
                 while !stop.load(Ordering::Relaxed) {
@@ -88,30 +92,30 @@ mod tests {
             };
             let work = async { queue.run(&Caller::OPERATOR, work).await };
             let patience = Duration::from_millis(patience);
-            let told = runtime.block_on(async { tokio::time::timeout(patience, work).await });
-            has_ended.recv_timeout(Duration::from_mins(1)).expect("the work has stopped");
-            told.ok()
+            let result = runtime.block_on(async { tokio::time::timeout(patience, work).await });
+            has_ended.recv_timeout(Duration::from_mins(1)).expect("the computation has stopped");
+            result.ok()
         };
-        assert!(works(60_000, 50).is_none(), "the caller has gone");
-        let fault = works(50, 60_000).expect("it is answered").unwrap_err();
+        assert!(run(60_000, 50).is_none(), "the caller has disconnected");
+        let fault = run(50, 60_000).expect("the caller gets an answer").unwrap_err();
         assert_eq!(fault.problem.status, 503);
     }
 
     #[test]
-    fn a_caller_with_many_requests_does_not_hold_up_another() {
+    fn a_caller_with_many_requests_does_not_delay_another() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let queue = FairQueue::new(1, Duration::from_mins(1));
         let order = Mutex::new(Vec::new());
         let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
-        let of = async |name: &'static str| {
+        let run = async |name: &'static str| {
             let caller = Caller { tenant: Some(name.to_string()) };
             queue.run(&caller, move |_| order.lock().push(name)).await.unwrap();
         };
         runtime.block_on(async {
             // The first computation waits until all callers have entered the queue.
-            let held = order.lock();
-            let all_have_asked = async move { drop(held) };
-            tokio::join!(of("a"), of("a"), of("a"), of("a"), of("b"), all_have_asked);
+            let guard = order.lock();
+            let release = async move { drop(guard) };
+            tokio::join!(run("a"), run("a"), run("a"), run("a"), run("b"), release);
         });
         assert_eq!(*order.lock(), ["a", "b", "a", "a", "a"]);
     }

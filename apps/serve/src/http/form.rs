@@ -12,33 +12,33 @@ use pavior::text::shown;
 use super::{Fault, openapi};
 
 /// The maximum size of a request head, in bytes.
-pub(super) const HEAD: usize = 32 << 10;
+pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
 
 /// Headers of all replies. They stop browsers from guessing content types, and from telling other
 /// sites which page linked to them.
-pub(super) const ALWAYS: [(HeaderName, HeaderValue); 2] = [
+pub(super) const REPLY_HEADERS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
 ];
 
 /// Rejects unknown or duplicate parameters, and bodies that are not JSON.
-pub(crate) async fn checked(request: Request, next: Next) -> Result<Response, Fault> {
+pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Fault> {
     if let Some(path) = request.extensions().get::<MatchedPath>() {
         let known = openapi::parameters(request.method(), path.as_str());
-        parameters(request.uri(), &known)?;
+        check_parameters(request.uri(), &known)?;
     }
     if request.method() == Method::POST {
-        media_type(&request)?;
+        check_media_type(&request)?;
     }
     Ok(next.run(request).await)
 }
 
 /// Checks the size of the head, the `Host` header, and the declared length of the body.
-pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
+pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
-    if request.uri().to_string().len() + fields.sum::<usize>() > HEAD {
-        let detail = format!("a request head may have at most {HEAD} bytes");
+    if request.uri().to_string().len() + fields.sum::<usize>() > MAX_HEAD_BYTES {
+        let detail = format!("a request head may have at most {MAX_HEAD_BYTES} bytes");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Fault::new(status, "too-large", detail));
     }
@@ -47,19 +47,19 @@ pub(super) fn head(request: &Request, most: usize) -> Result<(), Fault> {
         let detail = "a request must have exactly one Host header";
         return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     }
-    if request.body().size_hint().lower() > most as u64 {
-        return Err(Fault::large_body(most));
+    if request.body().size_hint().lower() > max_body_bytes as u64 {
+        return Err(Fault::large_body(max_body_bytes));
     }
     Ok(())
 }
 
 /// Checks that all query parameters of a URL are known and occur only once.
-fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
+fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
-    let Ok(Query(given)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
+    let Ok(Query(parameters)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
         return bad("malformed query".into());
     };
-    for (index, (name, _)) in given.iter().enumerate() {
+    for (index, (name, _)) in parameters.iter().enumerate() {
         if known.is_empty() {
             return bad(format!("unknown parameter `{}`; this path takes none", shown(name)));
         }
@@ -67,7 +67,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
         }
         // This loop is short, because there are few known parameters.
-        if given[..index].iter().any(|(other, _)| other == name) {
+        if parameters[..index].iter().any(|(other, _)| other == name) {
             return bad(format!("the `{name}` parameter appears twice"));
         }
     }
@@ -75,7 +75,7 @@ fn parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
 }
 
 /// Checks that a body is declared as unencoded JSON. A request without a body need not declare it.
-fn media_type(request: &Request) -> Result<(), Fault> {
+fn check_media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
         let detail = "the body has a Content-Encoding; bodies must be sent unencoded";
@@ -85,8 +85,8 @@ fn media_type(request: &Request) -> Result<(), Fault> {
             detail,
         ));
     }
-    let mut given = request.headers().get_all(header::CONTENT_TYPE).iter();
-    let detail = match (given.next(), given.next()) {
+    let mut kinds = request.headers().get_all(header::CONTENT_TYPE).iter();
+    let detail = match (kinds.next(), kinds.next()) {
         (None, _) if request.body().is_end_stream() => return Ok(()),
         (Some(kind), None) if is_json(kind) => return Ok(()),
         (None, _) => "the body has no Content-Type header".to_string(),
@@ -111,30 +111,30 @@ fn is_json(kind: &HeaderValue) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(query: &str) -> String {
+    fn refusal(query: &str) -> String {
         let uri: Uri = format!("/v1/leases?{query}").parse().unwrap();
-        parameters(&uri, &["after", "limit", "machine"]).unwrap_err().problem.detail
+        check_parameters(&uri, &["after", "limit", "machine"]).unwrap_err().problem.detail
     }
 
     #[test]
-    fn parameters_are_known_and_stand_once() {
+    fn unknown_and_duplicate_parameters_are_refused() {
         let known = &["after", "limit", "machine"];
         for query in ["", "?", "?after=1", "?machine=a&after=1&limit=2", "?%61fter=1"] {
             let uri: Uri = format!("/v1/leases{query}").parse().unwrap();
-            assert!(parameters(&uri, known).is_ok(), "{query}");
+            assert!(check_parameters(&uri, known).is_ok(), "{query}");
         }
-        assert_eq!(refused("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
+        assert_eq!(refusal("afterr=1"), "unknown parameter `afterr`; did you mean `after`?");
         let others = "unknown parameter `tenant`; choose from after, limit, machine";
-        assert_eq!(refused("tenant=a"), others);
-        assert_eq!(refused("after=1&%61fter=1"), "the `after` parameter appears twice");
-        assert!(refused("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
-        assert!(refused(&"x".repeat(60_000)).len() < 400);
-        let none = parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
+        assert_eq!(refusal("tenant=a"), others);
+        assert_eq!(refusal("after=1&%61fter=1"), "the `after` parameter appears twice");
+        assert!(refusal("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
+        assert!(refusal(&"x".repeat(60_000)).len() < 400);
+        let none = check_parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
         assert_eq!(none.problem.detail, "unknown parameter `a`; this path takes none");
     }
 
     #[test]
-    fn json_is_known_by_its_type() {
+    fn only_utf8_json_types_are_accepted() {
         for kind in ["application/json", "Application/JSON", "application/json; charset=UTF-8"] {
             assert!(is_json(&kind.parse().unwrap()), "{kind}");
         }

@@ -76,14 +76,22 @@ pub struct Tls {
     pub client_ca: Option<PathBuf>,
 }
 
+pub(crate) struct Listener {
+    socket: Socket,
+    /// The address as printed.
+    address: String,
+}
+
 enum Socket {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, Option<TlsAcceptor>),
 }
 
-pub(crate) struct Listener {
-    socket: Socket,
-    shown: String,
+/// A file for TLS and the option that specifies it.
+#[derive(Clone, Copy)]
+struct TlsFile<'a> {
+    option: &'static str,
+    path: &'a Path,
 }
 
 impl Address {
@@ -95,50 +103,50 @@ impl Address {
         if let Some(path) = text.strip_prefix("unix:") {
             return Ok(Address::Unix(PathBuf::from(path)));
         }
-        let bare = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
-        let bare = bare.unwrap_or(text).trim_end_matches('/');
-        let found =
-            std::net::ToSocketAddrs::to_socket_addrs(bare).ok().and_then(|mut all| all.next());
-        found.map(Address::Tcp).ok_or_else(|| ListenError::Address(text.to_string()))
+        let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+        let host = host.unwrap_or(text).trim_end_matches('/');
+        let addresses = std::net::ToSocketAddrs::to_socket_addrs(host).ok();
+        let first = addresses.and_then(|mut addresses| addresses.next());
+        first.map(Address::Tcp).ok_or_else(|| ListenError::Address(text.to_string()))
     }
 }
 
 impl Listener {
-    /// Binds an address. `asks` is true if callers must authenticate.
+    /// Binds an address.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound or would be open to other machines.
     pub(crate) async fn bind(
         address: &Address,
         tls: Option<&Tls>,
-        asks: bool,
+        requires_authentication: bool,
     ) -> Result<Listener, ListenError> {
         match address {
             Address::Unix(path) => {
-                let failed = |error| ListenError::Bind {
-                    address: format!("unix:{}", path.display()),
-                    error,
-                };
-                let listener = bind_unix(path).map_err(failed)?;
-                let shown = format!("unix:{}", path.display());
-                Ok(Listener { socket: Socket::Unix(listener, path.clone()), shown })
-            }
-            Address::Tcp(at) => {
-                if !at.ip().is_loopback() {
-                    if tls.is_none() {
-                        return Err(ListenError::NeedsTls(*at));
+                let address = format!("unix:{}", path.display());
+                match bind_unix(path) {
+                    Ok(socket) => {
+                        Ok(Listener { socket: Socket::Unix(socket, path.clone()), address })
                     }
-                    if !asks {
-                        return Err(ListenError::NeedsToken(*at));
+                    Err(error) => Err(ListenError::Bind { address, error }),
+                }
+            }
+            Address::Tcp(address) => {
+                if !address.ip().is_loopback() {
+                    if tls.is_none() {
+                        return Err(ListenError::NeedsTls(*address));
+                    }
+                    if !requires_authentication {
+                        return Err(ListenError::NeedsToken(*address));
                     }
                 }
-                let failed = |error| ListenError::Bind { address: at.to_string(), error };
+                let failed = |error| ListenError::Bind { address: address.to_string(), error };
                 let acceptor = tls.map(acceptor).transpose()?;
-                let listener = TcpListener::bind(at).await.map_err(failed)?;
-                let bound = listener.local_addr().map_err(failed)?;
+                let socket = TcpListener::bind(address).await.map_err(failed)?;
+                let bound = socket.local_addr().map_err(failed)?;
                 let scheme = if acceptor.is_some() { "https" } else { "http" };
-                let shown = format!("{scheme}://{bound}");
-                Ok(Listener { socket: Socket::Tcp(listener, acceptor), shown })
+                let address = format!("{scheme}://{bound}");
+                Ok(Listener { socket: Socket::Tcp(socket, acceptor), address })
             }
         }
     }
@@ -160,11 +168,11 @@ impl Listener {
                     continue;
                 }
             };
-            let place = app.connections.enter(accepted.party(&app.access));
-            tokio::spawn(serve_connection(accepted, place, app.clone(), router.clone()));
-            app.connections.settled().await;
+            let permit = app.connections.acquire(app.access.party(&accepted.peer));
+            tokio::spawn(serve_connection(accepted, permit, app.clone(), router.clone()));
+            app.connections.wait_within_limit().await;
         }
-        let _ = tokio::time::timeout(GRACE, app.connections.down_to(0)).await;
+        let _ = tokio::time::timeout(GRACE, app.connections.wait_at_most(0)).await;
         if let Socket::Unix(_, path) = &self.socket {
             let _ = std::fs::remove_file(path);
         }
@@ -175,13 +183,13 @@ impl Listener {
             Socket::Unix(listener, _) => {
                 let (stream, _) = listener.accept().await?;
                 let peer = Peer::User(stream.peer_cred()?.uid());
-                Ok(Accepted { stream: Box::new(stream), tls: None, address: None, peer })
+                Ok(Accepted { stream: Box::new(stream), tls: None, peer })
             }
             Socket::Tcp(listener, tls) => {
                 let (stream, from) = listener.accept().await?;
                 stream.set_nodelay(true)?;
-                let (tls, address) = (tls.clone(), Some(from.ip()));
-                Ok(Accepted { stream: Box::new(stream), tls, address, peer: Peer::Tcp(None) })
+                let peer = Peer::Tcp(from.ip());
+                Ok(Accepted { stream: Box::new(stream), tls: tls.clone(), peer })
             }
         }
     }
@@ -189,7 +197,7 @@ impl Listener {
 
 impl fmt::Display for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
+        f.write_str(&self.address)
     }
 }
 
@@ -218,47 +226,49 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     })
 }
 
-/// An option and the file that it names.
-type Named<'a> = (&'static str, &'a Path);
-
-fn unusable((option, file): Named<'_>, reason: impl fmt::Display) -> ListenError {
-    ListenError::Certificate { option, file: file.to_path_buf(), reason: reason.to_string() }
-}
-
-fn certificates(named: Named<'_>) -> Result<Vec<CertificateDer<'static>>, ListenError> {
-    let read = CertificateDer::pem_file_iter(named.1).and_then(Iterator::collect);
-    let read: Vec<_> = read.map_err(|error| unusable(named, error))?;
-    if read.is_empty() {
-        return Err(unusable(named, "it contains no certificate"));
+impl TlsFile<'_> {
+    fn error(self, reason: impl fmt::Display) -> ListenError {
+        let TlsFile { option, path } = self;
+        ListenError::Certificate { option, file: path.to_path_buf(), reason: reason.to_string() }
     }
-    Ok(read)
+
+    fn certificates(self) -> Result<Vec<CertificateDer<'static>>, ListenError> {
+        let certificates = CertificateDer::pem_file_iter(self.path).and_then(Iterator::collect);
+        let certificates: Vec<_> = certificates.map_err(|error| self.error(error))?;
+        if certificates.is_empty() {
+            return Err(self.error("it contains no certificate"));
+        }
+        Ok(certificates)
+    }
 }
 
 fn acceptor(tls: &Tls) -> Result<TlsAcceptor, ListenError> {
-    let (own, key) = (("--tls-cert", &*tls.certificate), ("--tls-key", &*tls.key));
+    let certificate = TlsFile { option: "--tls-cert", path: &tls.certificate };
+    let key = TlsFile { option: "--tls-key", path: &tls.key };
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .map_err(|error| unusable(own, error))?;
+        .map_err(|error| certificate.error(error))?;
     let builder = match &tls.client_ca {
         None => builder.with_no_client_auth(),
-        Some(file) => {
-            let named = ("--client-ca", &**file);
+        Some(path) => {
+            let authority = TlsFile { option: "--client-ca", path };
             let mut roots = RootCertStore::empty();
-            for certificate in certificates(named)? {
-                roots.add(certificate).map_err(|error| unusable(named, error))?;
+            for certificate in authority.certificates()? {
+                roots.add(certificate).map_err(|error| authority.error(error))?;
             }
             // A client without a certificate may present a token instead.
             let verifier = WebPkiClientVerifier::builder_with_provider(roots.into(), provider)
                 .allow_unauthenticated()
                 .build()
-                .map_err(|error| unusable(named, error))?;
+                .map_err(|error| authority.error(error))?;
             builder.with_client_cert_verifier(verifier)
         }
     };
-    let read = secret::read(key.1).map_err(|error| unusable(key, error))?;
-    let read = PrivateKeyDer::from_pem_slice(&read).map_err(|error| unusable(key, error))?;
-    let config =
-        builder.with_single_cert(certificates(own)?, read).map_err(|error| unusable(own, error))?;
+    let pem = secret::read(key.path).map_err(|error| key.error(error))?;
+    let private_key = PrivateKeyDer::from_pem_slice(&pem).map_err(|error| key.error(error))?;
+    let config = builder
+        .with_single_cert(certificate.certificates()?, private_key)
+        .map_err(|error| certificate.error(error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

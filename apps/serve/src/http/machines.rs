@@ -1,25 +1,23 @@
-//! Node counts of machines, and the data for the web page, at present or in the past.
+//! Node counts of machines, and the data for the web page.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use axum::http::StatusCode;
 use pavior::answers::json::{Place, Point};
 use pavior::{Grid, NodeId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::in_query;
-use super::extract::InQuery;
+use super::body::query_number;
+use super::extract::QueryParams;
+use super::past::view_at;
 use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::{self, Instant, Waiting};
 use crate::core::{
-    BoardView, Caller, Lease, NodeCounts, Problem, Reason, ServiceLimits, StateView,
+    BoardView, Caller, Lease, NodeCounts, Problem, Reason, StateView, WaitingRequest,
 };
-use crate::storage::StoreError;
-use crate::writer::{Cutoff, RecoveryError, look_back};
 
 /// A machine and a time.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -28,11 +26,11 @@ pub(crate) struct MachineQuery {
     /// The machine; by default the first one.
     machine: Option<String>,
     /// The state after this record.
-    #[serde(default, deserialize_with = "in_query")]
-    at: Option<u64>,
+    #[serde(default, deserialize_with = "query_number")]
+    pub(super) at: Option<u64>,
     /// The state at this time, in milliseconds since 1970.
-    #[serde(default, deserialize_with = "in_query")]
-    at_ms: Option<u64>,
+    #[serde(default, deserialize_with = "query_number")]
+    pub(super) at_ms: Option<u64>,
 }
 
 /// A machine with its node counts.
@@ -64,10 +62,10 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    fn of(view: &StateView, board: &BoardView) -> Machine {
+    fn of(view: &StateView, index: usize) -> Machine {
+        let board = &view.boards[index];
         let largest = board.free.largest_free().map_or([0; 3], |cuboid| cuboid.sides);
         let NodeCounts { free, busy, failed, drained } = view.counts(board);
-        let here = |machine: &String| *machine == board.spec.name;
         Machine {
             name: board.spec.name.clone(),
             machine: board.grid.to_string(),
@@ -78,9 +76,9 @@ impl Machine {
             busy,
             failed,
             drained,
-            jobs: view.leases.iter().filter(|lease| here(&lease.machine)).count() as u64,
+            jobs: lease_count(view, index),
             largest_free: Point::of(&board.grid, largest),
-            waiting: view.waiting.iter().filter(|one| here(&one.machine)).count() as u64,
+            waiting: waiting_for(view, board).count() as u64,
             seq: view.seq,
         }
     }
@@ -98,7 +96,7 @@ pub(crate) struct Machines {
 #[serde(untagged)]
 pub(crate) enum DrawnLease {
     /// A lease visible to the caller.
-    Own(reply::Lease),
+    Own(reply::LeaseReply),
     /// Another tenant's lease.
     Other(OtherLease),
 }
@@ -119,7 +117,7 @@ pub(crate) struct OtherLease {
 impl DrawnLease {
     fn of(grid: &Grid, lease: &Lease, caller: &Caller) -> DrawnLease {
         if caller.may_touch(&lease.tenant) {
-            return DrawnLease::Own(reply::Lease::of(grid, lease));
+            return DrawnLease::Own(reply::LeaseReply::of(grid, lease));
         }
         let (parts, start) = (Place::all(grid, &lease.cuboids()), Instant(lease.start_ms));
         DrawnLease::Other(OtherLease { id: None, parts, start })
@@ -158,11 +156,11 @@ pub(crate) struct Drawn {
 pub(crate) async fn machine(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<MachineQuery>,
+    QueryParams(query): QueryParams<MachineQuery>,
 ) -> Result<Json<Machine>, Fault> {
     let view = view_at(&app, &caller, &query).await?;
-    let index = index(&view, query.machine.as_deref())?;
-    let work = tokio::task::spawn_blocking(move || Machine::of(&view, &view.boards[index]));
+    let index = index_in(&view, query.machine.as_deref())?;
+    let work = tokio::task::spawn_blocking(move || Machine::of(&view, index));
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
@@ -174,7 +172,7 @@ pub(crate) async fn machine(
 pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machines>, Fault> {
     let view = app.writer.view().await?;
     let work = tokio::task::spawn_blocking(move || {
-        let machines = view.boards.iter().map(|board| Machine::of(&view, board)).collect();
+        let machines = (0..view.boards.len()).map(|index| Machine::of(&view, index)).collect();
         Machines { seq: view.seq, machines }
     });
     work.await.map(Json).map_err(|error| Fault::internal(&error))
@@ -189,13 +187,12 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
 pub(crate) async fn state(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<MachineQuery>,
+    QueryParams(query): QueryParams<MachineQuery>,
 ) -> Result<Json<Drawn>, Fault> {
     let view = view_at(&app, &caller, &query).await?;
-    let board = board_of(&view, query.machine.as_deref())?;
+    let board = machine_in(&view, query.machine.as_deref())?;
     let grid = &board.grid;
-    let seen = view.waiting.iter().filter(|one| one.machine == board.spec.name);
-    let seen = seen.filter(|one| caller.may_touch(&one.tenant));
+    let waiting = waiting_for(&view, board).filter(|request| caller.may_touch(&request.tenant));
     let leases = view.leases_on(board);
     let points = |nodes: &[u32]| -> Vec<Point> {
         nodes.iter().map(|&node| Point::of(grid, grid.point(NodeId(node)))).collect()
@@ -208,67 +205,48 @@ pub(crate) async fn state(
         strategy: board.spec.strategy.clone(),
         scheduler: board.spec.scheduler.clone(),
         leases: leases.iter().map(|lease| DrawnLease::of(grid, lease, &caller)).collect(),
-        waiting: seen.map(|one| Waiting::of(grid, one)).collect(),
+        waiting: waiting.map(|request| Waiting::of(grid, request)).collect(),
         failed: points(&board.failed),
         drained: points(&board.drained),
         machines: view.boards.iter().map(|board| board.spec.name.clone()).collect(),
     }))
 }
 
-/// Returns the index of a machine, by default the first one.
-fn index(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
-    view.board_index(name).ok_or_else(|| unknown_machine(name))
-}
-
-/// Returns a machine, by default the first one.
-pub(crate) fn board_of<'a>(
+/// Returns a machine in a state, by default the first one.
+pub(super) fn machine_in<'a>(
     view: &'a StateView,
     name: Option<&str>,
 ) -> Result<&'a BoardView, Problem> {
-    index(view, name).map(|index| &view.boards[index])
+    index_in(view, name).map(|index| &view.boards[index])
 }
 
-pub(crate) fn unknown_machine(name: Option<&str>) -> Problem {
-    let detail = format!("there is no machine `{}`", name.unwrap_or_default());
-    Problem::new(Reason::UnknownMachine, detail)
+/// Returns the index of a machine in a state, by default the first one.
+pub(super) fn index_in(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
+    machine_index(name, view.boards.iter().map(|board| &*board.spec.name))
 }
 
-/// Returns the current state, or the state after a past record or at a past time.
-async fn view_at(
-    app: &Arc<App>,
-    caller: &Caller,
-    query: &MachineQuery,
-) -> Result<Arc<StateView>, Fault> {
-    let now = app.writer.view().await?;
-    let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
-    if until >= now.seq && at_ms >= now.now_ms {
-        return Ok(now);
-    }
-    let (history, seed) = (app.writer.history().clone(), app.seed);
-    let until = until.min(now.seq);
-    let cutoff = Cutoff { known: app.series.before(at_ms).min(until), until, at_ms };
-    // Past states are read from the journal; the queue limits the load.
-    let work = move |_: &_| {
-        look_back(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
-    };
-    match app.questions.run(caller, work).await? {
-        Ok(view) => Ok(Arc::new(view)),
-        Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
-        Err(error) => Err(Fault::internal(&error)),
-    }
+/// Returns the index of a machine in a list of names, by default the first one.
+pub(super) fn machine_index<'a>(
+    name: Option<&str>,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Result<usize, Problem> {
+    let index = names.clone().position(|other| name.is_none_or(|name| name == other));
+    index.ok_or_else(|| {
+        let (name, names) = (name.unwrap_or_default(), names.collect::<Vec<_>>().join(", "));
+        let detail = format!("there is no machine `{name}`; the machines are {names}");
+        Problem::new(Reason::UnknownMachine, detail)
+    })
 }
 
-/// Returns the problem of removed records.
-pub(crate) fn compacted(upto: u64) -> Fault {
-    let detail = format!("records up to {upto} have been removed; start again from GET /v1/state");
-    let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
-    fault.problem.oldest = Some(upto);
-    fault
+/// Returns the number of leases on a machine.
+pub(super) fn lease_count(view: &StateView, index: usize) -> u64 {
+    view.leases.held().filter(|held| held.board == index).count() as u64
 }
 
-/// Returns the problem of a record that does not exist yet. The caller saw its number before the
-/// data was restored from an older copy.
-pub(crate) fn ahead(record: u64, last: u64) -> Fault {
-    let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
-    Fault::new(StatusCode::GONE, "ahead", detail)
+/// Returns the requests waiting for a machine, in queue order.
+pub(super) fn waiting_for<'a>(
+    view: &'a StateView,
+    board: &'a BoardView,
+) -> impl Iterator<Item = &'a Arc<WaitingRequest>> {
+    view.waiting.iter().filter(|request| request.machine == board.spec.name)
 }

@@ -14,9 +14,10 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
+use super::machines::{lease_count, waiting_for};
 use super::statuses::Guarded;
 use super::{App, Fault};
-use crate::core::{BoardView, NodeCounts, StateView};
+use crate::core::{NodeCounts, StateView};
 
 type Labels<const N: usize> = [(&'static str, String); N];
 
@@ -37,7 +38,7 @@ impl Metrics {
         Metrics { registry, requests, seconds }
     }
 
-    pub(crate) fn request(&self, path: &str, status: u16, seconds: f64) {
+    pub(crate) fn count_request(&self, path: &str, status: u16, seconds: f64) {
         let labels = [("path", path.to_string()), ("status", status.to_string())];
         self.requests.get_or_create(&labels).inc();
         self.seconds.observe(seconds);
@@ -56,14 +57,14 @@ impl Metrics {
 )]
 pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     let mut text = String::new();
-    let numbers = numbers(&app).await;
+    let collected = collect(&app).await;
     let encoded = encode_registry(&mut text, &app.metrics.registry)
-        .and_then(|()| encode_registry(&mut text, &numbers))
+        .and_then(|()| encode_registry(&mut text, &collected))
         .and_then(|()| encode_eof(&mut text));
     if let Err(error) = encoded {
         return Fault::internal(&error).into_response();
     }
-    let kind = if asks_for_open_metrics(&headers) {
+    let kind = if accepts_open_metrics(&headers) {
         "application/openmetrics-text; version=1.0.0; charset=utf-8"
     } else {
         "text/plain; version=0.0.4; charset=utf-8"
@@ -73,95 +74,103 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
 
 /// Returns true if a caller accepts OpenMetrics, as Prometheus does. The text is also valid in the
 /// older format.
-fn asks_for_open_metrics(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted.into_iter().any(|kinds| kinds.contains("application/openmetrics-text"))
+fn accepts_open_metrics(headers: &HeaderMap) -> bool {
+    let mut accepted =
+        headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Returns the metrics of the writer and of the current state.
-async fn numbers(app: &Arc<App>) -> Registry {
-    let mut all = Registry::with_prefix("pavior");
+/// Collects the metrics of the service and of the current state.
+async fn collect(app: &Arc<App>) -> Registry {
+    let mut registry = Registry::with_prefix("pavior");
+    register_service(app, &mut registry);
+    let Ok(view) = app.writer.view().await else { return registry };
+    register_machines(&view, &mut registry);
+    register_forecasts(app, &mut registry);
+    register_slots(app, view, &mut registry).await;
+    registry
+}
+
+/// Registers the metrics of the writer, the connections and the clock.
+fn register_service(app: &App, registry: &mut Registry) {
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
     let gauge = |number: usize| ConstGauge::new(number as i64);
-    all.register("commits", "Durable groups of commands", count(&counters.commits));
-    all.register("records", "Durable records", count(&counters.records));
+    registry.register("commits", "Durable groups of commands", count(&counters.commits));
+    registry.register("records", "Durable records", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let what = "Time spent making groups of commands durable";
-    all.register("commit_seconds", what, ConstCounter::new(seconds));
-    all.register("snapshots", "Saved snapshots", count(&counters.snapshots));
+    let help = "Time spent making groups of commands durable";
+    registry.register("commit_seconds", help, ConstCounter::new(seconds));
+    registry.register("snapshots", "Saved snapshots", count(&counters.snapshots));
     let waiting = app.writer.waiting();
-    all.register("commands_waiting", "Commands waiting for the writer", gauge(waiting));
-    all.register("watchers", "Watchers", gauge(app.watchers.held()));
-    all.register("connections", "Connections", gauge(app.connections.held()));
-    let ready = app.writer.unavailable().is_none();
-    all.register("ready", "1 if the service can make decisions", gauge(ready.into()));
-    let doubted = app.writer.clock_doubt().is_some();
-    let what = "1 if the clock is in doubt, so leases do not expire";
-    all.register("clock_in_doubt", what, gauge(doubted.into()));
-    let Ok(view) = app.writer.view().await else { return all };
+    registry.register("commands_waiting", "Commands waiting for the writer", gauge(waiting));
+    registry.register("watchers", "Watchers", gauge(app.watchers.held()));
+    registry.register("connections", "Connections", gauge(app.connections.held()));
+    let is_ready = app.writer.unavailable().is_none();
+    registry.register("ready", "1 if the service can make decisions", gauge(is_ready.into()));
+    let in_doubt = app.writer.clock_doubt().is_some();
+    let help = "1 if the clock is in doubt, so leases do not expire";
+    registry.register("clock_in_doubt", help, gauge(in_doubt.into()));
+}
+
+/// Registers the numbers of nodes, leases and requests on each machine.
+fn register_machines(view: &StateView, registry: &mut Registry) {
     let counts: Vec<NodeCounts> = view.boards.iter().map(|board| view.counts(board)).collect();
-    let here = |board: &BoardView, machine: &String| *machine == board.spec.name;
-    let mut each = |name: &str, what: &str, number: &dyn Fn(&BoardView, &NodeCounts) -> u64| {
+    let mut register = |name: &str, help: &str, numbers: Vec<u64>| {
         let family = Family::<Labels<1>, Gauge>::default();
-        for (board, counts) in view.boards.iter().zip(&counts) {
+        for (board, number) in view.boards.iter().zip(numbers) {
             let machine = [("machine", board.spec.name.clone())];
-            family.get_or_create(&machine).set(number(board, counts) as i64);
+            family.get_or_create(&machine).set(number as i64);
         }
-        all.register(name, what, family);
+        registry.register(name, help, family);
     };
-    each("free_nodes", "Free, healthy nodes", &|_, counts| counts.free);
-    each("busy_nodes", "Nodes held by leases", &|_, counts| counts.busy);
-    each("unavailable_nodes", "Failed or drained nodes that no lease holds", &|_, counts| {
-        counts.failed + counts.drained
-    });
-    each("failed_nodes", "Failed nodes that no lease holds", &|_, counts| counts.failed);
-    each("drained_nodes", "Drained nodes that no lease holds", &|_, counts| counts.drained);
-    each("leases", "Current leases", &|board, _| {
-        view.leases.iter().filter(|lease| here(board, &lease.machine)).count() as u64
-    });
-    each("reservations", "Advance reservations, including those that have begun", &|board, _| {
-        view.reservations_on(board).count() as u64
-    });
-    each("waiting", "Waiting requests", &|board, _| {
-        view.waiting.iter().filter(|one| here(board, &one.machine)).count() as u64
-    });
-    promises(app, &mut all);
-    slots(app, view, &mut all).await;
-    all
+    let nodes = |number: fn(&NodeCounts) -> u64| counts.iter().map(number).collect();
+    register("free_nodes", "Free, healthy nodes", nodes(|counts| counts.free));
+    register("busy_nodes", "Nodes held by leases", nodes(|counts| counts.busy));
+    let help = "Failed or drained nodes that no lease holds";
+    register("unavailable_nodes", help, nodes(|counts| counts.failed + counts.drained));
+    register("failed_nodes", "Failed nodes that no lease holds", nodes(|counts| counts.failed));
+    register("drained_nodes", "Drained nodes that no lease holds", nodes(|counts| counts.drained));
+    let leases = (0..view.boards.len()).map(|index| lease_count(view, index)).collect();
+    register("leases", "Current leases", leases);
+    let reservations = |board| view.reservations_on(board).count() as u64;
+    let help = "Advance reservations, including those that have begun";
+    register("reservations", help, view.boards.iter().map(reservations).collect());
+    let waiting = |board| waiting_for(view, board).count() as u64;
+    register("waiting", "Waiting requests", view.boards.iter().map(waiting).collect());
 }
 
 /// Registers the numbers and the accuracy of forecasts, which start over with the service.
-fn promises(app: &App, all: &mut Registry) {
+fn register_forecasts(app: &App, registry: &mut Registry) {
     let experiences = app.forecasts.experiences();
-    let mut each = |name: &str, what: &str, number: fn(&Experience, u64) -> u64| {
+    let mut register = |name: &str, help: &str, number: fn(&Experience, u64) -> u64| {
         let family = Family::<Labels<1>, Counter>::default();
         for (spec, _) in &app.machines {
-            let (known, made) = experiences.get(&spec.name).copied().unwrap_or_default();
+            let (experience, made) = experiences.get(&spec.name).copied().unwrap_or_default();
             let machine = [("machine", spec.name.clone())];
-            family.get_or_create(&machine).inc_by(number(&known, made));
+            family.get_or_create(&machine).inc_by(number(&experience, made));
         }
-        all.register(name, what, family);
+        registry.register(name, help, family);
     };
-    let what = "Forecasts made for waiting requests, including renewed ones";
-    each("forecasts", what, |_, made| made);
-    let what = "Start intervals promised to waiting requests";
-    each("promises", what, |known, _| known.promises.made);
-    let what = "Promised intervals in which the request started";
-    each("promises_kept", what, |known, _| known.promises.kept);
-    let what = "Promised intervals that the request missed";
-    each("promises_broken", what, |known, _| known.promises.broken);
+    let help = "Forecasts made for waiting requests, including renewed ones";
+    register("forecasts", help, |_, made| made);
+    let help = "Start intervals promised to waiting requests";
+    register("promises", help, |experience, _| experience.promises.made);
+    let help = "Promised intervals in which the request started";
+    register("promises_kept", help, |experience, _| experience.promises.kept);
+    let help = "Promised intervals that the request missed";
+    register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
 /// Registers how many boxes of each configured shape can be placed simultaneously, on machines with
 /// as many axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
-async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
+async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;
     }
     let shared = app.clone();
     let count = move || {
-        let [found, bound] = [0, 1].map(|_| Family::<Labels<2>, Gauge>::default());
+        let [slots, bounds] = [(); 2].map(|()| Family::<Labels<2>, Gauge>::default());
         for board in &view.boards {
             for &sides in &shared.bounds.slots {
                 let axes = board.grid.axes();
@@ -170,17 +179,20 @@ async fn slots(app: &Arc<App>, view: Arc<StateView>, all: &mut Registry) {
                 }
                 let shape = sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x");
                 let labels = [("machine", board.spec.name.clone()), ("shape", shape)];
-                let counts = shared.counted.of(board, sides);
-                for (family, count) in [&found, &bound].into_iter().zip(counts) {
-                    family.get_or_create(&labels).set(count as i64);
-                }
+                let count = shared.slot_counts.count(board, sides);
+                slots.get_or_create(&labels).set(count.slots as i64);
+                bounds.get_or_create(&labels).set(count.bound as i64);
             }
         }
-        (found, bound)
+        (slots, bounds)
     };
     // A failed count is missing from this scrape.
-    if let Ok((found, bound)) = tokio::task::spawn_blocking(count).await {
-        all.register("slots", "Boxes of a shape found to fit simultaneously", found);
-        all.register("slots_bound", "Upper bound on the boxes that fit simultaneously", bound);
+    if let Ok((slots, bounds)) = tokio::task::spawn_blocking(count).await {
+        registry.register("slots", "Boxes of a shape found to fit simultaneously", slots);
+        registry.register(
+            "slots_bound",
+            "Upper bound on the boxes that fit simultaneously",
+            bounds,
+        );
     }
 }

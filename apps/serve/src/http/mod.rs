@@ -12,21 +12,24 @@ mod extract;
 mod fair_queue;
 mod forecast;
 mod form;
-mod gate;
 mod health;
 mod listen;
 mod machines;
 mod metrics;
+mod middleware;
 mod openapi;
 mod page;
-mod places;
+mod past;
+mod permits;
 mod problem;
 mod questions;
 mod rates;
 mod reads;
 mod refusals;
+mod reply;
 mod reservations;
 mod room;
+mod sampling;
 mod series;
 mod slots;
 mod statuses;
@@ -51,8 +54,8 @@ pub use auth::{Access, BadToken};
 pub(crate) use listen::Listener;
 pub use listen::{Address, ListenError, Tls};
 pub(crate) use problem::Fault;
-pub use problem::written;
-pub(crate) use series::sample;
+pub use reply::written;
+pub(crate) use sampling::sample;
 
 /// Returns the routes that require authentication, and the public ones.
 fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
@@ -68,7 +71,7 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
         .routes(routes!(changes::drain))
         .routes(routes!(changes::confirm))
         .routes(routes!(reservations::reservations, reservations::reserve))
-        .routes(routes!(reservations::give_up))
+        .routes(routes!(reservations::cancel))
         .routes(routes!(machines::machine))
         .routes(routes!(machines::machines))
         .routes(routes!(reads::queue))
@@ -92,25 +95,24 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);
     let authenticated = authenticated
-        .layer(from_fn(form::checked))
-        .layer(from_fn_with_state(app.clone(), gate::pass));
+        .layer(from_fn(form::check))
+        .layer(from_fn_with_state(app.clone(), middleware::authenticate));
     let public = public
         .route("/", get(page::page))
         .route("/openapi.json", get(openapi::document))
-        .layer(from_fn(form::checked));
-    let fault = |status, word, detail| async move { Fault::new(status, word, detail) };
+        .layer(from_fn(form::check));
+    let unknown_path =
+        async || Fault::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path");
+    let unknown_method = async || {
+        let detail = "this path does not support the method: see the Allow header";
+        Fault::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", detail)
+    };
     Router::new()
         .merge(authenticated)
         .merge(public)
-        .fallback(move || fault(StatusCode::NOT_FOUND, "no-such-path", "there is no such path"))
-        .method_not_allowed_fallback(move || {
-            fault(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "no-such-method",
-                "this path does not support the method: see the Allow header",
-            )
-        })
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(unknown_method)
         .layer(axum::extract::DefaultBodyLimit::max(max_body_bytes))
-        .layer(from_fn_with_state(app.clone(), gate::observe))
+        .layer(from_fn_with_state(app.clone(), middleware::observe))
         .with_state(app)
 }

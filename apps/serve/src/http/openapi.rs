@@ -1,6 +1,7 @@
 //! The OpenAPI document.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, LazyLock};
 
 use axum::Json;
@@ -10,15 +11,18 @@ use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::{OpenApi, RefOr};
 
-use super::problem::Problem;
-use super::{App, Fault, api_routes};
+use super::problem::ProblemReply;
+use super::{Access, App, Fault, api_routes};
+
+/// The routes that require no authentication.
+const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
 
 /// The document without the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
         info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
-        components(schemas(Problem))
+        components(schemas(ProblemReply))
     )]
     struct Document;
 
@@ -30,81 +34,81 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     document
 });
 
-/// The routes that require no authentication.
-const OPEN: [&str; 2] = ["/healthz", "/readyz"];
-
 /// The query parameters of each route, by method and path.
 static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
-    let mut known = HashMap::new();
+    let mut parameters = HashMap::new();
     for (path, item) in &DOCUMENT.paths.paths {
         for (method, operation) in [(Method::GET, &item.get), (Method::POST, &item.post)] {
             if let Some(operation) = operation {
-                known.insert((method, path.clone()), in_query(operation));
+                parameters.insert((method, path.clone()), query_parameters(operation));
             }
         }
     }
     // Read by the page, ignored by the service.
-    known.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
-    known
+    parameters.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
+    parameters
 });
 
-fn in_query(operation: &Operation) -> Vec<String> {
-    let all = operation.parameters.iter().flatten();
-    all.filter_map(|one| match one {
-        RefOr::T(one) if one.parameter_in == ParameterIn::Query => Some(one.name.clone()),
+fn query_parameters(operation: &Operation) -> Vec<String> {
+    let parameters = operation.parameters.iter().flatten();
+    let names = parameters.filter_map(|parameter| match parameter {
+        RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => {
+            Some(parameter.name.clone())
+        }
         _ => None,
-    })
-    .collect()
+    });
+    names.collect()
 }
 
 /// Returns the query parameters of a route.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    let known = PARAMETERS.get(&(method.clone(), path.to_string()));
-    known.into_iter().flatten().map(String::as_str).collect()
+    let parameters = PARAMETERS.get(&(method.clone(), path.to_string()));
+    parameters.into_iter().flatten().map(String::as_str).collect()
 }
 
 /// Returns the document, adapted to the machines' number of axes and to the required
 /// authentication.
 pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>, Fault> {
     let mut document = serde_json::to_value(&*DOCUMENT).map_err(|error| Fault::internal(&error))?;
-    let axes: Vec<usize> = app.machines.iter().map(|(_, grid)| grid.axes()).collect();
-    let bounds = (axes.iter().min().copied(), axes.iter().max().copied());
+    let axes = || app.machines.iter().map(|(_, grid)| grid.axes());
+    let axes = axes().min().unwrap_or(1)..=axes().max().unwrap_or(3);
     if let Some(schemas) = document["components"]["schemas"].as_object_mut() {
         for schema in schemas.values_mut() {
-            widen(schema);
-            refine(schema, bounds);
+            widen_integers(schema);
+            constrain_coordinates(schema, &axes);
+            require_shape_or_nodes(schema);
         }
         // A command in a batch has only the member that names it.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
-            for one in commands {
-                one["additionalProperties"] = false.into();
+            for command in commands {
+                command["additionalProperties"] = false.into();
             }
         }
     }
-    secure(&mut document, app.access.asks(), app.access.certificates());
+    add_security(&mut document, &app.access);
     Ok(Json(document))
 }
 
 /// Describes how callers authenticate: with a bearer token, with a certificate if the service
 /// requests one, or not at all.
-fn secure(document: &mut Value, asks: bool, certificates: bool) {
+fn add_security(document: &mut Value, access: &Access) {
     let token = "a token from --token-file";
     let mut schemes = json!({
         "token": { "type": "http", "scheme": "bearer", "description": token },
     });
     let mut ways = vec![json!({ "token": [] })];
-    if certificates {
+    if access.certificates() {
         let certificate = "a client certificate issued by a CA in --client-ca";
         schemes["certificate"] = json!({ "type": "mutualTLS", "description": certificate });
         ways.push(json!({ "certificate": [] }));
     }
-    if !asks {
+    if !access.requires_authentication() {
         ways.insert(0, json!({}));
     }
     document["components"]["securitySchemes"] = schemes;
     let Some(paths) = document["paths"].as_object_mut() else { return };
-    for (_, item) in paths.iter_mut().filter(|(path, _)| !OPEN.contains(&path.as_str())) {
+    for (_, item) in paths.iter_mut().filter(|(path, _)| !PUBLIC.contains(&path.as_str())) {
         for (_, operation) in item.as_object_mut().into_iter().flatten() {
             operation["security"] = ways.clone().into();
         }
@@ -112,7 +116,7 @@ fn secure(document: &mut Value, asks: bool, certificates: bool) {
 }
 
 /// Widens integers in bodies to unsigned 64 bits, because `int64` would exclude the upper half.
-fn widen(schema: &mut Value) {
+fn widen_integers(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
             if members.get("format").is_some_and(|format| format == "int64") {
@@ -120,52 +124,57 @@ fn widen(schema: &mut Value) {
                 members.insert("maximum".to_string(), u64::MAX.into());
                 members.entry("minimum").or_insert(i64::MIN.into());
             }
-            members.values_mut().for_each(widen);
+            members.values_mut().for_each(widen_integers);
         }
-        Value::Array(list) => list.iter_mut().for_each(widen),
+        Value::Array(list) => list.iter_mut().for_each(widen_integers),
         _ => {}
     }
 }
 
-/// Adds constraints that types cannot express: the number and range of coordinates, and the choice
-/// between a shape and a number of nodes.
-fn refine(schema: &mut Value, (least, most): (Option<usize>, Option<usize>)) {
-    let is_asked = schema.get("additionalProperties").is_some_and(|more| more == false);
+/// Limits the number and range of coordinates, which types cannot express.
+fn constrain_coordinates(schema: &mut Value, axes: &RangeInclusive<usize>) {
     let Some(members) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
-    for (name, from) in [("shape", 1), ("base", 0), ("sides", 1), ("node", 0)] {
+    for (name, min) in [("shape", 1), ("base", 0), ("sides", 1), ("node", 0)] {
         let Some(list) = members.get_mut(name).filter(|list| list["items"].is_object()) else {
             continue;
         };
-        (list["minItems"], list["maxItems"]) = (json!(least), json!(most));
-        list["items"]["minimum"] = json!(from);
+        (list["minItems"], list["maxItems"]) = (json!(axes.start()), json!(axes.end()));
+        list["items"]["minimum"] = json!(min);
         if name == "base" || name == "sides" {
             list["items"]["maximum"] = json!(u16::MAX);
         }
     }
     for name in ["fail", "repair"] {
         if let Some(list) = members.get_mut(name) {
-            (list["items"]["minItems"], list["items"]["maxItems"]) = (json!(least), json!(most));
+            let nodes = &mut list["items"];
+            (nodes["minItems"], nodes["maxItems"]) = (json!(axes.start()), json!(axes.end()));
         }
     }
-    let waits = members.contains_key("waiting");
-    if is_asked && members.contains_key("shape") && members.contains_key("nodes") {
-        // Client generators would turn `oneOf` into two types and drop all other members.
-        let only = |name: &str, kind: Value| json!({ "properties": { name: kind } });
-        let mut shape = only("shape", json!({ "not": { "type": "null" } }));
-        shape["required"] = json!(["shape"]);
-        let mut nodes = only("nodes", json!({ "not": { "type": "null" } }));
-        nodes["required"] = json!(["nodes"]);
-        let mut none = json!({ "properties": { "nodes": { "type": "null" } } });
-        if waits {
-            // A waiting request is a third choice.
-            none["properties"]["waiting"] = json!({ "type": "null" });
-            let mut waiting = only("waiting", json!({ "not": { "type": "null" } }));
-            waiting["required"] = json!(["waiting"]);
-            let alone = only("waiting", json!({ "type": "null" }));
-            nodes = json!({ "if": nodes, "then": alone, "else": waiting });
-        }
-        schema["if"] = shape;
-        schema["then"] = none;
-        schema["else"] = nodes;
+}
+
+/// Requires either a shape or a number of nodes in a request.
+fn require_shape_or_nodes(schema: &mut Value) {
+    let is_request = schema.get("additionalProperties").is_some_and(|more| more == false);
+    let Some(members) = schema.get("properties").and_then(Value::as_object) else { return };
+    let may_wait = members.contains_key("waiting");
+    if !is_request || !members.contains_key("shape") || !members.contains_key("nodes") {
+        return;
     }
+    // Client generators would turn `oneOf` into two types and drop all other members.
+    let is_given = |name: &str| {
+        let given = json!({ "not": { "type": "null" } });
+        json!({ "properties": { name: given }, "required": [name] })
+    };
+    let is_null = |name: &str| json!({ "properties": { name: { "type": "null" } } });
+    let (mut then, mut otherwise) = (is_null("nodes"), is_given("nodes"));
+    if may_wait {
+        // A waiting request is a third choice.
+        then["properties"]["waiting"] = json!({ "type": "null" });
+        otherwise = json!({
+            "if": otherwise, "then": is_null("waiting"), "else": is_given("waiting"),
+        });
+    }
+    schema["if"] = is_given("shape");
+    schema["then"] = then;
+    schema["else"] = otherwise;
 }

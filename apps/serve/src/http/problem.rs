@@ -1,18 +1,19 @@
-//! HTTP replies: statuses, JSON, and errors as RFC 9457 problems.
+//! Errors as RFC 9457 problems, with their statuses.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::core::{Reason, Reply, Written, problem};
+use super::reply::to_json;
+use crate::core::{FormattedReply, Problem, Reason, Reply};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
 /// The reason why a request was not carried out (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Problem {
+#[schema(as = Problem)]
+pub(crate) struct ProblemReply {
     /// `urn:pavior:problem:` followed by `reason`.
     r#type: String,
     title: &'static str,
@@ -37,24 +38,26 @@ pub(crate) struct Problem {
     pub(crate) oldest: Option<u64>,
 }
 
-impl From<&problem::Problem> for Problem {
-    fn from(problem: &problem::Problem) -> Problem {
-        let problem::Problem { reason, detail, quota } = problem;
-        let (word, title) = (reason.word(), reason.title());
-        let (quota, used) = quota.map(|of| (of.quota, of.used)).unzip();
-        Problem { quota, used, ..Problem::new(status(*reason), word, title, detail.clone()) }
+impl From<&Problem> for ProblemReply {
+    fn from(Problem { reason, detail, quota }: &Problem) -> ProblemReply {
+        let status = status_of_reason(*reason);
+        ProblemReply {
+            quota: quota.map(|quota| quota.quota),
+            used: quota.map(|quota| quota.used),
+            ..ProblemReply::new(status, reason.word(), reason.title(), detail.clone())
+        }
     }
 }
 
-impl Problem {
-    fn new(status: u16, word: &'static str, title: &'static str, detail: String) -> Problem {
-        let r#type = format!("urn:pavior:problem:{word}");
+impl ProblemReply {
+    fn new(status: u16, reason: &'static str, title: &'static str, detail: String) -> ProblemReply {
+        let r#type = format!("urn:pavior:problem:{reason}");
         let (diagnosis, quota, used, oldest) = (None, None, None, None);
-        Problem { r#type, title, status, detail, reason: word, diagnosis, quota, used, oldest }
+        ProblemReply { r#type, title, status, detail, reason, diagnosis, quota, used, oldest }
     }
 }
 
-fn status(reason: Reason) -> u16 {
+pub(super) fn status_of_reason(reason: Reason) -> u16 {
     match reason {
         Reason::NoScheduler | Reason::BadValue => 400,
         Reason::OperatorOnly | Reason::OtherTenant => 403,
@@ -78,97 +81,33 @@ fn status(reason: Reason) -> u16 {
     }
 }
 
-/// The answers to a batch.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Answers<'a> {
-    answers: Vec<Answer<'a>>,
-}
-
-/// The answer to a command in a batch.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct Answer<'a> {
-    status: u16,
-    #[schema(value_type = Object)]
-    body: Body<'a>,
-}
-
-/// The body of a reply.
-struct Body<'a>(&'a Reply);
-
-impl Serialize for Body<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Reply::Granted(lease) | Reply::Renewed(lease) => lease.serialize(serializer),
-            Reply::Waiting(waiting) => waiting.serialize(serializer),
-            Reply::Ended(ended) => ended.serialize(serializer),
-            Reply::Node(node) => node.serialize(serializer),
-            Reply::Reserved(one) | Reply::Unreserved(one) => one.serialize(serializer),
-            Reply::Clock(clock) => clock.serialize(serializer),
-            Reply::Batch(replies) => {
-                let answer = |reply| Answer { status: status_of(reply), body: Body(reply) };
-                Answers { answers: replies.iter().map(answer).collect() }.serialize(serializer)
-            }
-            Reply::Done => serializer.serialize_map(Some(0))?.end(),
-            Reply::Problem(problem) => Problem::from(problem).serialize(serializer),
-            Reply::Kept(_) => {
-                unreachable!("it is written, and the commands of a batch have no key")
-            }
-        }
-    }
-}
-
-fn status_of(reply: &Reply) -> u16 {
-    match reply {
-        Reply::Granted(_) | Reply::Reserved(_) => 201,
-        Reply::Waiting(_) => 202,
-        Reply::Problem(problem) => status(problem.reason),
-        Reply::Kept(written) => written.status,
-        _ => 200,
-    }
-}
-
-/// Formats a reply for the client, which is also stored in case the client retries.
-pub fn written(reply: &Reply) -> Written {
-    match reply {
-        Reply::Kept(written) => written.clone(),
-        reply => Written { status: status_of(reply), body: text(&Body(reply)) },
-    }
-}
-
-fn text(body: &impl Serialize) -> String {
-    serde_json::to_string(body).expect("keys in replies are strings")
-}
-
-impl IntoResponse for Reply {
-    fn into_response(self) -> Response {
-        let Written { status, body } = match self {
-            Reply::Kept(written) => written,
-            reply => written(&reply),
-        };
-        let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let kind = if status >= 400 { "application/problem+json" } else { "application/json" };
-        (code, [(header::CONTENT_TYPE, kind)], body).into_response()
-    }
-}
-
 /// The failure of a request, because of its command or because of the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
-    pub(crate) problem: Box<Problem>,
+    pub(crate) problem: Box<ProblemReply>,
     /// The time to wait before trying again, in seconds.
-    pub(crate) retry_after: Option<u32>,
+    retry_after: Option<u32>,
 }
 
 impl Fault {
     /// Returns the fault of a request that did not reach a decision.
-    pub(crate) fn new(status: StatusCode, word: &'static str, detail: impl Into<String>) -> Fault {
+    pub(crate) fn new(
+        status: StatusCode,
+        reason: &'static str,
+        detail: impl Into<String>,
+    ) -> Fault {
         let title = status.canonical_reason().unwrap_or_default();
-        let problem = Problem::new(status.as_u16(), word, title, detail.into());
+        let problem = ProblemReply::new(status.as_u16(), reason, title, detail.into());
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    pub(crate) fn large_body(most: usize) -> Fault {
-        let detail = format!("a body may have at most {most} bytes");
+    /// Adds the time to wait before trying again, in seconds.
+    pub(crate) fn with_retry_after(self, seconds: u32) -> Fault {
+        Fault { retry_after: Some(seconds), ..self }
+    }
+
+    pub(crate) fn large_body(max: usize) -> Fault {
+        let detail = format!("a body may have at most {max} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
@@ -179,20 +118,20 @@ impl Fault {
     }
 
     /// Returns the reply, to be stored.
-    pub(crate) fn written(&self) -> Written {
-        Written { status: self.problem.status, body: text(&self.problem) }
+    pub(crate) fn written(&self) -> FormattedReply {
+        FormattedReply { status: self.problem.status, body: to_json(&self.problem) }
     }
 }
 
-impl From<problem::Problem> for Fault {
-    fn from(problem: problem::Problem) -> Fault {
-        Fault { problem: Box::new(Problem::from(&problem)), retry_after: None }
+impl From<Problem> for Fault {
+    fn from(problem: Problem) -> Fault {
+        Fault { problem: Box::new(ProblemReply::from(&problem)), retry_after: None }
     }
 }
 
 impl From<Unavailable> for Fault {
     fn from(unavailable: Unavailable) -> Fault {
-        let (word, detail) = match unavailable {
+        let (reason, detail) = match unavailable {
             Unavailable::Busy => {
                 ("busy", "too many requests are waiting; try again later".to_string())
             }
@@ -204,14 +143,13 @@ impl From<Unavailable> for Fault {
             ),
             Unavailable::Stopping => ("stopping", "the service is stopping".to_string()),
         };
-        let fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, word, detail);
-        Fault { retry_after: Some(1), ..fault }
+        Fault::new(StatusCode::SERVICE_UNAVAILABLE, reason, detail).with_retry_after(1)
     }
 }
 
 impl IntoResponse for Fault {
     fn into_response(self) -> Response {
-        let mut response = Reply::Kept(self.written()).into_response();
+        let mut response = Reply::Stored(self.written()).into_response();
         if response.status() == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);

@@ -8,9 +8,9 @@ use axum::Json;
 use pavior::Request;
 use pavior::workload::Shaper;
 
-use super::body::{ask, freedom};
+use super::body::NodesRequested;
 use super::fair_queue::FairQueue;
-use super::machines::board_of;
+use super::machines::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
@@ -26,7 +26,7 @@ pub(super) struct Moment {
 
 impl App {
     /// Answers a caller's question when it is its turn in the queue.
-    pub(super) async fn answer<T: Send + 'static>(
+    pub(super) async fn answer_question<T: Send + 'static>(
         &self,
         queue: &FairQueue,
         caller: &Caller,
@@ -34,9 +34,9 @@ impl App {
     ) -> Result<Json<T>, Fault> {
         let view = self.writer.view().await?;
         let (now_ms, seed) = (self.writer.clock.now_ms(), self.seed);
-        let asker = caller.clone();
+        let owner = caller.clone();
         let work = move |stop: &Arc<AtomicBool>| {
-            answer(&Moment { view, caller: asker, now_ms, seed, stop: stop.clone() })
+            answer(&Moment { view, caller: owner, now_ms, seed, stop: stop.clone() })
         };
         Ok(Json(queue.run(caller, work).await??))
     }
@@ -45,7 +45,7 @@ impl App {
 impl Moment {
     /// Returns a machine, by default the first one.
     pub(super) fn board(&self, name: Option<&str>) -> Result<&BoardView, Problem> {
-        board_of(&self.view, name)
+        machine_in(&self.view, name)
     }
 
     /// Returns a copy of a machine with its leases, queue and reservations.
@@ -54,16 +54,16 @@ impl Moment {
     }
 
     /// Parses a request. The machine's shape rule converts a number of nodes to a box.
-    pub(super) fn request(
+    pub(super) fn request<'a>(
         &self,
         board: &BoardView,
-        (shape, nodes): (Option<&[u64]>, Option<u64>),
-        word: Option<&str>,
+        nodes: impl Into<NodesRequested<'a>>,
     ) -> Result<Request, Problem> {
-        let asked = ask(shape, nodes, &board.grid)?;
+        let nodes = nodes.into();
+        let ask = nodes.ask(&board.grid)?;
         let rule = board.spec.shape_rule.parse();
         let rule = rule.expect("the rule was parsed when the machine was created");
-        let request = asked.request(&mut Shaper::new(&rule, &board.grid, self.seed, 0));
-        Ok(request.with_freedom(freedom(word)?))
+        let request = ask.request(&mut Shaper::new(&rule, &board.grid, self.seed, 0));
+        Ok(request.with_freedom(nodes.freedom()?))
     }
 }

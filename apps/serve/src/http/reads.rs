@@ -7,24 +7,25 @@ use axum::extract::{Extension, Path, State};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::in_query;
-use super::changes::number;
-use super::extract::InQuery;
-use super::machines::{board_of, unknown_machine};
+use super::body::query_number;
+use super::changes::lease_id;
+use super::extract::QueryParams;
+use super::machines::machine_in;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
-use crate::core::reply::{Lease, Waiting};
-use crate::core::{Caller, Problem, Reason, StateView, WaitingRequest};
+use crate::core::reply::{LeaseReply, Waiting};
+use crate::core::{self, Caller, Problem, Reason, StateView, WaitingRequest};
 use crate::waits;
 
-const PAGE: usize = 10_000;
+/// The maximum number of leases in a reply.
+const MAX_LEASES: usize = 10_000;
 
 /// The part of the leases to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
     /// Only leases with numbers greater than this one.
-    #[serde(default, deserialize_with = "in_query")]
+    #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
     /// The maximum number of entries [default: 1000].
     #[param(minimum = 1, maximum = 10000)]
@@ -40,7 +41,7 @@ pub(crate) struct QueueQuery {
     /// The machine; by default all machines.
     machine: Option<String>,
     /// The maximum number of entries, oldest first within each machine; by default all.
-    #[serde(default, deserialize_with = "in_query")]
+    #[serde(default, deserialize_with = "query_number")]
     limit: Option<u64>,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct QueueQuery {
 pub(crate) struct Leases {
     /// The number of the last record included.
     seq: u64,
-    leases: Vec<Lease>,
+    leases: Vec<LeaseReply>,
     /// The value of `after` for the next part; null if this is the last part.
     next: Option<u64>,
 }
@@ -69,7 +70,7 @@ pub(crate) struct Queue {
 #[serde(untagged)]
 pub(crate) enum LeaseOrWaiting {
     /// A lease.
-    Held(Lease),
+    Held(LeaseReply),
     /// A waiting request.
     Waiting(Waiting),
 }
@@ -85,25 +86,24 @@ pub(crate) enum LeaseOrWaiting {
 pub(crate) async fn leases(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<ListQuery>,
+    QueryParams(query): QueryParams<ListQuery>,
 ) -> Result<Json<Leases>, Fault> {
-    let most = query.limit.unwrap_or(1000);
-    if !(1..=PAGE).contains(&most) {
-        return Err(Problem::bad(format!("\"limit\" must be from 1 to {PAGE}")).into());
+    let limit = query.limit.unwrap_or(1000);
+    if !(1..=MAX_LEASES).contains(&limit) {
+        return Err(Problem::bad(format!("\"limit\" must be from 1 to {MAX_LEASES}")).into());
     }
     let view = app.writer.view().await?;
-    if view.board_index(query.machine.as_deref()).is_none() {
-        return Err(unknown_machine(query.machine.as_deref()).into());
-    }
+    let machine = query.machine.as_deref();
+    machine_in(&view, machine)?;
     let after = query.after.unwrap_or(0);
-    let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
-    let mut seen = view.leases.iter().filter(|lease| {
-        lease.id > after && here(&lease.machine) && caller.may_touch(&lease.tenant)
+    let mut visible = view.leases.values().filter(|lease| {
+        lease.id > after
+            && machine.is_none_or(|name| lease.machine == name)
+            && caller.may_touch(&lease.tenant)
     });
-    let page: Vec<_> = seen.by_ref().take(most).collect();
-    let next = seen.next().and(page.last()).map(|lease| lease.id);
-    let grid = |machine: &str| *view.grid(machine).unwrap_or(app.grid(None));
-    let leases = page.iter().map(|lease| Lease::of(&grid(&lease.machine), lease)).collect();
+    let page: Vec<_> = visible.by_ref().take(limit).collect();
+    let next = visible.next().and(page.last()).map(|lease| lease.id);
+    let leases = page.iter().map(|lease| describe(&view, lease)).collect::<Result<_, _>>()?;
     Ok(Json(Leases { seq: view.seq, leases, next }))
 }
 
@@ -121,16 +121,16 @@ pub(crate) async fn lease(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<LeaseOrWaiting>, Fault> {
-    let id = number(&id)?;
+    let id = lease_id(&id)?;
     let view = app.writer.view().await?;
-    let held = view.leases.get(&id);
-    if let Some(lease) = held.filter(|lease| caller.may_touch(&lease.tenant)) {
-        let grid = view.grid(&lease.machine).unwrap_or(app.grid(None));
-        return Ok(Json(LeaseOrWaiting::Held(Lease::of(grid, lease))));
+    let lease = view.leases.get(id).filter(|lease| caller.may_touch(&lease.tenant));
+    if let Some(lease) = lease {
+        return Ok(Json(LeaseOrWaiting::Held(describe(&view, lease)?)));
     }
-    let asked = waiting_list(&app, &view, &caller, wanted(&view, &caller, |one| one.id == id));
+    let request = visible_requests(&view, &caller, |request| request.id == id);
+    let mut waiting = waiting_list(&app, &view, &caller, request).await?;
     let unknown = || Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
-    Ok(Json(LeaseOrWaiting::Waiting(asked.await?.pop().ok_or_else(unknown)?)))
+    Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 
 /// Returns waiting requests with the reasons, by machine, in queue order.
@@ -141,30 +141,37 @@ pub(crate) async fn lease(
 pub(crate) async fn queue(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<QueueQuery>,
+    QueryParams(query): QueryParams<QueueQuery>,
 ) -> Result<Json<Queue>, Fault> {
     let view = app.writer.view().await?;
-    if query.machine.is_some() {
-        board_of(&view, query.machine.as_deref())?;
+    let machine = query.machine.as_deref();
+    machine_in(&view, machine)?;
+    let mut requests = visible_requests(&view, &caller, |request| {
+        machine.is_none_or(|name| request.machine == name)
+    });
+    let total = requests.len() as u64;
+    if let Some(limit) = query.limit {
+        requests.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     }
-    let here =
-        |one: &WaitingRequest| query.machine.as_ref().is_none_or(|name| one.machine == *name);
-    let most = query.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut seen = wanted(&view, &caller, here);
-    let total = seen.len() as u64;
-    seen.truncate(most);
-    let waiting = waiting_list(&app, &view, &caller, seen).await?;
+    let waiting = waiting_list(&app, &view, &caller, requests).await?;
     Ok(Json(Queue { seq: view.seq, waiting, total }))
 }
 
+fn describe(view: &StateView, lease: &core::Lease) -> Result<LeaseReply, Fault> {
+    let unknown = || Fault::internal(&format!("lease {} is on an unknown machine", lease.id));
+    let grid = view.grid(&lease.machine).ok_or_else(unknown)?;
+    Ok(LeaseReply::of(grid, lease))
+}
+
 /// Selects waiting requests visible to a caller.
-fn wanted(
+fn visible_requests(
     view: &StateView,
     caller: &Caller,
-    wanted: impl Fn(&WaitingRequest) -> bool,
+    is_selected: impl Fn(&WaitingRequest) -> bool,
 ) -> Vec<Arc<WaitingRequest>> {
-    let seen = |one: &&Arc<WaitingRequest>| caller.may_touch(&one.tenant) && wanted(one);
-    view.waiting.iter().filter(seen).cloned().collect()
+    let requests = view.waiting.iter();
+    let visible = requests.filter(|request| caller.may_touch(&request.tenant));
+    visible.filter(|request| is_selected(request)).cloned().collect()
 }
 
 /// Describes waiting requests, with reasons and forecasts.
@@ -172,27 +179,27 @@ async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,
     caller: &Caller,
-    seen: Vec<Arc<WaitingRequest>>,
+    requests: Vec<Arc<WaitingRequest>>,
 ) -> Result<Vec<Waiting>, Fault> {
-    if seen.is_empty() {
+    if requests.is_empty() {
         return Ok(Vec::new());
     }
-    let (shared, view, seen_by) = (app.clone(), view.clone(), caller.clone());
+    let (shared, view, reader) = (app.clone(), view.clone(), caller.clone());
     let work = move |_: &_| {
         let mut list = Vec::new();
         for board in &view.boards {
-            let here = || seen.iter().filter(|one| one.machine == board.spec.name);
-            if here().next().is_none() {
+            let on_board = || requests.iter().filter(|one| one.machine == board.spec.name);
+            if on_board().next().is_none() {
                 continue;
             }
             let now_ms = shared.writer.clock.now_ms();
-            let known = shared.waits.of(&view, board, now_ms, shared.seed)?;
-            let names = waits::Names::of(&view, board, &seen_by);
-            let foretold = shared.forecasts.starts(board);
-            list.extend(here().map(|one| {
-                let waits_for = known.get(&one.id).map(|why| names.shown(why));
-                let forecast = foretold.of(one.id).map(Box::new);
-                Waiting { waits_for, forecast, ..Waiting::of(&board.grid, one) }
+            let reasons = shared.waits.of(&view, board, now_ms, shared.seed)?;
+            let names = waits::Names::of(&view, board, &reader);
+            let starts = shared.forecasts.starts(board);
+            list.extend(on_board().map(|request| {
+                let waits_for = reasons.get(&request.id).map(|reason| names.waits_for(reason));
+                let forecast = starts.of(request.id).map(Box::new);
+                Waiting { waits_for, forecast, ..Waiting::of(&board.grid, request) }
             }));
         }
         Ok(list)

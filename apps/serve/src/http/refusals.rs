@@ -10,22 +10,21 @@ use pavior::answers::json::Point;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::App;
-use super::Fault;
-use super::body::in_query;
-use super::extract::InQuery;
-use super::machines::unknown_machine;
+use super::body::query_number;
+use super::extract::QueryParams;
 use super::statuses::{Guarded, Missing};
+use super::{App, Fault};
 use crate::core::reply::Instant;
 use crate::core::shares::Shares;
 use crate::core::{Ask, Caller, JobName, LeaseRequest, Problem, Reason, Reply};
 
+/// The maximum number of refusals stored.
 const MAX_REFUSALS: usize = 1024;
 
 /// A refused request.
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedEntry {
     /// The refusal's number, which starts at 1 when the service starts.
     id: u64,
     /// The time of the refusal.
@@ -45,25 +44,13 @@ pub(crate) struct Refused {
     detail: String,
 }
 
-/// Returns the problem in a reply that counts as a refusal.
-fn refusal(reply: &Reply) -> Option<&Problem> {
-    match reply {
-        Reply::Problem(problem)
-            if matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota) =>
-        {
-            Some(problem)
-        }
-        _ => None,
-    }
-}
-
 /// Recently refused requests by tenant ([`Shares`]).
 #[derive(Default)]
-pub(crate) struct Refusals(Mutex<Shares<Option<String>, Refused, 1>>);
+pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
     /// Adds the caller's requests that a reply refuses.
-    pub(super) fn note(
+    pub(super) fn record(
         &self,
         app: &App,
         caller: &Caller,
@@ -76,42 +63,47 @@ impl Refusals {
         };
         for (request, reply) in requests.into_iter().zip(replies) {
             if let (Some(request), Some(problem)) = (request, refusal(reply)) {
-                self.add(Refused::of(app, caller, request, problem));
+                self.add(RefusedEntry::of(app, caller, request, problem));
             }
         }
     }
 
-    fn add(&self, refused: Refused) {
-        let mut kept = self.0.lock();
-        let id = kept.number();
-        kept.insert(id, refused.tenant.clone(), [1], Refused { id, ..refused });
-        if kept.total() > [MAX_REFUSALS] {
-            kept.remove_from_largest(0);
+    fn add(&self, entry: RefusedEntry) {
+        let mut entries = self.0.lock();
+        let id = entries.number();
+        entries.insert(id, entry.tenant.clone(), [1], RefusedEntry { id, ..entry });
+        if entries.total() > [MAX_REFUSALS] {
+            entries.remove_from_largest(0);
         }
     }
 
     /// Returns the refusals visible to a caller after a number, oldest first.
-    fn seen(&self, caller: &Caller, after: Option<u64>, machine: Option<&str>) -> RefusalsReply {
-        let kept = self.0.lock();
-        let last = kept.last();
+    fn visible_to(
+        &self,
+        caller: &Caller,
+        after: Option<u64>,
+        machine: Option<&str>,
+    ) -> RefusalsReply {
+        let entries = self.0.lock();
+        let last = entries.last();
         let after = after.filter(|&after| after <= last).unwrap_or(0);
-        let own = kept.iter().map(|(_, _, one)| one).filter(|one| {
-            one.id > after
-                && caller.may_touch(one.tenant.as_deref().unwrap_or_default())
-                && machine.is_none_or(|name| one.machine == name)
+        let visible = entries.iter().map(|(_, _, entry)| entry).filter(|entry| {
+            entry.id > after
+                && caller.may_touch(entry.tenant.as_deref().unwrap_or_default())
+                && machine.is_none_or(|name| entry.machine == name)
         });
-        RefusalsReply { refusals: own.cloned().collect(), last }
+        RefusalsReply { refusals: visible.cloned().collect(), last }
     }
 }
 
-impl Refused {
-    fn of(app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) -> Refused {
+impl RefusedEntry {
+    fn of(app: &App, caller: &Caller, request: LeaseRequest, problem: &Problem) -> RefusedEntry {
         let grid = app.grid(request.machine.as_deref());
         let (nodes, shape) = match request.ask {
             Ask::Shape(sides) => (pavior::boxes::volume(sides), Some(Point::of(grid, sides))),
             Ask::Nodes(nodes) | Ask::Beyond(nodes) => (u64::from(nodes), None),
         };
-        Refused {
+        RefusedEntry {
             id: 0,
             at: Instant(app.writer.clock.now_ms()),
             machine: request.machine.unwrap_or_else(|| app.machines[0].0.name.clone()),
@@ -125,6 +117,18 @@ impl Refused {
     }
 }
 
+/// Returns the problem in a reply that counts as a refusal.
+fn refusal(reply: &Reply) -> Option<&Problem> {
+    match reply {
+        Reply::Problem(problem)
+            if matches!(problem.reason, Reason::Refused(_) | Reason::OverQuota) =>
+        {
+            Some(problem)
+        }
+        _ => None,
+    }
+}
+
 /// The part of the refusals to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -133,7 +137,7 @@ pub(crate) struct RefusalsQuery {
     machine: Option<String>,
     /// Only refusals after this number. A number beyond the last, from before a restart, selects
     /// all.
-    #[serde(default, deserialize_with = "in_query")]
+    #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
 
@@ -142,7 +146,7 @@ pub(crate) struct RefusalsQuery {
 #[schema(as = Refusals)]
 pub(crate) struct RefusalsReply {
     /// The refusals visible to the caller, oldest first.
-    refusals: Vec<Refused>,
+    refusals: Vec<RefusedEntry>,
     /// The number of the last refusal, visible or not. It is the value of `after` for the next
     /// query.
     last: u64,
@@ -160,21 +164,19 @@ pub(crate) struct RefusalsReply {
 pub(crate) async fn refusals(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<RefusalsQuery>,
+    QueryParams(query): QueryParams<RefusalsQuery>,
 ) -> Result<Json<RefusalsReply>, Fault> {
     let machine = query.machine.as_deref();
-    if machine.is_some_and(|name| app.machines.iter().all(|(spec, _)| spec.name != name)) {
-        return Err(unknown_machine(machine).into());
-    }
-    Ok(Json(app.refusals.seen(&caller, query.after, machine)))
+    app.machine_index(machine)?;
+    Ok(Json(app.refusals.visible_to(&caller, query.after, machine)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn refused(tenant: &str) -> Refused {
-        Refused {
+    fn entry(tenant: &str) -> RefusedEntry {
+        RefusedEntry {
             id: 0,
             at: Instant(0),
             machine: "m".into(),
@@ -187,20 +189,20 @@ mod tests {
         }
     }
 
-    /// Checks that a tenant with many refused requests does not displace other tenants' refusals.
     #[test]
-    fn the_loudest_tenant_loses_its_oldest() {
-        let kept = Refusals::default();
-        kept.add(refused("quiet"));
+    fn many_refusals_of_one_tenant_do_not_displace_those_of_others() {
+        let entries = Refusals::default();
+        entries.add(entry("quiet"));
         for _ in 0..3 * MAX_REFUSALS {
-            kept.add(refused("loud"));
+            entries.add(entry("loud"));
         }
         let count = |caller: &Caller, after: u64, machine: Option<&str>| {
-            kept.seen(caller, Some(after), machine).refusals.len()
+            entries.visible_to(caller, Some(after), machine).refusals.len()
         };
         let quiet = Caller { tenant: Some("quiet".into()) };
         assert_eq!((count(&quiet, 0, None), count(&quiet, 0, Some("other"))), (1, 0));
-        let RefusalsReply { refusals: all, last } = kept.seen(&Caller::OPERATOR, None, Some("m"));
+        let RefusalsReply { refusals: all, last } =
+            entries.visible_to(&Caller::OPERATOR, None, Some("m"));
         assert_eq!((all.len(), all[0].id, all[MAX_REFUSALS - 1].id), (MAX_REFUSALS, 1, last));
         assert_eq!(count(&Caller::OPERATOR, last - 1, None), 1);
     }

@@ -5,23 +5,21 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Extension, Path, State};
-use pavior::Grid;
+use pavior::{Cuboid, Grid};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::{self, BoxBody, instant, read};
-use super::changes::number_of;
-use super::extract::{Change, ChangeHeaders, InQuery};
-use super::machines::unknown_machine;
+use super::body::{self, BoxBody, MAX_NAME_BYTES, instant, parse};
+use super::changes::parse_id;
+use super::extract::{Change, ChangeHeaders, QueryParams};
+use super::machines::machine_in;
 use super::statuses::{Guarded, Missing, Named};
 use super::{App, Fault};
-use crate::core::reply::Reservation;
+use crate::core::reply::ReservationReply;
 use crate::core::{Caller, Command, Problem, Reason, Reply, ReservationRequest};
 
 /// The maximum number of boxes and nodes in a reservation.
-const PARTS: usize = 4096;
-/// The maximum length of a reservation's name, in bytes.
-const NAME: usize = 255;
+const MAX_PARTS: usize = 4096;
 
 /// Nodes to reserve in advance, as boxes, single nodes or both.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -62,7 +60,7 @@ pub(crate) struct Reservations {
     /// The number of the last record included.
     seq: u64,
     /// Current and future reservations, by number.
-    reservations: Vec<Reservation>,
+    reservations: Vec<ReservationReply>,
 }
 
 /// Returns the advance reservations.
@@ -76,18 +74,23 @@ pub(crate) struct Reservations {
 pub(crate) async fn reservations(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<ReservationsQuery>,
+    QueryParams(query): QueryParams<ReservationsQuery>,
 ) -> Result<Json<Reservations>, Fault> {
     let view = app.writer.view().await?;
-    if view.board_index(query.machine.as_deref()).is_none() {
-        return Err(unknown_machine(query.machine.as_deref()).into());
-    }
-    let here = |machine: &str| query.machine.as_deref().is_none_or(|name| name == machine);
-    let leases = || view.leases.iter().map(|lease| &**lease);
-    let seen = || leases().filter(|lease| caller.may_touch(&lease.tenant));
-    let asked = view.reservations.iter().filter(|one| here(&one.machine));
-    let shown = asked.map(|one| Reservation::of(app.grid(Some(&one.machine)), one, seen()));
-    Ok(Json(Reservations { seq: view.seq, reservations: shown.collect() }))
+    let machine = query.machine.as_deref();
+    machine_in(&view, machine)?;
+    let visible = || {
+        let leases = view.leases.values().map(|lease| &**lease);
+        leases.filter(|lease| caller.may_touch(&lease.tenant))
+    };
+    let reservations = view.reservations.iter();
+    let reservations = reservations
+        .filter(|reservation| machine.is_none_or(|name| reservation.machine == name))
+        .map(|reservation| {
+            ReservationReply::of(app.grid(Some(&reservation.machine)), reservation, visible())
+        })
+        .collect();
+    Ok(Json(Reservations { seq: view.seq, reservations }))
 }
 
 /// Reserves nodes in advance (operator). No job is started on these nodes if it is expected to run
@@ -97,11 +100,11 @@ pub(crate) async fn reservations(
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
-    responses((status = 201, description = "the reservation", body = Reservation), Named)
+    responses((status = 201, description = "the reservation", body = ReservationReply), Named)
 )]
 pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        let body: ReservationBody = read(bytes)?;
+        let body: ReservationBody = parse(bytes)?;
         let grid = *app.grid(body.machine.as_deref());
         body.request(&grid).map(Command::Reserve)
     };
@@ -110,18 +113,20 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
 
 /// Cancels a reservation (operator).
 #[utoipa::path(
-    post, path = "/v1/reservations/{id}/cancel", tag = "reservations",
+    post, path = "/v1/reservations/{id}/cancel", operation_id = "give_up", tag = "reservations",
     params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),
-    responses((status = 200, description = "the canceled reservation", body = Reservation), Named)
+    responses(
+        (status = 200, description = "the canceled reservation", body = ReservationReply), Named
+    )
 )]
-pub(crate) async fn give_up(
+pub(crate) async fn cancel(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
     change: Change,
 ) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
-        body::nothing(bytes)?;
-        let id = number_of(&id, "reservation", Reason::UnknownReservation)?;
+        body::check_empty(bytes)?;
+        let id = parse_id(&id, "reservation", Reason::UnknownReservation)?;
         Ok(Command::Unreserve { id })
     };
     change.carry_out(&app, &format!("unreserve/{id}"), command).await
@@ -129,17 +134,17 @@ pub(crate) async fn give_up(
 
 impl ReservationBody {
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
-        if self.parts.len() + self.nodes.len() > PARTS {
+        if self.parts.len() + self.nodes.len() > MAX_PARTS {
             return Err(Problem::bad(format!(
-                "\"parts\" and \"nodes\" may have at most {PARTS} elements in total"
+                "\"parts\" and \"nodes\" may have at most {MAX_PARTS} elements in total"
             )));
         }
-        if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > NAME) {
-            return Err(Problem::bad(format!("\"name\" must have 1 to {NAME} bytes")));
+        if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_NAME_BYTES) {
+            return Err(Problem::bad(format!("\"name\" must have 1 to {MAX_NAME_BYTES} bytes")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
-        let single = |node: &Vec<u64>| body::node(node, grid).map(pavior::Cuboid::node);
-        let parts = boxes.chain(self.nodes.iter().map(single)).collect::<Result<_, _>>()?;
+        let nodes = self.nodes.iter().map(|node| body::node(node, grid).map(Cuboid::node));
+        let parts = boxes.chain(nodes).collect::<Result<_, _>>()?;
         Ok(ReservationRequest {
             machine: self.machine,
             parts,

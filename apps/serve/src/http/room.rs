@@ -11,48 +11,36 @@ use pavior::{Grid, JobId, Machine, NodeId, Time};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::body::{self, instant, millis};
-use super::extract::InBody;
+use super::body::{self, instant, millis, request_body};
+use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
 use crate::core::schema;
 use crate::core::{BoardView, Caller, Instant, Problem, micros};
-use crate::diagnose::instant as time;
 
 /// The maximum number of nodes to drain.
-const NODES: usize = 4096;
+const MAX_DRAINED: usize = 4096;
 
-/// The box or the nodes to free by a given time.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RoomBody {
-    /// The sides of the box, one per axis of the machine.
-    #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
-    shape: Option<Vec<u64>>,
-    /// The number of nodes, instead of a shape.
-    #[schema(minimum = 1)]
-    nodes: Option<u64>,
-    /// The freedom in placing the box; by default `turned`.
-    #[schema(value_type = Option<schema::BoxFreedom>)]
-    freedom: Option<String>,
-    /// The nodes to free, instead of a box.
-    #[schema(max_items = 4096)]
-    drain: Option<Vec<Vec<u64>>>,
-    /// The time when the nodes must be free (RFC 3339 in UTC).
-    #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
-    by: String,
-    /// The time for which the nodes are needed, in seconds, for computing delays [default: 0.001].
-    #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
-    for_s: Option<f64>,
-    /// The machine; by default the first one.
-    machine: Option<String>,
-    /// The maximum number of leases to move or requeue [default: 2].
-    #[schema(maximum = 4)]
-    max_jobs: Option<u32>,
-    /// True if leases may be requeued as well as moved.
-    #[serde(default)]
-    requeue: bool,
+request_body! {
+    /// The box or the nodes to free by a given time.
+    RoomBody(BoxFreedom) {
+        /// The nodes to free, instead of a box.
+        #[schema(max_items = 4096)]
+        drain: Option<Vec<Vec<u64>>>,
+        /// The time when the nodes must be free (RFC 3339 in UTC).
+        #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
+        by: String,
+        /// The time for which the nodes are needed, in seconds, to compute delays [default: 0.001].
+        #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
+        for_s: Option<f64>,
+        /// The maximum number of leases to move or requeue [default: 2].
+        #[schema(maximum = 4)]
+        max_jobs: Option<u32>,
+        /// True if leases may be requeued as well as moved.
+        #[serde(default)]
+        requeue: bool,
+    }
 }
 
 /// A plan to free nodes by a given time.
@@ -120,20 +108,20 @@ pub(crate) struct Delayed {
 pub(crate) async fn room(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InBody(body): InBody<RoomBody>,
+    JsonBody(body): JsonBody<RoomBody>,
 ) -> Result<Json<RoomAnswer>, Fault> {
     caller.may_see_moves()?;
-    app.answer(&app.questions, &caller, move |moment| planned(moment, &body)).await
+    app.answer_question(&app.questions, &caller, move |moment| plan_room(moment, &body)).await
 }
 
-fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
+fn plan_room(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
     let (now_ms, board) = (moment.now_ms, moment.board(body.machine.as_deref())?);
     let max_jobs = body.max_jobs.unwrap_or(2);
     if max_jobs > 4 {
         return Err(Problem::bad("\"max_jobs\" must be from 0 to 4"));
     }
     let machine = moment.machine(board)?;
-    let drain = body.drain.as_deref().map(|nodes| drained(nodes, &board.grid)).transpose()?;
+    let drain = body.drain.as_deref().map(|nodes| drained_nodes(nodes, &board.grid)).transpose()?;
     let shapes = match drain {
         Some(_) => Vec::new(),
         None => shapes(moment, machine.machine(), board, body)?,
@@ -154,8 +142,8 @@ fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
         requeue: body.requeue.then_some(micros(1)),
         limits: SearchLimits::jobs(max_jobs as usize),
     };
-    let found = question.plan(dispatcher, now);
-    let delayed = match (&found.plan, &board.spec.scheduler) {
+    let answer = question.plan(dispatcher, now);
+    let delayed = match (&answer.plan, &board.spec.scheduler) {
         (Some(plan), Some(name)) => {
             let scheduler = || {
                 let scheduler =
@@ -167,7 +155,7 @@ fn planned(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
         }
         _ => Vec::new(),
     };
-    Ok(RoomAnswer::of(&board.grid, &found, &delayed))
+    Ok(RoomAnswer::of(&board.grid, &answer, &delayed))
 }
 
 impl RoomAnswer {
@@ -179,7 +167,7 @@ impl RoomAnswer {
             lease: step.job.0,
             from: Place::all(grid, &step.from),
             to: Place::all(grid, &step.to),
-            ready: (*ready > Time::ZERO).then_some(time(*ready)),
+            ready: (*ready > Time::ZERO).then_some(Instant::from(*ready)),
         });
         let place = plan.and_then(|plan| plan.moves.boxes.first());
         RoomAnswer {
@@ -197,19 +185,19 @@ impl RoomAnswer {
 }
 
 impl Delayed {
-    fn of(one: &DelayedJob) -> Delayed {
+    fn of(job: &DelayedJob) -> Delayed {
         Delayed {
-            id: one.job.0,
-            before: time(one.before),
-            planned: one.planned.map(time),
-            by_s: one.delay().map(|delay| delay.0 as f64 / 1e6),
+            id: job.job.0,
+            before: Instant::from(job.before),
+            planned: job.planned.map(Instant::from),
+            by_s: job.delay().map(|delay| delay.0 as f64 / 1e6),
         }
     }
 }
 
-fn drained(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
-    if !(1..=NODES).contains(&nodes.len()) {
-        return Err(Problem::bad(format!("\"drain\" must have 1 to {NODES} nodes")));
+fn drained_nodes(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
+    if !(1..=MAX_DRAINED).contains(&nodes.len()) {
+        return Err(Problem::bad(format!("\"drain\" must have 1 to {MAX_DRAINED} nodes")));
     }
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }
@@ -220,8 +208,7 @@ fn shapes(
     board: &BoardView,
     body: &RoomBody,
 ) -> Result<Vec<Shape>, Problem> {
-    let asked = (body.shape.as_deref(), body.nodes);
-    let request = moment.request(board, asked, body.freedom.as_deref())?;
+    let request = moment.request(board, body)?;
     let detail = "only boxes can be planned: \"freedom\" must be box, turned or any-box";
     Shape::all_for(&request, machine, true).ok_or_else(|| Problem::bad(detail))
 }

@@ -13,8 +13,8 @@ use pavior::{JobId, Occupancy, Sides};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::body::in_query;
-use super::extract::InQuery;
+use super::body::query_number;
+use super::extract::QueryParams;
 use super::questions::Moment;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
@@ -24,11 +24,11 @@ use crate::diagnose;
 use crate::plan::Move;
 
 /// The maximum number of bit-set words examined for a request.
-const BUDGET: u64 = 4_000_000;
+const WORK_LIMIT: u64 = 4_000_000;
 /// The maximum number of bit-set words examined for each shape in a scrape of the metrics.
-const SCRAPED: u64 = 400_000;
+const SCRAPE_WORK_LIMIT: u64 = 400_000;
 /// The maximum number of moves in a plan.
-const MOVED: u64 = 4;
+const MAX_MOVES: u64 = 4;
 
 /// The boxes to count.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
@@ -41,7 +41,7 @@ pub(crate) struct SlotsQuery {
     machine: Option<String>,
     /// Also counts the boxes after at most this many leases have moved (operator).
     #[param(minimum = 0, maximum = 4)]
-    #[serde(default, deserialize_with = "in_query")]
+    #[serde(default, deserialize_with = "query_number")]
     moves: Option<u64>,
 }
 
@@ -103,75 +103,81 @@ pub(crate) struct SlotsAfter {
 pub(crate) async fn slots_of(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<SlotsQuery>,
+    QueryParams(query): QueryParams<SlotsQuery>,
 ) -> Result<Json<SlotsReply>, Fault> {
     let moves = query.moves.unwrap_or(0);
     if moves > 0 {
         caller.may_see_moves()?;
     }
-    if moves > MOVED {
+    if moves > MAX_MOVES {
         return Err(Problem::bad("\"moves\" must be from 0 to 4").into());
     }
-    app.answer(&app.questions, &caller, move |moment| answer(moment, &query)).await
+    app.answer_question(&app.questions, &caller, move |moment| count_slots(moment, &query)).await
 }
 
-fn answer(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {
+fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Problem> {
     let (view, board) = (&moment.view, moment.board(query.machine.as_deref())?);
     let grid = &board.grid;
-    let asked = Ask::typed(Some(&query.shape), None, grid);
-    let Ask::Shape(sides) = asked.map_err(|fault| Problem::bad(fault.to_string()))? else {
+    let ask = Ask::typed(Some(&query.shape), None, grid);
+    let Ask::Shape(sides) = ask.map_err(|fault| Problem::bad(fault.to_string()))? else {
         return Err(Problem::bad("a side is too long for any machine"));
     };
     let shape = Shape::new(sides);
     let snapshot = Snapshot::of(moment.machine(board)?.machine());
     let is_operator = moment.caller.tenant.is_none();
     let end = |job: JobId| is_operator.then(|| diagnose::end(view, job)).flatten();
-    let limits = query.moves.map(|most| SearchLimits::jobs(most as usize));
-    let found = SlotsAnswer::of(&snapshot, &[shape], end, BUDGET, limits);
-    let found = found.json(grid, |JobId(id)| JobName::Large(id), diagnose::instant);
+    let limits = query.moves.map(|moves| SearchLimits::jobs(moves as usize));
+    let answer = SlotsAnswer::of(&snapshot, &[shape], end, WORK_LIMIT, limits);
+    let answer = answer.json(grid, |JobId(id)| JobName::Large(id), Instant::from);
     Ok(SlotsReply {
         seq: view.seq,
         machine: board.spec.name.clone(),
         shape: Point::of(grid, sides),
-        slots: found.now.slots as u64,
-        bound: found.now.bound.into(),
-        proven: found.now.proven,
-        boxes: found.now.boxes,
-        next: found.next.map(|NextSlotJson { at, slots, proven }| NextSlots {
+        slots: answer.now.slots as u64,
+        bound: answer.now.bound.into(),
+        proven: answer.now.proven,
+        boxes: answer.now.boxes,
+        next: answer.next.map(|NextSlotJson { at, slots, proven }| NextSlots {
             at,
             slots: slots as u64,
             proven,
         }),
-        after: found.after.map(|SlotsAfterJson { slots: found, moves }| SlotsAfter {
-            slots: found.slots as u64,
-            bound: found.bound.into(),
-            proven: found.proven,
-            boxes: found.boxes,
+        after: answer.after.map(|SlotsAfterJson { slots, moves }| SlotsAfter {
+            slots: slots.slots as u64,
+            bound: slots.bound.into(),
+            proven: slots.proven,
+            boxes: slots.boxes,
             moves,
         }),
     })
 }
 
-/// The latest counts for the metrics, which are valid as long as the free nodes stay the same.
+/// The latest counts for the metrics, by machine and shape, with the free nodes that they count.
 #[derive(Default)]
-pub(crate) struct Counted(Mutex<Counts>);
+pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 
-/// Counts and upper bounds by machine and shape, with the free nodes to which they apply.
-type Counts = HashMap<(String, Sides), (Occupancy, [u64; 2])>;
+/// The number of boxes that fit simultaneously.
+#[derive(Clone, Copy)]
+pub(crate) struct SlotCount {
+    pub(crate) slots: u64,
+    /// An upper bound on the number.
+    pub(crate) bound: u64,
+}
 
-impl Counted {
-    /// Returns the count and its upper bound. A count takes about a millisecond.
-    pub(crate) fn of(&self, board: &BoardView, sides: Sides) -> [u64; 2] {
-        let mut known = self.0.lock();
+impl SlotCounts {
+    /// Returns the cached count if the free nodes are the same, or else counts again, which takes
+    /// about a millisecond.
+    pub(crate) fn count(&self, board: &BoardView, sides: Sides) -> SlotCount {
+        let mut counts = self.0.lock();
         let key = (board.spec.name.clone(), sides);
-        if let Some((free, counts)) = known.get(&key)
+        if let Some((free, count)) = counts.get(&key)
             && *free == board.free
         {
-            return *counts;
+            return *count;
         }
-        let found = slots(&board.free, &[Shape::new(sides)], SCRAPED);
-        let counts = [found.boxes.len() as u64, found.bound.into()];
-        known.insert(key, (board.free.clone(), counts));
-        counts
+        let found = slots(&board.free, &[Shape::new(sides)], SCRAPE_WORK_LIMIT);
+        let count = SlotCount { slots: found.boxes.len() as u64, bound: found.bound.into() };
+        counts.insert(key, (board.free.clone(), count));
+        count
     }
 }

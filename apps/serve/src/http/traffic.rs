@@ -14,25 +14,25 @@ use parking_lot::Mutex;
 use tokio::time::sleep;
 
 use super::Fault;
-use super::places::Party;
+use super::permits::Party;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
 /// The time limit for a body to arrive.
-const PATIENCE: Duration = Duration::from_secs(20);
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
 /// The maximum size of all bodies that are arriving or being processed, in bytes.
-const BODIES: usize = 128 << 20;
+const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The maximum size of all unsent replies, in bytes.
-const REPLIES: usize = 256 << 20;
+const MAX_REPLIES_BYTES: usize = 256 << 20;
 
 /// The number of bytes per body or reply that are not counted. The uncounted total is bounded by
 /// the number of connections.
-const FREE: usize = 16 << 10;
+const UNCOUNTED_BYTES: usize = 16 << 10;
 
 /// A memory limit shared by all callers. A tenant may use a quarter, and all tenants together seven
 /// eighths. A larger body or reply is let through if it is the only one.
 struct Budget {
-    most: usize,
+    max: usize,
     used: Mutex<Shares<Party, (), 1>>,
 }
 
@@ -44,8 +44,8 @@ struct Charge {
 }
 
 impl Budget {
-    fn new(most: usize) -> Arc<Budget> {
-        Arc::new(Budget { most, used: Mutex::default() })
+    fn new(max: usize) -> Arc<Budget> {
+        Arc::new(Budget { max, used: Mutex::default() })
     }
 
     /// Returns an empty charge.
@@ -59,24 +59,31 @@ impl Budget {
     }
 
     fn fits(&self, used: &Shares<Party, (), 1>, party: &Party, bytes: usize) -> bool {
-        let ([own], [all]) = (used.of(party), used.total());
-        let (share, together) = match party {
-            Party::Operator => (self.most, self.most),
-            _ => (self.most / 4, self.most / 8 * 7),
+        let ([of_party], [total]) = (used.of(party), used.total());
+        let (max_of_party, max_total) = match party {
+            Party::Operator => (self.max, self.max),
+            _ => (self.max / 4, self.max / 8 * 7),
         };
-        (own == 0 || own + bytes <= share) && (all == 0 || all + bytes <= together)
+        (of_party == 0 || of_party + bytes <= max_of_party)
+            && (total == 0 || total + bytes <= max_total)
     }
 }
 
 impl Charge {
-    /// Adds bytes to the charge if they are within the limit, or `always`.
-    fn add(&mut self, bytes: usize, always: bool) -> bool {
+    /// Adds bytes to the charge if they are within the limit. Returns true if so.
+    fn try_add(&mut self, bytes: usize) -> bool {
         let mut used = self.budget.used.lock();
-        let adds = always || self.budget.fits(&used, &self.party, bytes);
-        if adds {
+        let fits = self.budget.fits(&used, &self.party, bytes);
+        if fits {
             self.entries.push(used.add(self.party.clone(), [bytes], ()));
         }
-        adds
+        fits
+    }
+
+    /// Adds bytes to the charge even beyond the limit.
+    fn add(&mut self, bytes: usize) {
+        let mut used = self.budget.used.lock();
+        self.entries.push(used.add(self.party.clone(), [bytes], ()));
     }
 }
 
@@ -99,12 +106,12 @@ pub(crate) struct Traffic {
 pub(super) struct Received {
     charge: Mutex<Charge>,
     /// The reason why the body was not read completely.
-    refused: OnceLock<Fault>,
+    fault: OnceLock<Fault>,
 }
 
 impl Traffic {
     pub(crate) fn new() -> Traffic {
-        Traffic { bodies: Budget::new(BODIES), replies: Budget::new(REPLIES) }
+        Traffic { bodies: Budget::new(MAX_BODIES_BYTES), replies: Budget::new(MAX_REPLIES_BYTES) }
     }
 
     /// Limits the time and memory for a request's body. Dropping the returned state frees the
@@ -125,8 +132,8 @@ impl Traffic {
             return Err(busy("replies to earlier requests have not been read"));
         }
         let charge = Mutex::new(self.bodies.charge(caller));
-        let received = Arc::new(Received { charge, refused: OnceLock::new() });
-        Ok((request.map(|body| bounded(body, received.clone())), Some(received)))
+        let received = Arc::new(Received { charge, fault: OnceLock::new() });
+        Ok((request.map(|body| limit_body(body, received.clone())), Some(received)))
     }
 
     /// Limits the memory for a reply. The reply to a change is always sent.
@@ -136,11 +143,11 @@ impl Traffic {
         response: Response,
         received: Option<Arc<Received>>,
     ) -> Response {
-        if let Some(fault) = received.as_ref().and_then(|received| received.refused.get()) {
+        if let Some(fault) = received.as_ref().and_then(|received| received.fault.get()) {
             return fault.clone().into_response();
         }
         let Some(length) = response.body().size_hint().exact() else { return response };
-        if length <= FREE as u64 {
+        if length <= UNCOUNTED_BYTES as u64 {
             return response;
         }
         let (head, body) = response.into_parts();
@@ -148,7 +155,9 @@ impl Traffic {
             return Fault::internal(&"a reply ended early").into_response();
         };
         let mut charge = self.replies.charge(caller);
-        if !charge.add(bytes.len(), received.is_some()) {
+        if received.is_some() {
+            charge.add(bytes.len());
+        } else if !charge.try_add(bytes.len()) {
             return busy("replies to earlier requests have not been read").into_response();
         }
         let bytes = Bytes::from_owner(ChargedBytes { bytes, _charge: charge });
@@ -157,37 +166,35 @@ impl Traffic {
 }
 
 fn busy(detail: &str) -> Fault {
-    let mut fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail);
-    fault.retry_after = Some(1);
-    fault
+    Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail).with_retry_after(1)
 }
 
 fn slow() -> Fault {
-    let detail = format!("a body must arrive within {} s", PATIENCE.as_secs());
+    let detail = format!("a body must arrive within {} s", BODY_TIMEOUT.as_secs());
     Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)
 }
 
 /// Makes a body end with an error if it does not arrive in time or exceeds the memory limit.
-fn bounded(body: Body, received: Arc<Received>) -> Body {
-    let unread = (body.into_data_stream(), FREE, received, Box::pin(sleep(PATIENCE)));
-    Body::from_stream(unfold(unread, async |(mut parts, free, received, mut late)| {
+fn limit_body(body: Body, received: Arc<Received>) -> Body {
+    let unread =
+        (body.into_data_stream(), UNCOUNTED_BYTES, received, Box::pin(sleep(BODY_TIMEOUT)));
+    Body::from_stream(unfold(unread, async |(mut parts, uncounted, received, mut timeout)| {
         let part = tokio::select! {
             biased;
             part = parts.next() => part?,
-            () = &mut late => Err(received.refuse(slow())),
+            () = &mut timeout => Err(received.refuse(slow())),
         };
-        let part = part.and_then(|bytes| received.charge(bytes, free));
-        let free = free.saturating_sub(part.as_ref().map_or(0, Bytes::len));
-        Some((part, (parts, free, received, late)))
+        let part = part.and_then(|bytes| received.charge(bytes, uncounted));
+        let uncounted = uncounted.saturating_sub(part.as_ref().map_or(0, Bytes::len));
+        Some((part, (parts, uncounted, received, timeout)))
     }))
 }
 
 impl Received {
-    /// Charges the bytes of a part, except the first `free` ones.
-    fn charge(&self, bytes: Bytes, free: usize) -> Result<Bytes, Error> {
-        let counted = bytes.len().saturating_sub(free);
-        let mut charge = self.charge.lock();
-        if counted == 0 || charge.add(counted, false) {
+    /// Charges the bytes of a part, except the first `uncounted` ones.
+    fn charge(&self, bytes: Bytes, uncounted: usize) -> Result<Bytes, Error> {
+        let counted = bytes.len().saturating_sub(uncounted);
+        if counted == 0 || self.charge.lock().try_add(counted) {
             return Ok(bytes);
         }
         Err(self.refuse(busy("too many bodies are being received")))
@@ -195,7 +202,7 @@ impl Received {
 
     fn refuse(&self, fault: Fault) -> Error {
         let error = Error::new(fault.problem.detail.clone());
-        let _ = self.refused.set(fault);
+        let _ = self.fault.set(fault);
         error
     }
 }
@@ -217,23 +224,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tenant_has_a_quarter_and_the_operator_the_rest() {
+    fn a_tenant_may_use_a_quarter_and_the_operator_everything() {
         let budget = Budget::new(800);
         let of = |name: &str| Caller { tenant: Some(name.to_string()) };
         let mut a = budget.charge(&of("a"));
-        assert!(
-            a.add(150, false) && !a.add(51, false) && a.add(50, false) && !budget.is_open(&of("a"))
-        );
+        assert!(a.try_add(150) && !a.try_add(51) && a.try_add(50) && !budget.is_open(&of("a")));
         let others: Vec<_> = ["b", "c", "d"]
             .iter()
             .map(|name| {
                 let mut charge = budget.charge(&of(name));
-                (charge.add(180, false), charge)
+                (charge.try_add(180), charge)
             })
             .collect();
         assert_eq!(others.iter().filter(|(fits, _)| *fits).count(), 2);
         let mut operator = budget.charge(&Caller::OPERATOR);
-        assert!(operator.add(240, false) && !operator.add(1, false));
+        assert!(operator.try_add(240) && !operator.try_add(1));
         drop(a);
         assert!(budget.is_open(&of("a")));
         drop((others, operator));
@@ -241,7 +246,7 @@ mod tests {
         assert!(budget.used.lock().parties().next().is_none());
         // A body larger than the whole budget is let through if it is the only one.
         let mut large = budget.charge(&of("a"));
-        assert!(large.add(5000, false) && !large.add(1, false));
-        assert!(!budget.charge(&of("b")).add(1, false));
+        assert!(large.try_add(5000) && !large.try_add(1));
+        assert!(!budget.charge(&of("b")).try_add(1));
     }
 }

@@ -9,32 +9,21 @@ use pavior::answers::SearchLimits;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::extract::InBody;
+use super::body::request_body;
+use super::extract::JsonBody;
 use super::questions::Moment;
 use super::statuses::{Missing, Questioned};
 use super::{App, Fault};
-use crate::core::schema;
 use crate::core::{Caller, JobName, Problem};
 use crate::plan::{self, Plan};
 
-/// A request that does not fit now.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct UnblockBody {
-    /// The sides of the box, one per axis of the machine.
-    #[schema(example = json!([2, 3]), min_items = 1, max_items = 3)]
-    shape: Option<Vec<u64>>,
-    /// The number of nodes, instead of a shape.
-    #[schema(minimum = 1)]
-    nodes: Option<u64>,
-    /// The freedom in the placement; by default `turned`.
-    #[schema(value_type = Option<schema::BoxFreedom>)]
-    freedom: Option<String>,
-    /// The machine; by default the first one.
-    machine: Option<String>,
-    /// The maximum number of leases to move [default: 2].
-    #[schema(minimum = 1, maximum = 4)]
-    max_jobs: Option<u32>,
+request_body! {
+    /// A request that does not fit now.
+    UnblockBody(BoxFreedom) {
+        /// The maximum number of leases to move [default: 2].
+        #[schema(minimum = 1, maximum = 4)]
+        max_jobs: Option<u32>,
+    }
 }
 
 /// Returns the cheapest set of leases to move to make room for a request, with their new places, in
@@ -47,16 +36,15 @@ pub(crate) struct UnblockBody {
 pub(crate) async fn unblock(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InBody(body): InBody<UnblockBody>,
+    JsonBody(body): JsonBody<UnblockBody>,
 ) -> Result<Json<Plan>, Fault> {
     caller.may_see_moves()?;
-    app.answer(&app.questions, &caller, move |moment| planned(moment, &body)).await
+    app.answer_question(&app.questions, &caller, move |moment| plan_moves(moment, &body)).await
 }
 
-fn planned(moment: &Moment, body: &UnblockBody) -> Result<Plan, Problem> {
+fn plan_moves(moment: &Moment, body: &UnblockBody) -> Result<Plan, Problem> {
     let board = moment.board(body.machine.as_deref())?;
-    let asked = (body.shape.as_deref(), body.nodes);
-    let request = moment.request(board, asked, body.freedom.as_deref())?;
+    let request = moment.request(board, body)?;
     let max_jobs = body.max_jobs.unwrap_or(2);
     if !(1..=4).contains(&max_jobs) {
         return Err(Problem::bad("\"max_jobs\" must be from 1 to 4"));

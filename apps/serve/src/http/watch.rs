@@ -17,38 +17,39 @@ use tokio::sync::watch as signal;
 use tokio::time::{self, Interval, Sleep};
 use utoipa::IntoParams;
 
-use super::body::in_query;
-use super::extract::InQuery;
-use super::machines::{ahead, compacted};
-use super::places::{Party, Place};
+use super::body::query_number;
+use super::extract::QueryParams;
+use super::past::{ahead, compacted};
+use super::permits::{Party, Permit};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
 use crate::core::reply;
-use crate::core::{Caller, Event, Instant, ServiceRecord, Why};
+use crate::core::{Caller, EndReason, Event, Instant, ServiceRecord};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, Unavailable, weight};
 
-/// The maximum number of records in one read of the history, and their approximate size in bytes.
-const CHUNK: usize = 1000;
-const CHUNK_BYTES: usize = 256 << 10;
+/// The maximum number of records in one read of the history.
+const MAX_CHUNK_RECORDS: usize = 1000;
+/// The approximate maximum size of the records in one read of the history, in bytes.
+const MAX_CHUNK_BYTES: usize = 256 << 10;
 /// The approximate maximum size of a write to a watcher, in bytes.
-const READY: usize = 32 << 10;
+const MAX_WRITE_BYTES: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
-const PACE: Duration = Duration::from_millis(20);
+const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
 /// Another minimum between two writes to a watcher, to be multiplied by the number of watchers. It
 /// allows about 10,000 writes per second in total, which use a fifth of a processor: each of 1000
 /// watchers gets one every 100 ms.
-const SHARE: Duration = Duration::from_micros(100);
+const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment keeps the connection alive.
-const ALIVE: Duration = Duration::from_secs(15);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The starting point of a watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
     /// Only records after this one; by default only new ones. `Last-Event-ID` takes precedence.
-    #[serde(default, deserialize_with = "in_query")]
+    #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
 
@@ -61,12 +62,13 @@ struct Watcher {
     ready: Vec<u8>,
     /// The pause before the next write.
     pause: Pin<Box<Sleep>>,
-    alive: Interval,
-    live: signal::Receiver<u64>,
+    heartbeat: Interval,
+    /// The number of the last durable record.
+    durable: signal::Receiver<u64>,
     /// True if records after `last` must still be read from the history.
-    behind: bool,
+    is_behind: bool,
     stopping: signal::Receiver<bool>,
-    place: Arc<Place>,
+    permit: Arc<Permit>,
 }
 
 /// Watches the service. Each record is an event; events arrive in order and without gaps.
@@ -87,39 +89,41 @@ struct Watcher {
 pub(crate) async fn watch(
     State(app): State<Arc<App>>,
     Extension(caller): Extension<Caller>,
-    InQuery(query): InQuery<WatchQuery>,
+    QueryParams(query): QueryParams<WatchQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
-    let place = app.watchers.enter_if_fair(Party::of(&caller)).ok_or_else(|| {
-        let most = app.watchers.most();
-        let mut fault = Fault::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "too-many-watchers",
-            format!("there are already {most} watchers, the maximum"),
-        );
-        fault.retry_after = Some(5);
-        fault
+    let permit = app.watchers.acquire_if_fair(Party::of(&caller)).ok_or_else(|| {
+        let detail = format!("there are already {} watchers, the maximum", app.watchers.max());
+        Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
-    let again = headers.get("last-event-id").map(read_id).transpose()?;
+    let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
     // From here on, records are retained. Older ones are read from the history.
-    let live = app.writer.watch();
+    let durable = app.writer.watch();
     let view = app.writer.view().await?;
-    let last = again.or(query.after).unwrap_or(view.seq);
+    let last = last_event.or(query.after).unwrap_or(view.seq);
     if last > view.seq {
         return Err(ahead(last, view.seq));
     }
     let history = app.writer.history().clone();
-    let oldest = read_back(&app, move || history.oldest()).await.ok_or(Unavailable::Stopping)?;
+    let oldest = read_history(&app, move || history.oldest()).await.ok_or(Unavailable::Stopping)?;
     let oldest = oldest.map_err(|error| Fault::internal(&error))?;
     if last < oldest {
         return Err(compacted(oldest));
     }
-    let stopping = app.stopping.clone();
-    let behind = last < view.seq;
-    let mut alive = time::interval(ALIVE);
-    alive.reset();
-    let (ready, pause) = (Vec::new(), Box::pin(time::sleep(Duration::ZERO)));
-    let watcher = Watcher { app, caller, last, ready, pause, alive, live, behind, stopping, place };
+    let mut heartbeat = time::interval(HEARTBEAT_INTERVAL);
+    heartbeat.reset();
+    let watcher = Watcher {
+        caller,
+        last,
+        ready: Vec::new(),
+        pause: Box::pin(time::sleep(Duration::ZERO)),
+        heartbeat,
+        durable,
+        is_behind: last < view.seq,
+        stopping: app.stopping.clone(),
+        permit,
+        app,
+    };
     let events = stream::unfold(watcher, async |mut watcher| {
         let events = watcher.next().await?;
         Some((Ok::<_, Infallible>(events), watcher))
@@ -130,7 +134,7 @@ pub(crate) async fn watch(
 
 /// Parses the number of the last record that a reconnecting watcher has seen. An invalid value must
 /// not count as missing, because the watcher would lose records.
-fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
+fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID must be a record number";
         Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail)
@@ -138,7 +142,7 @@ fn read_id(id: &HeaderValue) -> Result<u64, Fault> {
 }
 
 /// Reads from the history in turn. Returns `None` when the service stops.
-async fn read_back<T: Send + 'static>(
+async fn read_history<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
@@ -150,43 +154,46 @@ async fn read_back<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// A part of the records in the history.
-struct Part {
+/// Some of the records in the history.
+#[derive(Default)]
+struct Chunk {
     records: Vec<ServiceRecord>,
     /// True if there may be more.
-    more: bool,
+    has_more: bool,
 }
 
-/// Returns a part of the records after `after`, up to `durable`, because watchers must not see a
-/// record before it is durable.
-fn part(history: &dyn History, (after, durable): (u64, u64)) -> Result<Part, StoreError> {
-    let (mut records, mut bytes, mut more) = (Vec::new(), 0, false);
-    history.scan(after, &mut |record| {
-        let tell = record.seq <= durable;
-        if tell {
+impl Chunk {
+    /// Reads records after `after`, up to `durable`, because watchers must not see a record before
+    /// it is durable.
+    fn read(history: &dyn History, after: u64, durable: u64) -> Result<Chunk, StoreError> {
+        let (mut chunk, mut bytes) = (Chunk::default(), 0);
+        history.scan(after, &mut |record| {
+            if record.seq > durable {
+                return Ok(false);
+            }
             bytes += weight(&record);
-            records.push(record);
-            more = records.len() == CHUNK || bytes > CHUNK_BYTES;
-        }
-        Ok(tell && !more)
-    })?;
-    Ok(Part { records, more })
+            chunk.records.push(record);
+            chunk.has_more = chunk.records.len() == MAX_CHUNK_RECORDS || bytes > MAX_CHUNK_BYTES;
+            Ok(!chunk.has_more)
+        })?;
+        Ok(chunk)
+    }
 }
 
 impl Watcher {
     /// Returns the next events; `None` if the service stops or the watcher is too far behind.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if self.behind {
+            if self.is_behind {
                 self.catch_up().await?;
             } else {
                 self.follow()?;
             }
             if !self.ready.is_empty() {
-                self.alive.reset();
+                self.heartbeat.reset();
                 return Some(std::mem::take(&mut self.ready).into());
             }
-            if !self.behind {
+            if !self.is_behind {
                 self.wait().await?;
             }
         }
@@ -197,10 +204,10 @@ impl Watcher {
     /// function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
-        while self.ready.len() < READY {
+        while self.ready.len() < MAX_WRITE_BYTES {
             match self.app.writer.after(self.last) {
                 Next::Records(group) => {
-                    let from = group.partition_point(|one| one.record.seq <= self.last);
+                    let from = group.partition_point(|entry| entry.record.seq <= self.last);
                     for Recorded { record, sent } in &group[from..] {
                         self.last = record.seq;
                         if self.may_see(record) {
@@ -218,32 +225,34 @@ impl Watcher {
 
     /// Waits for new records, or adds a keep-alive comment.
     async fn wait(&mut self) -> Option<()> {
-        let is_news = tokio::select! {
-            changed = self.live.changed() => {
+        let has_records = tokio::select! {
+            changed = self.durable.changed() => {
                 changed.ok()?;
                 true
             }
-            _ = self.alive.tick() => false,
-            () = self.place.given_up() => return None,
+            _ = self.heartbeat.tick() => false,
+            () = self.permit.revoked() => return None,
             _ = self.stopping.wait_for(|stopping| *stopping) => return None,
         };
-        if is_news {
+        if has_records {
             self.pause.as_mut().await;
-            let held = u32::try_from(self.app.watchers.held()).unwrap_or(u32::MAX);
-            self.pause.set(time::sleep(PACE.max(SHARE.saturating_mul(held))));
+            let watchers = u32::try_from(self.app.watchers.held()).unwrap_or(u32::MAX);
+            let interval = MIN_WRITE_INTERVAL.max(INTERVAL_PER_WATCHER.saturating_mul(watchers));
+            self.pause.set(time::sleep(interval));
         } else {
             self.ready.extend_from_slice(b":\n\n");
         }
         Some(())
     }
 
+    /// Formats the next events from the history.
     async fn catch_up(&mut self) -> Option<()> {
         let (history, after) = (self.app.writer.history().clone(), self.last);
         let durable = self.app.writer.seq();
-        let read = read_back(&self.app, move || part(&*history, (after, durable)));
-        match read.await? {
-            Ok(Part { records, more }) => {
-                self.behind = more;
+        let chunk = read_history(&self.app, move || Chunk::read(&*history, after, durable));
+        match chunk.await? {
+            Ok(Chunk { records, has_more }) => {
+                self.is_behind = has_more;
                 for record in records.iter().filter(|record| record.seq > after) {
                     self.last = record.seq;
                     if self.may_see(record) {
@@ -279,7 +288,7 @@ impl Watcher {
 
 /// Formats a record as a server-sent event, or as an empty text if it is not for watchers.
 fn event(app: &App, record: &ServiceRecord) -> String {
-    let Some((kind, mut data)) = told(app, record) else { return String::new() };
+    let Some((kind, mut data)) = event_data(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
     data["at"] = json!(Instant(record.at_ms));
     data["kind"] = kind.into();
@@ -288,12 +297,12 @@ fn event(app: &App, record: &ServiceRecord) -> String {
 }
 
 /// Returns the kind and the data of an event.
-fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
-    let told = match &record.event {
+fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
+    let event = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),
         Event::Granted { lease } => {
             let grid = app.grid(Some(&lease.machine));
-            ("granted", json!({ "lease": reply::Lease::of(grid, lease) }))
+            ("granted", json!({ "lease": reply::LeaseReply::of(grid, lease) }))
         }
         Event::Queued { waiting } => {
             let grid = app.grid(Some(&waiting.machine));
@@ -304,9 +313,9 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         }
         Event::Ended { id, why, .. } => {
             let why = match why {
-                Why::Ended => "ended",
-                Why::Expired => "expired",
-                Why::Cancelled => "cancelled",
+                EndReason::Ended => "ended",
+                EndReason::Expired => "expired",
+                EndReason::Cancelled => "cancelled",
             };
             ("ended", json!({ "id": id, "why": why }))
         }
@@ -316,11 +325,11 @@ fn told(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
             // Only `GET /v1/reservations` shows the leases in its way.
-            let shown = reply::Reservation::of(grid, reservation, [].into_iter());
-            ("reserved", json!({ "reservation": shown }))
+            let reservation = reply::ReservationReply::of(grid, reservation, [].into_iter());
+            ("reserved", json!({ "reservation": reservation }))
         }
         Event::Unreserved { id, why } => ("unreserved", json!({ "id": id, "why": why })),
         Event::Clock { .. } | Event::Kept => return None,
     };
-    Some(told)
+    Some(event)
 }

@@ -10,11 +10,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The maximum time for which a client need not read waiting bytes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
-const RATE: f64 = 16.0 * 1024.0;
+const MIN_RATE: f64 = 16.0 * 1024.0;
 
-/// A stream that fails if its client does not read, or reads more slowly than [`RATE`].
+/// A stream that fails if its client does not read, or reads more slowly than [`MIN_RATE`].
 pub(crate) struct WriteTimeout<S> {
     stream: S,
     /// The time by which the client must have read more; `None` while no bytes are waiting.
@@ -39,7 +39,7 @@ impl<S> WriteTimeout<S> {
     ) -> Poll<io::Result<usize>> {
         match (&outcome, self.until) {
             (Poll::Pending, until) => {
-                let until = until.unwrap_or_else(|| Instant::now() + PATIENCE);
+                let until = until.unwrap_or_else(|| Instant::now() + READ_TIMEOUT);
                 self.until = Some(until);
                 let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep_until(until)));
                 if sleep.deadline() != until {
@@ -50,8 +50,8 @@ impl<S> WriteTimeout<S> {
                 Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, detail)))
             }
             (Poll::Ready(Ok(bytes)), Some(until)) => {
-                let more = Duration::from_secs_f64(*bytes as f64 / RATE);
-                self.until = Some((until + more).min(Instant::now() + PATIENCE));
+                let more = Duration::from_secs_f64(*bytes as f64 / MIN_RATE);
+                self.until = Some((until + more).min(Instant::now() + READ_TIMEOUT));
                 outcome
             }
             _ => outcome,
@@ -120,14 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_reads_nothing_is_given_up() {
+    fn a_client_that_reads_nothing_times_out() {
         let (end, _client) = duplex(1024);
         let written = run(async { WriteTimeout::new(end).write_all(&[0; 4096]).await });
         assert_eq!(written.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
-    fn a_client_that_reads_a_byte_now_and_then_is_given_up() {
+    fn a_client_that_reads_a_byte_now_and_then_times_out() {
         let (end, mut client) = duplex(1024);
         let written = run(async {
             let drip = async {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_client_is_waited_for() {
+    fn a_client_above_the_minimum_rate_does_not_time_out() {
         let (end, mut client) = duplex(64 * 1024);
         run(async {
             let read = async {

@@ -5,6 +5,9 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// The locked file in a folder.
+const LOCK: &str = "lock";
+
 /// A folder of files. Its methods fail like those of `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
@@ -72,21 +75,21 @@ impl DiskFolder {
     /// # Errors
     /// Returns an error if the folder cannot be created or another process has locked it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
-        let named =
+        let with_path =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
         if !path.is_dir() {
-            fs::create_dir_all(path).map_err(named)?;
+            fs::create_dir_all(path).map_err(with_path)?;
         }
-        let folder = File::open(path).map_err(named)?;
-        tighten(path, 0o700).map_err(named)?;
+        let folder = File::open(path).map_err(with_path)?;
+        set_mode(path, 0o700).map_err(with_path)?;
         let lock = OpenOptions::new().create(true).append(true).mode(0o600).open(path.join(LOCK));
-        let lock = lock.map_err(named)?;
-        tighten(&path.join(LOCK), 0o600)?;
+        let lock = lock.map_err(with_path)?;
+        set_mode(&path.join(LOCK), 0o600)?;
         for file in [&folder, &lock] {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(fs::TryLockError::WouldBlock) => {
-                    return Err(named(io::Error::other("another process is using it")));
+                    return Err(with_path(io::Error::other("another process is using it")));
                 }
                 Err(fs::TryLockError::Error(error)) => {
                     let folder = path.display();
@@ -105,7 +108,7 @@ impl DiskFolder {
         for entry in fs::read_dir(&self.path)? {
             let entry = entry?;
             if entry.file_type()?.is_file() {
-                tightened += u64::from(tighten(&entry.path(), 0o600)?);
+                tightened += u64::from(set_mode(&entry.path(), 0o600)?);
             }
         }
         if tightened > 0 {
@@ -114,17 +117,6 @@ impl DiskFolder {
         }
         Ok(())
     }
-}
-
-const LOCK: &str = "lock";
-
-/// Sets the permission bits; returns true if they were different.
-fn tighten(path: &Path, mode: u32) -> io::Result<bool> {
-    let now = fs::metadata(path)?.permissions().mode() & 0o7777;
-    if now != mode {
-        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
-    }
-    Ok(now != mode)
 }
 
 impl Disk for DiskFolder {
@@ -147,12 +139,12 @@ impl Disk for DiskFolder {
         let mut options = OpenOptions::new();
         options.create(true).truncate(false).write(true).mode(0o600);
         let file = options.open(&path)?;
-        let known = file.metadata()?;
-        if known.permissions().mode() & 0o7777 != 0o600 {
+        let metadata = file.metadata()?;
+        if metadata.permissions().mode() & 0o7777 != 0o600 {
             // Set explicitly, regardless of the umask of the process.
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
-        Ok(Box::new(OpenFile { file, path, identity: (known.dev(), known.ino()) }))
+        Ok(Box::new(OpenFile { file, path, identity: (metadata.dev(), metadata.ino()) }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -199,4 +191,13 @@ impl DiskFile for OpenFile {
             )),
         }
     }
+}
+
+/// Sets the permission bits; returns true if they were different.
+fn set_mode(path: &Path, mode: u32) -> io::Result<bool> {
+    let now = fs::metadata(path)?.permissions().mode() & 0o7777;
+    if now != mode {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    }
+    Ok(now != mode)
 }

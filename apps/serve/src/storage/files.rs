@@ -11,9 +11,9 @@ use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
 /// The text between the name of a cut file and the offset of the cut.
-const CUT: &str = ".cut-";
+const CUT_INFIX: &str = ".cut-";
 /// The maximum number of cut-off journal ends to save.
-const CUTS: usize = 8;
+const MAX_CUTS: usize = 8;
 
 /// The journal and snapshot files in a folder.
 pub(super) struct Files {
@@ -31,12 +31,12 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers for which `named` returns the name of an existing file.
-    fn numbers(&self, before: &str, named: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
+    /// Returns the numbers for which `file_name` returns the name of an existing file.
+    fn numbers(&self, prefix: &str, file_name: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
-            let digits = name.strip_prefix(before)?.split('.').next()?;
-            digits.parse().ok().filter(|&number| named(number) == *name)
+            let digits = name.strip_prefix(prefix)?.split('.').next()?;
+            digits.parse().ok().filter(|&number| file_name(number) == *name)
         };
         let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
         numbers.sort_unstable();
@@ -44,7 +44,7 @@ impl Files {
     }
 
     /// Creates a file for records from `next` on, with only the format frame.
-    pub(super) fn begin(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
+    pub(super) fn create(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
             error if is_full(&error) => StoreError::Full(format!("{name}: {error}")),
@@ -74,26 +74,26 @@ impl Files {
         }
         let bytes = self.disk.read(&name).map_err(failed)?;
         let mut next = next;
-        let segment = Segment { name: &name, bytes: &bytes, last: false, mark };
-        segment.frames(&mut next, each)?;
+        let segment = Segment { name: &name, bytes: &bytes, is_last: false, mark };
+        segment.read_frames(&mut next, each)?;
         Ok(next)
     }
 
     /// Saves bytes that will be cut off a file's end, and removes the oldest saved copies.
-    pub(super) fn keep_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
-        let beside = format!("{name}{CUT}{offset:012}");
-        let mut file = self.disk.open(&beside)?;
+    pub(super) fn save_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
+        let copy = format!("{name}{CUT_INFIX}{offset:012}");
+        let mut file = self.disk.open(&copy)?;
         file.truncate(0)?;
         file.write_at(0, bytes)?;
         file.sync()?;
         let mut cuts: Vec<String> = self.disk.list()?;
-        cuts.retain(|name| name.contains(CUT));
+        cuts.retain(|name| name.contains(CUT_INFIX));
         cuts.sort_unstable();
-        for old in cuts.iter().rev().skip(CUTS).filter(|old| **old != beside) {
+        for old in cuts.iter().rev().skip(MAX_CUTS).filter(|old| **old != copy) {
             self.disk.remove(old)?;
         }
         self.disk.sync_names()?;
-        Ok(beside)
+        Ok(copy)
     }
 
     pub(super) fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
@@ -111,9 +111,9 @@ impl Files {
 
 impl History for Files {
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError> {
-        let found = self.snapshots()?.into_iter().rfind(|&known| known <= seq);
-        match found {
-            Some(found) => self.load(found).map(Some),
+        let latest = self.snapshots()?.into_iter().rfind(|&snapshot| snapshot <= seq);
+        match latest {
+            Some(latest) => self.load(latest).map(Some),
             None if self.oldest()? == 0 => Ok(None),
             None => Err(StoreError::Compacted(self.oldest()?)),
         }
@@ -126,7 +126,7 @@ impl History for Files {
             return Err(StoreError::Compacted(oldest));
         }
         let from = starts.partition_point(|&start| start <= after + 1).saturating_sub(1);
-        let mut going = true;
+        let mut wants_more = true;
         for (index, &start) in starts.iter().enumerate().skip(from) {
             let name = journal_name(start);
             let bytes = match self.disk.read(&name) {
@@ -136,14 +136,14 @@ impl History for Files {
                 }
                 Err(error) => return Err(failed(error)),
             };
-            let (mut next, last) = (start, index + 1 == starts.len());
+            let (mut next, is_last) = (start, index + 1 == starts.len());
             let mut pass = |record: ServiceRecord| {
-                going = record.seq <= after || each(record)?;
-                Ok(going)
+                wants_more = record.seq <= after || each(record)?;
+                Ok(wants_more)
             };
-            let segment = Segment { name: &name, bytes: &bytes, last, mark: None };
-            segment.frames(&mut next, Some(&mut pass))?;
-            if !going {
+            let segment = Segment { name: &name, bytes: &bytes, is_last, mark: None };
+            segment.read_frames(&mut next, Some(&mut pass))?;
+            if !wants_more {
                 break;
             }
         }
@@ -191,14 +191,16 @@ impl History for Files {
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
         // From now on, the history begins at the latest snapshot up to `seq`.
         let snapshots = self.snapshots()?;
-        let Some(&base) = snapshots.iter().rfind(|&&known| known <= seq) else { return Ok(()) };
+        let Some(&base) = snapshots.iter().rfind(|&&snapshot| snapshot <= seq) else {
+            return Ok(());
+        };
         let starts = self.starts()?;
         // Oldest first, so that there is never a gap.
         for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
             self.disk.remove(&journal_name(pair[0])).map_err(failed)?;
             self.disk.sync_names().map_err(failed)?;
         }
-        for &old in snapshots.iter().filter(|&&known| known < base) {
+        for &old in snapshots.iter().filter(|&&snapshot| snapshot < base) {
             self.disk.remove(&snapshot_name(old)).map_err(failed)?;
         }
         self.disk.sync_names().map_err(failed)

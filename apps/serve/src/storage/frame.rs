@@ -13,19 +13,19 @@
 //!
 //! Two kinds of frames contain no records:
 //! - the **format**, the first frame of a file, with a number that no record has;
-//! - an **announcement** of the next frame's size if that exceeds [`GROUP`] bytes.
+//! - an **announcement** of the next frame's size if that exceeds [`MAX_UNANNOUNCED`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
 /// The beginning of the magic in every format, followed by a digit.
-const FAMILY: &[u8] = b"pvj";
+const MAGIC_FAMILY: &[u8] = b"pvj";
 /// The number in a format frame, in place of a record number.
 const NO_RECORD: u64 = u64::MAX;
 /// The format frame's body up to the format number.
-const NAMED: &str = "pavior journal, format ";
-/// The format number. Number 1, used by builds before 0.1.0, had no format frame.
+const FORMAT_PREFIX: &str = "pavior journal, format ";
+/// The format number.
 const FORMAT: u32 = 2;
 /// The maximum size of a frame without an announcement, in bytes.
-pub const GROUP: usize = 1 << 20;
+pub const MAX_UNANNOUNCED: usize = 1 << 20;
 /// The polynomial of CRC-64/XZ, reflected.
 const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
@@ -49,7 +49,7 @@ pub struct Frame<'a> {
 
 /// The purpose of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum FrameKind {
     /// The frame contains records.
     Records,
     /// The file has this program's format.
@@ -58,13 +58,13 @@ pub enum Meaning {
     OtherFormat,
     /// The next frame has this many bytes.
     Announcement(usize),
-    /// None of these.
-    None,
+    /// None of these, such as a mark.
+    Other,
 }
 
 /// Returns the format frame that begins every file.
 pub fn format() -> Vec<u8> {
-    let body = format!("{NAMED}{FORMAT}\n");
+    let body = format!("{FORMAT_PREFIX}{FORMAT}\n");
     Frame { first: NO_RECORD, count: 0, body: body.as_bytes() }.bytes()
 }
 
@@ -93,20 +93,20 @@ impl Frame<'_> {
     }
 
     /// Returns the frame's purpose.
-    pub fn meaning(&self) -> Meaning {
+    pub fn kind(&self) -> FrameKind {
         let text = || std::str::from_utf8(self.body).ok()?.strip_suffix('\n');
         if self.first == NO_RECORD {
-            let number = text().and_then(|text| text.strip_prefix(NAMED));
+            let number = text().and_then(|text| text.strip_prefix(FORMAT_PREFIX));
             return match number.map(str::parse) {
-                Some(Ok(FORMAT)) => Meaning::Format,
-                _ => Meaning::OtherFormat,
+                Some(Ok(FORMAT)) => FrameKind::Format,
+                _ => FrameKind::OtherFormat,
             };
         }
         if self.count > 0 {
-            return Meaning::Records;
+            return FrameKind::Records;
         }
         let bytes = text().and_then(|text| text.parse().ok());
-        bytes.map_or(Meaning::None, Meaning::Announcement)
+        bytes.map_or(FrameKind::Other, FrameKind::Announcement)
     }
 }
 
@@ -122,7 +122,7 @@ pub enum Found<'a> {
     /// A frame in a format unknown to this program.
     Foreign,
     /// Not a frame.
-    Nothing,
+    NoFrame,
 }
 
 /// Reads the content at an offset.
@@ -132,14 +132,14 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
         return Found::End;
     }
     let Some((header, rest)) = rest.split_at_checked(HEADER) else {
-        return if is_foreign(rest) { Found::Foreign } else { Found::Nothing };
+        return if is_foreign(rest) { Found::Foreign } else { Found::NoFrame };
     };
     let (fields, stored) = header.split_at(HEADER - SUM);
     if sum(fields) != number(stored) {
-        return match one_bit(fields.len(), sum(fields) ^ number(stored)) {
+        return match is_one_bit(fields.len(), sum(fields) ^ number(stored)) {
             true => Found::Flipped,
             false if is_foreign(fields) => Found::Foreign,
-            false => Found::Nothing,
+            false => Found::NoFrame,
         };
     }
     if fields[..4] != MAGIC {
@@ -148,11 +148,11 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
     }
     let length = number(&fields[4..8]) as usize;
     let count = number(&fields[16..20]) as u32;
-    let Some(rest) = rest.get(..length + SUM) else { return Found::Nothing };
+    let Some(rest) = rest.get(..length + SUM) else { return Found::NoFrame };
     let (body, stored) = rest.split_at(length);
     if sum(body) != number(stored) {
-        let flipped = one_bit(body.len(), sum(body) ^ number(stored));
-        return if flipped { Found::Flipped } else { Found::Nothing };
+        let flipped = is_one_bit(body.len(), sum(body) ^ number(stored));
+        return if flipped { Found::Flipped } else { Found::NoFrame };
     }
     let frame = Frame { first: number(&fields[8..16]), count, body };
     Found::Frame(frame, offset + frame.length())
@@ -160,7 +160,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
 
 /// Returns true if bytes begin like a frame in another format.
 fn is_foreign(bytes: &[u8]) -> bool {
-    let digit = bytes.strip_prefix(FAMILY).and_then(|rest| rest.first());
+    let digit = bytes.strip_prefix(MAGIC_FAMILY).and_then(|rest| rest.first());
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
@@ -168,15 +168,15 @@ fn is_foreign(bytes: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// True if no frame precedes these bytes.
-    pub at_the_start: bool,
+    pub is_at_start: bool,
     /// The announced size of the write, if there was an announcement.
     pub announced: Option<usize>,
 }
 
 impl Tail {
     /// Returns the most bytes that a single truncated write can have left here.
-    pub fn most(self, bytes: &[u8]) -> usize {
-        if self.at_the_start {
+    pub fn max_bytes(self, bytes: &[u8]) -> usize {
+        if self.is_at_start {
             return format().len();
         }
         if let Some((header, _)) = bytes.split_at_checked(HEADER) {
@@ -186,7 +186,7 @@ impl Tail {
                 return HEADER + number(&fields[4..8]) as usize + SUM;
             }
         }
-        self.announced.unwrap_or(GROUP)
+        self.announced.unwrap_or(MAX_UNANNOUNCED)
     }
 }
 
@@ -207,7 +207,7 @@ fn number(bytes: &[u8]) -> u64 {
 /// difference between the computed and the stored sum. A CRC is linear, so a bit's effect depends
 /// only on its distance from the end. The differences for all bits, from the last to the first, are
 /// the powers of x in the field, in the reflected bit order of CRC-64/XZ.
-fn one_bit(length: usize, difference: u64) -> bool {
+fn is_one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;
     }
@@ -227,28 +227,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sum_is_that_of_the_standard() {
+    fn the_checksum_equals_the_standard_check_value() {
         // The standard check value.
         assert_eq!(sum(b"123456789"), 0x995d_c9bb_df19_39fa);
     }
 
     #[test]
-    fn every_turned_bit_is_recognised() {
+    fn a_frame_with_any_one_bit_flipped_is_reported_as_flipped() {
         let frame = Frame { first: 7, count: 2, body: b"{\"seq\":7}\n{\"seq\":8}\n" };
         let bytes = frame.bytes();
         assert_eq!(at(&bytes, 0), Found::Frame(frame, bytes.len()));
         for bit in 0..bytes.len() * 8 {
-            let mut turned = bytes.clone();
-            turned[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(at(&turned, 0), Found::Flipped, "bit {bit}");
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(at(&flipped, 0), Found::Flipped, "bit {bit}");
         }
     }
 
     #[test]
-    fn every_cut_is_a_tail() {
+    fn a_frame_cut_at_any_length_is_no_frame() {
         let bytes = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
         for length in 1..bytes.len() {
-            assert_eq!(at(&bytes[..length], 0), Found::Nothing, "{length} bytes");
+            assert_eq!(at(&bytes[..length], 0), Found::NoFrame, "{length} bytes");
             let mut zeros = bytes[..length].to_vec();
             zeros.resize(bytes.len(), 0);
             assert_ne!(at(&zeros, 0), Found::End);
@@ -257,36 +257,40 @@ mod tests {
     }
 
     #[test]
-    fn the_tail_of_one_write_is_bounded() {
+    fn the_tail_of_a_truncated_write_is_bounded() {
         let bytes = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
-        let tail = Tail { at_the_start: false, announced: None };
-        assert_eq!(tail.most(&bytes[..bytes.len() - 1]), bytes.len(), "the header says it");
-        assert_eq!(tail.most(&[0; 100]), GROUP);
-        assert_eq!(Tail { announced: Some(7 << 20), ..tail }.most(&[0; 100]), 7 << 20);
-        let first = Tail { at_the_start: true, announced: None };
-        assert_eq!(first.most(&[9; 100]), format().len());
+        let tail = Tail { is_at_start: false, announced: None };
+        assert_eq!(
+            tail.max_bytes(&bytes[..bytes.len() - 1]),
+            bytes.len(),
+            "the header contains the size"
+        );
+        assert_eq!(tail.max_bytes(&[0; 100]), MAX_UNANNOUNCED);
+        assert_eq!(Tail { announced: Some(7 << 20), ..tail }.max_bytes(&[0; 100]), 7 << 20);
+        let first = Tail { is_at_start: true, announced: None };
+        assert_eq!(first.max_bytes(&[9; 100]), format().len());
     }
 
     #[test]
-    fn other_formats_are_told_apart() {
+    fn other_formats_are_distinguished_from_this_one() {
         let mut bytes = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
         bytes[3] = b'2';
-        let right = sum(&bytes[..HEADER - SUM]).to_le_bytes();
-        bytes[HEADER - SUM..HEADER].copy_from_slice(&right);
+        let header_sum = sum(&bytes[..HEADER - SUM]).to_le_bytes();
+        bytes[HEADER - SUM..HEADER].copy_from_slice(&header_sum);
         assert_eq!(at(&bytes, 0), Found::Foreign);
         assert_eq!(at(b"pvj2", 0), Found::Foreign);
         let later = Frame { first: NO_RECORD, count: 0, body: b"pavior journal, format 3\n" };
-        assert_eq!(later.meaning(), Meaning::OtherFormat);
+        assert_eq!(later.kind(), FrameKind::OtherFormat);
         let bytes = format();
-        let Found::Frame(own, _) = at(&bytes, 0) else { panic!("it is a frame") };
-        assert_eq!(own.meaning(), Meaning::Format);
+        let Found::Frame(frame, _) = at(&bytes, 0) else { panic!("the bytes are a frame") };
+        assert_eq!(frame.kind(), FrameKind::Format);
         let bytes = announcement(7, 2 << 20);
-        let Found::Frame(large, _) = at(&bytes, 0) else { panic!("it is a frame") };
-        assert_eq!(large.meaning(), Meaning::Announcement(2 << 20));
+        let Found::Frame(large, _) = at(&bytes, 0) else { panic!("the bytes are a frame") };
+        assert_eq!(large.kind(), FrameKind::Announcement(2 << 20));
     }
 
     #[test]
-    fn a_frame_behind_damage_is_found() {
+    fn a_frame_after_damage_is_found() {
         let frame = Frame { first: 7, count: 1, body: b"{\"seq\":7}\n" }.bytes();
         let mut bytes = vec![0; 100];
         bytes.extend(&frame);

@@ -56,19 +56,19 @@ impl JournalStore {
         let starts = files.starts()?;
         let snapshots = files.snapshots()?;
         let mark = mark::last(&*files.disk).map_err(failed)?;
-        expect(&starts, &snapshots, mark)?;
+        check_files(&starts, &snapshots, mark)?;
         let Some((&last, before)) = starts.split_last() else {
-            return Ok((JournalStore::fresh(files)?, Opened::default()));
+            return Ok((JournalStore::create(files)?, Opened::default()));
         };
         let base = snapshots.last().copied().unwrap_or(0);
         if base > 0 {
             files.load(base)?;
         }
-        let mut all = |_: ServiceRecord| Ok(true);
+        let mut parse_all = |_: ServiceRecord| Ok(true);
         let mark_of = |start| mark.filter(|mark| mark.file == start);
         let mut next = starts[0];
         for &start in before {
-            let each: Option<Each<'_>> = if start > base { Some(&mut all) } else { None };
+            let each: Option<Each<'_>> = if start > base { Some(&mut parse_all) } else { None };
             next = files.check(start, next, mark_of(start), each)?;
         }
         if last != next {
@@ -76,28 +76,28 @@ impl JournalStore {
         }
         let name = journal_name(last);
         let bytes = files.disk.read(&name).map_err(failed)?;
-        let segment = Segment { name: &name, bytes: &bytes, last: true, mark: mark_of(last) };
-        let end = segment.frames(&mut next, Some(&mut all))?;
+        let segment = Segment { name: &name, bytes: &bytes, is_last: true, mark: mark_of(last) };
+        let end = segment.read_frames(&mut next, Some(&mut parse_all))?;
         if mark.is_none() {
             let reason = "it is missing or damaged, so a truncated journal could go unnoticed: \
                           restore it from a backup, even an old one";
             return Err(StoreError::damaged(MARK, 0, reason));
         }
         let marks = Marks::open(&*files.disk).map_err(failed)?;
-        let (file, opened) = cut(&files, &name, &bytes, &end, next - 1)?;
+        let (file, opened) = cut_tail(&files, &name, &bytes, &end, next - 1)?;
         let length = end.length as u64;
         let files = Arc::new(files);
         let mut journal =
             JournalStore { files, file, name, length, next, marks, start: last, failed: None };
-        journal.take_over(&end)?;
+        journal.begin_writing(&end)?;
         Ok((journal, opened))
     }
 
     /// Creates a journal. The mark is written first, because a journal without a mark is refused.
-    fn fresh(files: Files) -> Result<JournalStore, StoreError> {
+    fn create(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
-        let (file, name, length) = files.begin(1)?;
+        let (file, name, length) = files.create(1)?;
         let files = Arc::new(files);
         let (next, start) = (1, 1);
         let mut journal =
@@ -107,12 +107,12 @@ impl JournalStore {
     }
 
     /// Marks the journal's end, and recreates a file whose creation was interrupted.
-    fn take_over(&mut self, end: &End) -> Result<(), StoreError> {
+    fn begin_writing(&mut self, end: &End) -> Result<(), StoreError> {
         self.mark()?;
         if end.length > 0 {
             return Ok(());
         }
-        let (file, name, length) = self.files.begin(self.next)?;
+        let (file, name, length) = self.files.create(self.next)?;
         (self.file, self.name, self.length, self.start) = (file, name, length, self.next);
         self.mark()
     }
@@ -165,7 +165,7 @@ impl JournalStore {
     }
 
     /// Removes a new file for good, so that it does not reappear after a crash.
-    fn stay(&mut self) -> Result<(), StoreError> {
+    fn discard_new_file(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -176,7 +176,7 @@ impl JournalStore {
 }
 
 /// Checks that no file is missing.
-fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), StoreError> {
+fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), StoreError> {
     // A new file is created before its snapshot is saved.
     if let Some(seq) = snapshots.last()
         && !starts.contains(&(seq + 1))
@@ -204,7 +204,7 @@ fn expect(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<(), S
 }
 
 /// Opens the last file and cuts off unacknowledged bytes after saving a copy.
-fn cut(
+fn cut_tail(
     files: &Files,
     name: &str,
     bytes: &[u8],
@@ -216,7 +216,7 @@ fn cut(
     let tail = &bytes[end.length..];
     if !tail.is_empty() {
         opened.cut = tail.len() as u64;
-        opened.kept = Some(files.keep_cut(name, end.length, tail).map_err(failed)?);
+        opened.kept = Some(files.save_cut(name, end.length, tail).map_err(failed)?);
         file.truncate(end.length as u64).map_err(failed)?;
     }
     // A crashed server's writes may not be durable. After a failed sync, the kernel may even
@@ -244,7 +244,7 @@ impl RecordStore for JournalStore {
             return Err(StoreError::Failed(reason.to_string()));
         }
         let bytes = frame.bytes();
-        if bytes.len() > frame::GROUP {
+        if bytes.len() > frame::MAX_UNANNOUNCED {
             // A longer tail without an announcement is damage, not a truncated write.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
@@ -279,14 +279,14 @@ impl RecordStore for JournalStore {
             return Ok(true);
         }
         self.mark()?;
-        let (file, name, length) = match self.files.begin(self.next) {
-            Ok(begun) => begun,
+        let (file, name, length) = match self.files.create(self.next) {
+            Ok(created) => created,
             Err(StoreError::Later(reason)) => {
                 tracing::warn!(reason, "cannot open a new file; continuing in the old one");
                 return Ok(false);
             }
             Err(error) => {
-                self.stay()?;
+                self.discard_new_file()?;
                 return Err(error);
             }
         };
@@ -294,7 +294,7 @@ impl RecordStore for JournalStore {
         let mark = Mark { file: self.next, length, next: self.next };
         if let Err(error) = self.set_mark(mark) {
             if matches!(error, StoreError::Full(_)) {
-                self.stay()?;
+                self.discard_new_file()?;
             }
             return Err(error);
         }

@@ -17,8 +17,6 @@ use super::disk::{Disk, DiskFolder};
 const RECORDS: &str = "journal";
 /// The empty file that shows that records exist.
 const NOTE: &str = "records-are-in-journal";
-/// A file that builds before 0.1.0 created directly in DATA.
-const FORMER_LOCK: &str = "lock";
 
 /// The data folder.
 pub struct Layout {
@@ -43,39 +41,30 @@ impl Layout {
 
     /// Returns true if nothing was ever stored here.
     pub fn is_fresh(data: &Path) -> bool {
-        [RECORDS, NOTE, FORMER_LOCK].iter().all(|name| !data.join(name).exists())
+        [RECORDS, NOTE].iter().all(|name| !data.join(name).exists())
     }
 
     /// Opens the folder of the records, creating it if no records ever existed.
     ///
     /// # Errors
-    /// Returns an error if the folder is locked by another process, missing, or cannot be opened,
-    /// or if a build before 0.1.0 stored records here.
+    /// Returns an error if the folder is locked by another process, missing, or cannot be opened.
     pub fn open(&self) -> io::Result<DiskFolder> {
-        let (records, noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
-        let shown = records.display();
+        let (records, is_noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         if !records.is_dir() {
-            self.make(&records, noted)?;
+            self.create_records(&records, is_noted)?;
         }
         // From here on, other processes cannot open the records.
         let opened = DiskFolder::open(&records)?;
-        if noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
-            let text = format!("there is no journal in {shown}: restore a backup");
+        if is_noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
+            let text = format!("there is no journal in {}: restore a backup", records.display());
             return Err(io::Error::other(text));
         }
         Ok(opened)
     }
 
-    fn make(&self, records: &Path, noted: bool) -> io::Result<()> {
-        if noted {
+    fn create_records(&self, records: &Path, is_noted: bool) -> io::Result<()> {
+        if is_noted {
             let text = format!("{} is missing: restore it from a backup", records.display());
-            return Err(io::Error::other(text));
-        }
-        if self.data.join(FORMER_LOCK).exists() {
-            let text = format!(
-                "{}: records written by builds before 0.1.0 cannot be read: use an empty folder",
-                self.data.display()
-            );
             return Err(io::Error::other(text));
         }
         DirBuilder::new().mode(0o700).create(records)?;
@@ -83,7 +72,7 @@ impl Layout {
         self.sync()
     }
 
-    /// Notes that records exist.
+    /// Creates the file that shows that records exist.
     ///
     /// # Errors
     /// Returns an error if the note cannot be written.

@@ -4,18 +4,12 @@
 //! - `postgres` (feature `postgres`): a PostgreSQL database shared by several servers, one of
 //!   which writes.
 
-#[cfg(feature = "postgres")]
-mod chain;
-#[cfg(feature = "postgres")]
-pub mod claim;
 pub mod disk;
 mod files;
 pub mod frame;
 pub mod journal;
 pub mod layout;
 mod mark;
-#[cfg(feature = "postgres")]
-pub mod password;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod read;
@@ -68,22 +62,6 @@ pub enum StoreError {
         /// The unknown part.
         what: String,
     },
-    /// The record belongs to a plan, which only earlier versions could carry out.
-    #[error(
-        "{file}: found {what} at offset {offset}. The service no longer carries out plans: end \
-         them and shorten the history with the previous version (see docs/upgrading.md)"
-    )]
-    Plan {
-        /// The file.
-        file: String,
-        /// The offset in the file.
-        offset: u64,
-        /// The record or the plan.
-        what: String,
-    },
-    /// The records were written by a build before 0.1.0.
-    #[error("{0}: records written by builds before 0.1.0 cannot be read: start again without them")]
-    Former(String),
     /// The records before this one have been removed.
     #[error("records up to {0} have been removed")]
     Compacted(u64),
@@ -139,7 +117,7 @@ pub trait RecordStore: Send {
     fn retry(&mut self) -> Result<(), StoreError>;
 
     /// Notes that the writer begins a decision or has finished a group.
-    fn decides(&self, _begins: bool) {}
+    fn note_decision(&self, _begins: bool) {}
 
     /// Returns this server's claim, if several servers share the records.
     fn claim(&self) -> Option<Arc<dyn Claim>> {
@@ -157,7 +135,7 @@ pub trait RecordStore: Send {
 pub trait Claim: Send + Sync {
     /// Checks that no other server has taken over since the call began. The error names that
     /// server, or says why this is unknown.
-    fn ask(&self) -> BoxFuture<'static, Result<(), String>>;
+    fn check(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 
 /// Records and snapshots, which may be read while the writer runs.

@@ -18,8 +18,6 @@ const KNOWN_KINDS: [&str; 10] = [
     "clock",
     "kept",
 ];
-/// Record kinds about plans, which earlier versions carried out.
-const PLAN_KINDS: [&str; 3] = ["planned", "moved", "plan-over"];
 /// The number of bytes searched for [`EVENT_KEY`], which follows a record's number and time.
 const HEAD_BYTES: usize = 64;
 const EVENT_KEY: &[u8] = b"\"event\":";
@@ -27,25 +25,19 @@ const EVENT_KEY: &[u8] = b"\"event\":";
 /// Parses the record at an offset in a file, or in a table's row.
 ///
 /// # Errors
-/// Returns an error if the record is about a plan, is from another version, or is not JSON.
+/// Returns an error if the record is from another version or is not JSON.
 pub(super) fn parse_record(
     source: &str,
     offset: u64,
     text: &[u8],
 ) -> Result<ServiceRecord, StoreError> {
-    serde_json::from_slice(text).map_err(|error| record_error(source, offset, text, &error))
-}
-
-fn record_error(source: &str, offset: u64, text: &[u8], error: &serde_json::Error) -> StoreError {
-    let found: Value = serde_json::from_slice(text).unwrap_or_default();
-    let event = &found["event"];
-    let first_key = || event.as_object()?.keys().next().map(String::as_str);
-    let kind = event.as_str().or_else(first_key).unwrap_or("?");
-    let what = format!("record {} of kind {kind:?}", found["seq"]);
-    if PLAN_KINDS.contains(&kind) || event["ended"]["why"] == "requeued" {
-        return StoreError::Plan { file: source.to_string(), offset, what };
-    }
-    parse_error(source, offset, &what, error)
+    serde_json::from_slice(text).map_err(|error| {
+        let record: Value = serde_json::from_slice(text).unwrap_or_default();
+        let event = &record["event"];
+        let first_key = || event.as_object()?.keys().next().map(String::as_str);
+        let kind = event.as_str().or_else(first_key).unwrap_or("?");
+        parse_error(source, offset, &format!("record {} of kind {kind:?}", record["seq"]), &error)
+    })
 }
 
 /// Checks a record's kind, parsing the record only if the kind is not found quickly.
@@ -68,26 +60,19 @@ pub(super) fn check_kind(source: &str, offset: u64, text: &[u8]) -> Result<(), S
 /// Parses the snapshot of record `seq` at an offset in a file, or in a table's row.
 ///
 /// # Errors
-/// Returns an error if it contains a plan in progress, is from another version, is not JSON, or
-/// belongs to another record.
+/// Returns an error if it is from another version, is not JSON, or belongs to another record.
 pub(super) fn parse_snapshot(
     source: &str,
     offset: u64,
     seq: u64,
     text: &[u8],
 ) -> Result<StateSnapshot, StoreError> {
-    let read: Result<StateSnapshot, _> = serde_json::from_slice(text);
-    let snapshot = read.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
+    let parsed: Result<StateSnapshot, _> = serde_json::from_slice(text);
+    let snapshot = parsed.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
     if snapshot.seq != seq {
         return Err(StoreError::damaged(source, offset, "it contains another snapshot"));
     }
-    match snapshot.plan_under_way() {
-        None => Ok(snapshot),
-        Some(plan) => {
-            let what = format!("plan {plan} (under way)");
-            Err(StoreError::Plan { file: source.to_string(), offset, what })
-        }
-    }
+    Ok(snapshot)
 }
 
 /// Returns the error for unparsable text. Since its checksum is correct, valid JSON must be from

@@ -8,7 +8,7 @@
 //! 3. a truncated write, because they end the last file and are not longer than one write;
 //! 4. other damage.
 
-use super::frame::{self, Found, Frame, Meaning, Tail};
+use super::frame::{self, Found, Frame, FrameKind, Tail};
 use super::mark::Mark;
 use super::{Each, StoreError, read};
 
@@ -17,7 +17,7 @@ pub(super) struct Segment<'a> {
     pub(super) name: &'a str,
     pub(super) bytes: &'a [u8],
     /// True for the journal's last file.
-    pub(super) last: bool,
+    pub(super) is_last: bool,
     /// The last known end; a file that ends earlier is damaged.
     pub(super) mark: Option<Mark>,
 }
@@ -32,17 +32,17 @@ pub(super) struct End {
 impl Segment<'_> {
     /// Reads the frames and advances `next` past the last record. Passes the records to `each`
     /// until it returns false; without `each`, checks only checksums and record kinds.
-    pub(super) fn frames(
+    pub(super) fn read_frames(
         &self,
         next: &mut u64,
         mut each: Option<Each<'_>>,
     ) -> Result<End, StoreError> {
         let mut end = End { length: 0, last: 0 };
-        let (mut reached, mut announced) = (self.mark.is_none(), None);
+        let (mut has_reached_mark, mut announced) = (self.mark.is_none(), None);
         loop {
             let offset = end.length;
             if self.mark.is_some_and(|mark| mark.length == offset as u64 && mark.next == *next) {
-                reached = true;
+                has_reached_mark = true;
             }
             let (frame, past) = match frame::at(self.bytes, offset) {
                 Found::Frame(frame, past) => (frame, past),
@@ -50,24 +50,27 @@ impl Segment<'_> {
                     return Err(self.damaged(offset, "one bit of the frame is flipped"));
                 }
                 Found::Foreign => return Err(self.foreign(offset)),
-                Found::End if reached => return Ok(end),
-                Found::End => return Err(self.short(offset)),
-                Found::Nothing => {
-                    let tail = Tail { at_the_start: offset == 0, announced };
-                    return if reached { self.tail(end, tail) } else { Err(self.short(offset)) };
+                Found::End if has_reached_mark => return Ok(end),
+                Found::End => return Err(self.truncated(offset)),
+                Found::NoFrame => {
+                    let tail = Tail { is_at_start: offset == 0, announced };
+                    return if has_reached_mark {
+                        self.check_tail(end, tail)
+                    } else {
+                        Err(self.truncated(offset))
+                    };
                 }
             };
             announced = None;
-            match frame.meaning() {
-                Meaning::Format if offset == 0 => {}
-                Meaning::OtherFormat if offset == 0 => return Err(self.foreign(offset)),
-                _ if offset == 0 => return Err(StoreError::Former(self.name.to_string())),
-                Meaning::Records | Meaning::Announcement(_) if frame.first != *next => {
+            match frame.kind() {
+                FrameKind::Format if offset == 0 => {}
+                _ if offset == 0 => return Err(self.foreign(offset)),
+                FrameKind::Records | FrameKind::Announcement(_) if frame.first != *next => {
                     let reason = format!("found record {} instead of {next}", frame.first);
                     return Err(self.damaged(offset, &reason));
                 }
-                Meaning::Announcement(bytes) => announced = Some(bytes),
-                Meaning::Records => {
+                FrameKind::Announcement(bytes) => announced = Some(bytes),
+                FrameKind::Records => {
                     let more = match &mut each {
                         Some(each) => self.records(offset, &frame, each)?,
                         None => self.check_kinds(offset, &frame).map(|()| true)?,
@@ -84,15 +87,15 @@ impl Segment<'_> {
     }
 
     /// Distinguishes a truncated write after the last frame from damage.
-    fn tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
+    fn check_tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
-        if !self.last {
+        if !self.is_last {
             return Err(self.damaged(offset, "there is no frame here"));
         }
         if frame::follows(self.bytes, offset) {
             return Err(self.damaged(offset, "there is no frame here, but one follows"));
         }
-        let (found, most) = (self.bytes.len() - offset, tail.most(&self.bytes[offset..]));
+        let (found, most) = (self.bytes.len() - offset, tail.max_bytes(&self.bytes[offset..]));
         if found <= most {
             return Ok(end);
         }
@@ -104,7 +107,7 @@ impl Segment<'_> {
     }
 
     /// Returns the error for a file whose frames end before the mark.
-    fn short(&self, offset: usize) -> StoreError {
+    fn truncated(&self, offset: usize) -> StoreError {
         let Some(Mark { length, next, .. }) = self.mark else {
             return self.damaged(offset, "it is truncated");
         };

@@ -10,15 +10,15 @@ use tokio::sync::{oneshot, watch};
 
 use super::recent::{Next, Recent};
 use crate::clock::ServiceClock;
-use crate::core::{Caller, Command, IdempotencyKey, Refused, Reply, StateView};
+use crate::core::{Caller, Command, IdempotencyKey, RefusedRequest, Reply, StateView};
 use crate::storage::{Claim, History};
 
 /// The time limit for confirming this server's claim.
-const CONFIRM: Duration = Duration::from_secs(2);
+const CONFIRM_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A command with its sender and idempotency key.
 #[derive(Clone, Debug)]
-pub struct Do {
+pub struct CallerCommand {
     /// The sender.
     pub caller: Caller,
     /// The key chosen by the client.
@@ -31,7 +31,7 @@ pub struct Do {
 #[derive(Clone, Debug)]
 pub struct RefusalInState {
     /// The refused request.
-    pub refused: Refused,
+    pub refused: RefusedRequest,
     /// The state.
     pub view: Arc<StateView>,
 }
@@ -72,40 +72,41 @@ pub struct ClockDoubt {
 impl ClockDoubt {
     /// Describes the doubt and its remedy.
     pub fn sentence(&self) -> String {
-        let shown = |ms: u64| pavior::time::Date(std::time::Duration::from_millis(ms));
+        let date = |ms: u64| pavior::time::Date(Duration::from_millis(ms));
         format!(
             "the clock shows {}, long after the last record ({}), so leases do not expire. If the \
              service was down that long, confirm the clock with POST /v1/clock/confirm or start \
              with --confirm-clock; otherwise correct the clock and restart",
-            shown(self.wall_ms),
-            shown(self.last_ms)
+            date(self.wall_ms),
+            date(self.last_ms)
         )
     }
 }
 
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer; reports an error if dropped without one.
-pub(crate) struct Answer {
+/// The channel for an answer; sends an error if dropped without one.
+pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started on the command.
-    begun: bool,
+    is_started: bool,
     counters: Arc<Counters>,
 }
 
-impl Answer {
-    fn new(counters: &Arc<Counters>) -> (Answer, oneshot::Receiver<Outcome>) {
+impl AnswerSender {
+    fn new(counters: &Arc<Counters>) -> (AnswerSender, oneshot::Receiver<Outcome>) {
         let (sender, receiver) = oneshot::channel();
         counters.waiting.fetch_add(1, Ordering::Relaxed);
-        (Answer { sender: Some(sender), begun: false, counters: counters.clone() }, receiver)
+        let counters = counters.clone();
+        (AnswerSender { sender: Some(sender), is_started: false, counters }, receiver)
     }
 
-    pub(crate) fn begin(&mut self) {
-        self.begun = true;
+    pub(super) fn start(&mut self) {
+        self.is_started = true;
         self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn send(mut self, answer: Outcome) {
+    pub(super) fn send(mut self, answer: Outcome) {
         if let Some(sender) = self.sender.take() {
             // The caller may have disconnected.
             let _ = sender.send(answer);
@@ -113,21 +114,24 @@ impl Answer {
     }
 }
 
-impl Drop for Answer {
+impl Drop for AnswerSender {
     fn drop(&mut self) {
-        if !self.begun {
+        if !self.is_started {
             self.counters.waiting.fetch_sub(1, Ordering::Relaxed);
         }
         let Some(sender) = self.sender.take() else { return };
-        let reason = || Unavailable::Unknown("the writer has failed".to_string());
-        let _ = sender.send(Err(if self.begun { reason() } else { Unavailable::Stopping }));
+        let _ = sender.send(Err(if self.is_started {
+            Unavailable::Unknown("the writer has failed".to_string())
+        } else {
+            Unavailable::Stopping
+        }));
     }
 }
 
 /// A command for the writer and the channel for its answer.
-pub(crate) struct Task {
-    pub(crate) what: Do,
-    pub(crate) to: Answer,
+pub(super) struct Task {
+    pub(super) command: CallerCommand,
+    pub(super) answer: AnswerSender,
 }
 
 /// The writer's counters, for metrics.
@@ -151,16 +155,16 @@ pub(crate) struct Counters {
 #[derive(Clone)]
 pub struct WriterHandle {
     /// The bounded channel to the writer; `None` once it is closed.
-    pub(crate) queue: Arc<RwLock<Option<SyncSender<Task>>>>,
-    pub(crate) unavailable: Arc<RwLock<Option<Unavailable>>>,
+    pub(super) queue: Arc<RwLock<Option<SyncSender<Task>>>>,
+    pub(super) unavailable: Arc<RwLock<Option<Unavailable>>>,
     /// The last durable state. The writer replaces it before sending a group's replies.
-    pub(crate) durable: Arc<RwLock<Arc<StateView>>>,
+    pub(super) durable: Arc<RwLock<Arc<StateView>>>,
     /// This server's claim, if several servers share the store.
-    pub(crate) claim: Option<Arc<dyn Claim>>,
-    pub(crate) doubt: Arc<RwLock<Option<ClockDoubt>>>,
+    pub(super) claim: Option<Arc<dyn Claim>>,
+    pub(super) doubt: Arc<RwLock<Option<ClockDoubt>>>,
     pub(crate) counters: Arc<Counters>,
-    pub(crate) recent: Arc<Recent>,
-    pub(crate) history: Arc<dyn History>,
+    pub(super) recent: Arc<Recent>,
+    pub(super) history: Arc<dyn History>,
     /// The clock that determines when leases expire.
     pub clock: ServiceClock,
 }
@@ -170,11 +174,11 @@ impl WriterHandle {
     ///
     /// # Errors
     /// Returns an error if the command was not carried out, or its outcome might not be durable.
-    pub async fn carry_out(&self, what: Do) -> Result<CommandAnswer, Unavailable> {
-        let (to, answer) = Answer::new(&self.counters);
+    pub async fn carry_out(&self, command: CallerCommand) -> Result<CommandAnswer, Unavailable> {
+        let (sender, answer) = AnswerSender::new(&self.counters);
         let closed = || self.unavailable().unwrap_or(Unavailable::Stopping);
         let queue = self.queue.read().clone();
-        let sent = queue.ok_or_else(closed)?.try_send(Task { what, to });
+        let sent = queue.ok_or_else(closed)?.try_send(Task { command, answer: sender });
         sent.map_err(|error| match error {
             TrySendError::Full(_) => Unavailable::Busy,
             TrySendError::Disconnected(_) => closed(),
@@ -204,9 +208,9 @@ impl WriterHandle {
     /// Returns an error if another server may have taken over.
     pub(crate) async fn confirm(&self) -> Result<(), Unavailable> {
         let Some(claim) = &self.claim else { return Ok(()) };
-        let asked = tokio::time::timeout(CONFIRM, claim.ask()).await;
+        let checked = tokio::time::timeout(CONFIRM_TIMEOUT, claim.check()).await;
         let silent = || "the database does not answer".to_string();
-        match asked.unwrap_or_else(|_| Err(silent())) {
+        match checked.unwrap_or_else(|_| Err(silent())) {
             Ok(()) => Ok(()),
             Err(reason) => Err(Unavailable::Standby(reason)),
         }

@@ -2,14 +2,14 @@
 
 use std::hash::{BuildHasher, Hasher};
 
-use super::handle::{ClockDoubt, Do};
+use super::handle::{CallerCommand, ClockDoubt};
 use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
 /// The time after the last record, in milliseconds, when the current time is recorded. At startup,
 /// the service is assumed to have run until the last record.
-const NOTE_MS: u64 = 3600 * 1000;
+const NOTE_TIME_MS: u64 = 3600 * 1000;
 
 impl Writer {
     /// Starts making decisions from the current state.
@@ -22,7 +22,7 @@ impl Writer {
         }
         self.set_clock();
         if let Some(state) = self.state.as_mut() {
-            state.move_queues(self.handle.clock.now_ms(), &mut self.records);
+            state.advance_queues(self.handle.clock.now_ms(), &mut self.records);
         }
         if self.records.is_empty() {
             // The schedulers' plans have changed without a record.
@@ -37,17 +37,17 @@ impl Writer {
     fn set_clock(&mut self) {
         let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
-        if self.timed && !state.is_clock_doubted() {
+        if self.is_clock_set && !state.is_clock_doubted() {
             // Another server's clock may have been ahead.
             if state.now_ms() > clock.now_ms() {
-                clock.go_on_from(state.now_ms());
+                clock.set_ms(state.now_ms());
             }
             return;
         }
         let last_ms = state.now_ms();
         let now_ms = state.begin_clock(clock.wall_ms(), &self.tuning.clock, &mut self.records);
-        clock.go_on_from(now_ms);
-        self.timed = true;
+        clock.set_ms(now_ms);
+        self.is_clock_set = true;
         if clock.wall_ms() < last_ms {
             let behind_s = (last_ms - clock.wall_ms()) / 1000;
             tracing::warn!(
@@ -55,44 +55,43 @@ impl Writer {
                 "the clock is behind the last record; time continues from that record"
             );
         }
-        self.note_doubt();
+        self.publish_doubt();
         if let Some(doubt) = self.handle.clock_doubt() {
             tracing::warn!("{}", doubt.sentence());
         }
     }
 
     /// Returns a command's time, which is the wall clock's if the command confirms the clock.
-    pub(super) fn time_of(&self, what: &Do, now_ms: u64) -> u64 {
-        let doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
-        let confirms = what.command == Command::ConfirmClock && what.caller == Caller::OPERATOR;
-        if doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
+    pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
+        let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
+        let CallerCommand { caller, command, .. } = command;
+        let confirms = *command == Command::ConfirmClock && *caller == Caller::OPERATOR;
+        if is_doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
     /// Publishes that doubt about the clock has begun or ended, and sets the clock accordingly.
-    pub(super) fn note_doubt(&mut self) {
+    pub(super) fn publish_doubt(&mut self) {
         let Some(state) = &self.state else { return };
-        let (was, clock) = (self.handle.clock_doubt(), &self.handle.clock);
-        if was.is_some() == state.is_clock_doubted() {
+        let (was_doubted, clock) = (self.handle.clock_doubt().is_some(), &self.handle.clock);
+        if was_doubted == state.is_clock_doubted() {
             return;
         }
-        if was.is_some() {
-            clock.go_on_from(clock.wall_ms().max(state.now_ms()));
+        if was_doubted {
+            clock.set_ms(clock.wall_ms().max(state.now_ms()));
             tracing::info!("the clock is trusted: leases expire again");
         }
-        let now = state
-            .is_clock_doubted()
-            .then(|| ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() });
-        *self.handle.doubt.write() = now;
+        let doubt = ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() };
+        *self.handle.doubt.write() = state.is_clock_doubted().then_some(doubt);
     }
 
     /// Returns the command that the service itself must carry out now, if any.
-    pub(super) fn due(&self, now_ms: u64) -> Option<Command> {
+    pub(super) fn own_command(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {
             return Some(Command::Tick);
         }
-        let silent = state.seq() > 0 && now_ms.saturating_sub(state.now_ms()) >= NOTE_MS;
-        silent.then_some(Command::NoteTime)
+        let is_silent = state.seq() > 0 && now_ms.saturating_sub(state.now_ms()) >= NOTE_TIME_MS;
+        is_silent.then_some(Command::NoteTime)
     }
 }
 

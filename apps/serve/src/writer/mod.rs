@@ -8,10 +8,13 @@ mod handle;
 mod lead;
 mod recent;
 mod recover;
+mod snapshots;
 mod thread;
 
-pub use handle::{ClockDoubt, CommandAnswer, Do, RefusalInState, Unavailable, WriterHandle};
+pub use handle::{
+    CallerCommand, ClockDoubt, CommandAnswer, RefusalInState, Unavailable, WriterHandle,
+};
 pub(crate) use recent::{Next, Recorded, weight};
-pub(crate) use recover::{Cutoff, from_snapshot, look_back};
+pub(crate) use recover::{Cutoff, from_snapshot, state_at};
 pub use recover::{RecoveryError, recover};
-pub use thread::{Tuning, start};
+pub use thread::{Tuning, WriterParts, start};

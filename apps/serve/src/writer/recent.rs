@@ -11,7 +11,7 @@ use crate::core::{Event, ServiceRecord};
 /// The approximate maximum size of the retained records in bytes.
 const MAX_BYTES: usize = 32 << 20;
 /// The maximum number of records in a group.
-const GROUP: usize = 512;
+const MAX_GROUP_RECORDS: usize = 512;
 
 /// A durable record.
 #[derive(Debug)]
@@ -23,12 +23,12 @@ pub(crate) struct Recorded {
 
 /// The most recent durable records.
 pub(crate) struct Recent {
-    kept: Mutex<Kept>,
+    retained: Mutex<Retained>,
     last: watch::Sender<u64>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Retained {
     /// Groups of records and their approximate sizes in bytes, in order.
     groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
@@ -49,41 +49,38 @@ pub(crate) enum Next {
 impl Recent {
     /// Returns an empty list; `last` is the number of the last durable record.
     pub(crate) fn new(last: u64) -> Recent {
-        let kept = Kept { last, ..Kept::default() };
-        Recent { kept: Mutex::new(kept), last: watch::Sender::new(last) }
+        let retained = Retained { last, ..Retained::default() };
+        Recent { retained: Mutex::new(retained), last: watch::Sender::new(last) }
     }
 
     /// Adds durable records. Without watchers, none are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
-        let mut kept = self.kept.lock();
+        let mut retained = self.retained.lock();
         if self.last.receiver_count() == 0 {
-            kept.clear();
+            retained.clear();
         } else {
-            kept.add(records);
+            retained.add(records);
         }
         records.clear();
-        kept.last = last;
-        drop(kept);
+        retained.last = last;
+        drop(retained);
         self.last.send_replace(last);
     }
 
     /// Returns the next group of records after `seq`.
     pub(crate) fn after(&self, seq: u64) -> Next {
-        let kept = self.kept.lock();
-        if seq >= kept.last {
+        let retained = self.retained.lock();
+        if seq >= retained.last {
             return Next::Nothing;
         }
-        let begins = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
-        match kept.groups.partition_point(begins).checked_sub(1) {
-            // There is a gap between two groups if another server has written records.
-            Some(index)
-                if kept.groups[index].0.last().is_some_and(|last| last.record.seq > seq) =>
-            {
-                Next::Records(kept.groups[index].0.clone())
-            }
-            _ => Next::Gone,
-        }
+        let is_early = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
+        let index = retained.groups.partition_point(is_early).checked_sub(1);
+        let group = index.map(|index| &retained.groups[index].0);
+        // There is a gap between two groups if another server has written records.
+        let ends_later =
+            |group: &&Arc<Vec<Recorded>>| group.last().is_some_and(|last| last.record.seq > seq);
+        group.filter(ends_later).map_or(Next::Gone, |group| Next::Records(group.clone()))
     }
 
     /// Returns a channel with the last record number. While it exists, records are retained.
@@ -92,7 +89,7 @@ impl Recent {
     }
 }
 
-impl Kept {
+impl Retained {
     fn clear(&mut self) {
         self.groups.clear();
         self.bytes = 0;
@@ -100,10 +97,11 @@ impl Kept {
 
     fn add(&mut self, records: &mut Vec<ServiceRecord>) {
         while !records.is_empty() {
-            let group = records.drain(..GROUP.min(records.len()));
+            let group = records.drain(..MAX_GROUP_RECORDS.min(records.len()));
             let group = group.map(|record| Recorded { record, sent: OnceLock::new() });
             let group: Vec<_> = group.collect();
-            let bytes = |one: &Recorded| weight(&one.record) + sent_weight(&one.record);
+            let bytes =
+                |recorded: &Recorded| weight(&recorded.record) + sent_weight(&recorded.record);
             let bytes = group.iter().map(bytes).sum();
             self.groups.push_back((Arc::new(group), bytes));
             self.bytes += bytes;
@@ -118,7 +116,7 @@ impl Kept {
 
 /// Returns a record's approximate size in memory, in bytes.
 pub(crate) fn weight(record: &ServiceRecord) -> usize {
-    let kept = record.kept.as_ref().map_or(0, |kept| kept.body.len() + kept.key.len());
+    let kept = record.kept.as_ref().map_or(0, |kept| kept.body.stored_bytes() + kept.key.len());
     let event = match &record.event {
         Event::Granted { lease } => size_of_val(&**lease) + size_of_val(&lease.parts[..]) + 256,
         Event::Reserved { reservation } => {
@@ -146,12 +144,12 @@ mod tests {
     use super::*;
 
     fn records(from: u64, count: u64, bytes: usize) -> Vec<ServiceRecord> {
-        let kept = || crate::core::KeptReply {
+        let kept = || crate::core::StoredReply {
             tenant: String::new(),
             key: String::new(),
             digest: 0,
             status: 200,
-            body: crate::core::KeptBody::Text("x".repeat(bytes)),
+            body: crate::core::StoredBody::Text("x".repeat(bytes)),
         };
         let record = |seq| ServiceRecord { seq, at_ms: 0, event: Event::Kept, kept: Some(kept()) };
         (from..from + count).map(record).collect()
@@ -165,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_a_record_is_there_until_it_takes_too_much() {
+    fn records_are_retained_up_to_the_size_limit() {
         let recent = Recent::new(4);
         recent.add(&mut records(5, 2, 10));
         assert!(matches!(recent.after(6), Next::Nothing));
@@ -179,6 +177,6 @@ mod tests {
         assert!(matches!(recent.after(5), Next::Gone));
         recent.add(&mut records(607, 40, 1 << 20));
         assert!(matches!(recent.after(6), Next::Gone));
-        assert!(recent.kept.lock().bytes <= MAX_BYTES);
+        assert!(recent.retained.lock().bytes <= MAX_BYTES);
     }
 }

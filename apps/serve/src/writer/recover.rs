@@ -34,7 +34,7 @@ pub fn recover(
     limits: &ServiceLimits,
     seed: u64,
 ) -> Result<ServiceState, RecoveryError> {
-    look_back(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
+    state_at(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
 /// A point in the past: the last record up to number `until` and up to time `at_ms`.
@@ -52,7 +52,7 @@ pub(crate) struct Cutoff {
 ///
 /// # Errors
 /// Fails like [`recover`].
-pub(crate) fn look_back(
+pub(crate) fn state_at(
     history: &dyn History,
     cutoff: &Cutoff,
     limits: &ServiceLimits,

@@ -1,6 +1,6 @@
-//! The writer's thread: groups of decisions, durable writes, recovery after failures, and
-//! snapshots.
+//! The writer's thread: groups of decisions, durable writes, and recovery after failures.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -10,10 +10,12 @@ use std::time::Duration;
 use parking_lot::RwLock;
 
 use super::handle::{
-    Answer, CommandAnswer, Counters, Do, RefusalInState, Task, Unavailable, WriterHandle,
+    AnswerSender, CallerCommand, CommandAnswer, Counters, RefusalInState, Task, Unavailable,
+    WriterHandle,
 };
 use super::recent::Recent;
 use super::recover::recover;
+use super::snapshots::Snapshots;
 use crate::clock::ServiceClock;
 use crate::core::{
     Caller, ClockRule, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState, StateView,
@@ -21,11 +23,11 @@ use crate::core::{
 use crate::storage::{RecordStore, StoreError};
 
 /// The idle time before the store performs maintenance.
-const IDLE: Duration = Duration::from_millis(50);
+const IDLE_TIME: Duration = Duration::from_millis(50);
 /// The time before a failed write or snapshot is retried, in milliseconds.
-const RETRY_MS: u64 = 500;
+pub(super) const RETRY_MS: u64 = 500;
 /// The time limit for adding commands to a group, in microseconds.
-const GROUP_US: u64 = 20_000;
+const MAX_GROUP_US: u64 = 20_000;
 
 /// Sizes of the writer's queues and the amount of history retained.
 #[derive(Clone, Debug)]
@@ -61,20 +63,30 @@ impl Default for Tuning {
     }
 }
 
-/// Starts the writer's thread with a recovered state. `unavailable` is the reason if the writer
-/// cannot make decisions yet.
+/// The parts of a writer.
+pub struct WriterParts {
+    /// The clock that determines when leases expire.
+    pub clock: ServiceClock,
+    /// The state recovered from the store.
+    pub state: ServiceState,
+    /// The store.
+    pub store: Box<dyn RecordStore>,
+    /// The limits on tenants and on memory.
+    pub limits: ServiceLimits,
+    /// The seed for strategies that use random numbers.
+    pub seed: u64,
+    /// The sizes of the writer's queues and the amount of history retained.
+    pub tuning: Tuning,
+    /// The reason if the writer cannot make decisions yet.
+    pub unavailable: Option<Unavailable>,
+}
+
+/// Starts the writer's thread.
 ///
-/// # Panics
-/// Panics if the system cannot create a thread.
-pub fn start(
-    clock: ServiceClock,
-    state: ServiceState,
-    store: Box<dyn RecordStore>,
-    limits: ServiceLimits,
-    seed: u64,
-    tuning: Tuning,
-    unavailable: Option<Unavailable>,
-) -> (WriterHandle, JoinHandle<()>) {
+/// # Errors
+/// Returns an error if the system cannot create a thread.
+pub fn start(parts: WriterParts) -> io::Result<(WriterHandle, JoinHandle<()>)> {
+    let WriterParts { clock, state, store, limits, seed, tuning, unavailable } = parts;
     let (queue, inbox) = sync_channel(tuning.queue);
     let counters = Arc::new(Counters::default());
     counters.seq.store(state.seq(), Ordering::Release);
@@ -91,7 +103,7 @@ pub fn start(
         clock,
     };
     let mut writer = Writer {
-        saved: state.seq(),
+        snapshots: Snapshots::new(state.seq()),
         state: Some(state),
         store,
         limits,
@@ -100,10 +112,8 @@ pub fn start(
         handle: handle.clone(),
         records: Vec::new(),
         view: Some(view),
-        saving: None,
         retry_ms: 0,
-        save_ms: 0,
-        timed: false,
+        is_clock_set: false,
     };
     // `/readyz` must report doubt about the clock from the start.
     if handle.unavailable().is_none()
@@ -113,17 +123,16 @@ pub fn start(
     }
     let thread = std::thread::Builder::new().name("writer".into());
     let run = move || {
-        let _told = TellsOfPanic(writer.handle.clone());
+        let _guard = PanicGuard(writer.handle.clone());
         writer.run(&inbox);
     };
-    let thread = thread.spawn(run).expect("the system can create threads");
-    (handle, thread)
+    Ok((handle, thread.spawn(run)?))
 }
 
 /// Makes the service read-only if the writer's thread panics.
-struct TellsOfPanic(WriterHandle);
+struct PanicGuard(WriterHandle);
 
-impl Drop for TellsOfPanic {
+impl Drop for PanicGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let reason = "the writer has failed: see the log".to_string();
@@ -135,7 +144,7 @@ impl Drop for TellsOfPanic {
 pub(super) struct Writer {
     /// The state; `None` if it could not be read back after a failed write.
     pub(super) state: Option<ServiceState>,
-    store: Box<dyn RecordStore>,
+    pub(super) store: Box<dyn RecordStore>,
     limits: ServiceLimits,
     seed: u64,
     pub(super) tuning: Tuning,
@@ -144,23 +153,19 @@ pub(super) struct Writer {
     pub(super) records: Vec<ServiceRecord>,
     /// The last view, which is current until the state has further records.
     pub(super) view: Option<Arc<StateView>>,
-    /// The number of the last snapshot, and the thread that is saving one.
-    saved: u64,
-    saving: Option<JoinHandle<bool>>,
+    pub(super) snapshots: Snapshots,
     /// The time of the next write attempt after the disk was full.
     retry_ms: u64,
-    /// The time of the next attempt to start a snapshot after a failure.
-    save_ms: u64,
     /// True once this server has set its clock.
-    pub(super) timed: bool,
+    pub(super) is_clock_set: bool,
 }
 
 /// A decided command, to be answered after its decision is durable.
 struct Decided {
     answer: CommandAnswer,
     /// True if the answer depends on this group's records.
-    recorded: bool,
-    to: Answer,
+    is_recorded: bool,
+    sender: AnswerSender,
 }
 
 impl Writer {
@@ -169,95 +174,91 @@ impl Writer {
             let first = match inbox.recv_timeout(self.pause()) {
                 Ok(first) => Some(first),
                 Err(RecvTimeoutError::Timeout) => {
-                    self.rest();
+                    self.maintain();
                     None
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            self.group(first, inbox);
-            self.store.decides(false);
-            self.save();
+            self.run_group(first, inbox);
+            self.store.note_decision(false);
+            self.save_snapshot();
         }
         self.store.close();
-        if let Some(saving) = self.saving.take() {
-            let _ = saving.join();
-        }
+        self.snapshots.finish();
     }
 
     /// Returns the time until the next lease expires or maintenance is due.
     fn pause(&self) -> Duration {
         let now = self.handle.clock.now_ms();
         let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
-        let until = expiry.map_or(IDLE, |at| Duration::from_millis(at.saturating_sub(now)));
-        until.min(IDLE)
+        let until = expiry.map_or(IDLE_TIME, |at| Duration::from_millis(at.saturating_sub(now)));
+        until.min(IDLE_TIME)
     }
 
-    fn rest(&mut self) {
+    fn maintain(&mut self) {
         if let Err(error) = self.store.idle() {
             self.fail(&error);
         }
     }
 
     /// Decides the waiting commands for a limited time, then makes the group durable and replies.
-    fn group(&mut self, first: Option<Task>, inbox: &Receiver<Task>) {
+    fn run_group(&mut self, first: Option<Task>, inbox: &Receiver<Task>) {
         let now_ms = self.handle.clock.now_ms();
         if let Some(unavailable) = self.unavailable(now_ms) {
-            if let Some(Task { to, .. }) = first {
-                to.send(Err(unavailable));
+            if let Some(Task { answer, .. }) = first {
+                answer.send(Err(unavailable));
             }
             return;
         }
-        let due = self.due(now_ms);
-        if first.is_none() && due.is_none() {
+        let own_command = self.own_command(now_ms);
+        if first.is_none() && own_command.is_none() {
             return;
         }
-        let until = self.handle.clock.micros() + GROUP_US;
+        let until = self.handle.clock.micros() + MAX_GROUP_US;
         let (mut pending, mut next) = (Vec::new(), first);
-        while let Some(Task { what, to }) = next {
-            pending.push(self.decide_for(what, to));
+        while let Some(task) = next {
+            pending.push(self.decide_task(task));
             let is_open = pending.len() < self.tuning.group && self.handle.clock.micros() < until;
             next = is_open.then(|| inbox.try_recv().ok()).flatten();
         }
-        if let Some(command) = due {
-            self.decide(now_ms, Do { caller: Caller::OPERATOR, key: None, command });
+        if let Some(command) = own_command {
+            self.decide(now_ms, CallerCommand { caller: Caller::OPERATOR, key: None, command });
         }
-        match self.commit() {
-            Ok(()) => pending.into_iter().for_each(|one| one.to.send(Ok(one.answer))),
-            Err(error) => {
-                let unavailable = self.fail(&error);
-                let unknown = matches!(error, StoreError::Unknown(_));
-                for Decided { recorded, to, .. } in pending {
-                    let why = if unknown && recorded {
-                        Unavailable::Unknown(error.to_string())
-                    } else {
-                        unavailable.clone()
-                    };
-                    to.send(Err(why));
-                }
-            }
+        let Err(error) = self.commit() else {
+            return pending.into_iter().for_each(|decided| decided.sender.send(Ok(decided.answer)));
+        };
+        let unavailable = self.fail(&error);
+        let is_unknown = matches!(error, StoreError::Unknown(_));
+        for Decided { is_recorded, sender, .. } in pending {
+            sender.send(Err(if is_unknown && is_recorded {
+                Unavailable::Unknown(error.to_string())
+            } else {
+                unavailable.clone()
+            }));
         }
     }
 
     /// Decides a command, noting whether its answer depends on this group's records.
-    fn decide_for(&mut self, what: Do, mut to: Answer) -> Decided {
-        to.begin();
+    fn decide_task(&mut self, task: Task) -> Decided {
+        let Task { command, answer: mut sender } = task;
+        sender.start();
         let first = self.records.len();
         // A reply stored under the same key earlier in this group is not durable yet.
-        let whose = what.caller.tenant.clone().unwrap_or_default();
-        let used = |key: &IdempotencyKey| {
-            let kept = self.records.iter().filter_map(|record| record.kept.as_ref());
-            kept.into_iter().any(|kept| kept.tenant == whose && kept.key == key.key)
+        let tenant = command.caller.tenant.clone().unwrap_or_default();
+        let is_used = |key: &IdempotencyKey| {
+            let mut stored = self.records.iter().filter_map(|record| record.kept.as_ref());
+            stored.any(|reply| reply.tenant == tenant && reply.key == key.key)
         };
-        let again = what.key.as_ref().is_some_and(used);
-        let now_ms = self.time_of(&what, self.handle.clock.now_ms());
-        let answer = self.decide(now_ms, what);
-        self.note_doubt();
-        Decided { answer, recorded: again || self.records.len() > first, to }
+        let is_repeated = command.key.as_ref().is_some_and(is_used);
+        let now_ms = self.time_of(&command, self.handle.clock.now_ms());
+        let answer = self.decide(now_ms, command);
+        self.publish_doubt();
+        Decided { answer, is_recorded: is_repeated || self.records.len() > first, sender }
     }
 
-    fn decide(&mut self, now_ms: u64, what: Do) -> CommandAnswer {
-        let Do { caller, key, command } = what;
-        self.store.decides(true);
+    fn decide(&mut self, now_ms: u64, command: CallerCommand) -> CommandAnswer {
+        let CallerCommand { caller, key, command } = command;
+        self.store.note_decision(true);
         let state = self.state.as_mut().expect("without a state the service is unavailable");
         let records = &mut self.records;
         let decision = state.decide(now_ms, &caller, key.as_ref(), command, records);
@@ -288,9 +289,9 @@ impl Writer {
         if self.records.is_empty() {
             return self.store.confirm();
         }
-        let began = self.handle.clock.micros();
+        let start = self.handle.clock.micros();
         self.store.append(&self.records)?;
-        let took = self.handle.clock.micros() - began;
+        let took = self.handle.clock.micros() - start;
         self.publish();
         let counters = &self.handle.counters;
         counters.commit_us.fetch_add(took, Ordering::Relaxed);
@@ -303,13 +304,13 @@ impl Writer {
     }
 
     /// Resets the state to the durable records after a failed write. Returns the reason.
-    fn fail(&mut self, error: &StoreError) -> Unavailable {
+    pub(super) fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "cannot store records");
         self.records.clear();
         self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
         self.read_back(self.handle.seq());
-        let behind = if let StoreError::Unknown(behind) = error { behind } else { error };
-        let unavailable = match behind {
+        let cause = if let StoreError::Unknown(cause) = error { cause } else { error };
+        let unavailable = match cause {
             StoreError::Fenced(by) => Unavailable::Standby(by.clone()),
             other => Unavailable::ReadOnly(other.to_string()),
         };
@@ -358,58 +359,5 @@ impl Writer {
         tracing::info!(seq = self.handle.seq(), "records can be stored again");
         self.handle.set_unavailable(None);
         None
-    }
-
-    /// Once there are enough new records, saves a snapshot and removes old records on another
-    /// thread.
-    fn save(&mut self) {
-        if let Some(saving) = self.saving.take_if(|saving| saving.is_finished()) {
-            if saving.join().is_ok_and(|saved| saved) {
-                self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
-            } else {
-                // Retry soon, because the next startup reads all records after the last snapshot.
-                self.save_ms = self.handle.clock.now_ms() + RETRY_MS;
-                self.saved = self.saved.saturating_sub(self.tuning.snapshot_every);
-            }
-        }
-        let Some(state) = &self.state else { return };
-        let ready = self.handle.unavailable().is_none();
-        let many = state.seq() >= self.saved + self.tuning.snapshot_every;
-        // Even a short history consists of several files.
-        let piece = self.tuning.snapshot_bytes.min(self.tuning.history_bytes / 4).max(1 << 16);
-        let large = self.store.size() >= piece && state.seq() > self.saved;
-        if !ready || self.saving.is_some() || !(many || large) {
-            return;
-        }
-        let now_ms = self.handle.clock.now_ms();
-        if now_ms < self.save_ms {
-            return;
-        }
-        match self.store.rotate() {
-            Ok(true) => {}
-            // Without a free file descriptor, records continue in the current file.
-            Ok(false) => {
-                self.save_ms = now_ms + RETRY_MS;
-                return;
-            }
-            Err(error) => {
-                self.fail(&error);
-                return;
-            }
-        }
-        let Some(snapshot) = self.state.as_ref().map(ServiceState::snapshot) else { return };
-        self.saved = snapshot.seq;
-        let (history, tuning) = (self.handle.history.clone(), self.tuning.clone());
-        self.saving = Some(std::thread::spawn(move || {
-            let oldest = snapshot.seq.saturating_sub(tuning.history);
-            let done = history.save(&snapshot).and_then(|()| {
-                let within = history.within(tuning.history_bytes)?;
-                history.compact(oldest.max(within.min(snapshot.seq)))
-            });
-            if let Err(error) = &done {
-                tracing::error!(%error, seq = snapshot.seq, "cannot save a snapshot");
-            }
-            done.is_ok()
-        }));
     }
 }

@@ -27,8 +27,8 @@ fn explain_gives_the_answers_of_the_table() {
             let drained = client.post("/v1/nodes/drain", json!({ "node": node }));
             assert_eq!(drained.status, 200, "{}", drained.text);
         }
-        let told = client.post("/v1/explain", json!({ "shape": case["shape"] })).json();
-        let lines = told["diagnosis"]["why"].as_array().unwrap().iter();
+        let explanation = client.post("/v1/explain", json!({ "shape": case["shape"] })).json();
+        let lines = explanation["diagnosis"]["why"].as_array().unwrap().iter();
         let lines = lines.map(|line| in_words_of_the_table(line.as_str().unwrap(), &times, &names));
         assert_eq!(json!(lines.collect::<Vec<_>>()), case["why"], "{}", case["case"]);
     }

@@ -165,7 +165,7 @@ fn a_client_certificate_is_a_tenant() {
 }
 
 #[test]
-fn a_certificate_and_a_token_are_both_good() {
+fn a_certificate_and_a_token_are_both_accepted() {
     let guarded = guarded(Some("operator-hush-1\n"), true);
     let named = certificate(&guarded.clients, &["a.example"]).0;
     let (certificate, key) = &named;
@@ -182,7 +182,7 @@ fn a_certificate_and_a_token_are_both_good() {
 }
 
 #[test]
-fn certificates_that_cannot_be_used_are_named() {
+fn errors_name_unusable_certificates() {
     let folder = tempfile::TempDir::new().unwrap();
     let authority = authority();
     let (_, pem, key) = certificate(&authority, &["localhost"]);
@@ -200,7 +200,7 @@ fn certificates_that_cannot_be_used_are_named() {
     ] {
         let mut setup = Setup::new(&folder.path().join("data"));
         setup.certificates = Some((certificate.clone(), key.clone(), vouch));
-        let told = Server::refused(&setup);
-        assert!(named.iter().all(|word| told.contains(word)), "{named:?}: {told}");
+        let log = Server::refused(&setup);
+        assert!(named.iter().all(|word| log.contains(word)), "{named:?}: {log}");
     }
 }

@@ -41,6 +41,12 @@ impl Reply {
         );
     }
 
+    /// Returns the description of a problem.
+    pub(crate) fn detail(&self) -> String {
+        self.problem();
+        self.json()["detail"].as_str().expect("a problem has a detail").to_string()
+    }
+
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
@@ -115,7 +121,7 @@ impl Client {
     }
 
     pub(crate) fn end(&mut self, lease: &Value) -> Reply {
-        self.try_end(lease).expect("it answers")
+        self.try_end(lease).expect("the server answers")
     }
 
     pub(crate) fn try_end(&mut self, lease: &Value) -> Result<Reply> {
@@ -135,7 +141,7 @@ impl Client {
         body: impl Display,
         more: &[(&str, &str)],
     ) -> Reply {
-        self.try_send(method, path, body, more).expect("it answers")
+        self.try_send(method, path, body, more).expect("the server answers")
     }
 
     pub(crate) fn try_send(
@@ -163,62 +169,70 @@ impl Client {
             self.stream = None;
         }
         self.used = Instant::now();
-        if self.stream.is_none() {
-            let stream = TcpStream::connect(&self.address)?;
-            stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(Duration::from_mins(2)))?;
-            let stream: Box<dyn Stream> = match &self.tls {
-                None => Box::new(stream),
-                Some(config) => {
-                    let name = ServerName::try_from("127.0.0.1").expect("it is an address");
-                    let session = ClientConnection::new(config.clone(), name);
-                    Box::new(StreamOwned::new(session.map_err(std::io::Error::other)?, stream))
-                }
-            };
-            self.stream = Some(BufReader::new(stream));
-        }
-        let stream = self.stream.as_mut().expect("it was just opened");
+        let text = self.format(method, path, body, more);
+        let stream = match &mut self.stream {
+            Some(stream) => stream,
+            closed => closed.insert(connect(&self.address, self.tls.as_ref())?),
+        };
+        stream.get_mut().write_all(text.as_bytes())?;
+        receive(stream)
+    }
+
+    /// Formats a request.
+    fn format(&self, method: &str, path: &str, body: &str, more: &[(&str, &str)]) -> String {
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\n", self.address);
-        let own = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in own.chain(more.iter().copied()) {
+        let headers = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in headers.chain(more.iter().copied()) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
         // Bodies are JSON unless a test says otherwise.
-        let typed = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case("content-type");
-        if !body.is_empty() && !more.iter().any(typed) {
+        let is_type = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case("content-type");
+        if !body.is_empty() && !more.iter().any(is_type) {
             text.push_str("Content-Type: application/json\r\n");
         }
         text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-        stream.get_mut().write_all(text.as_bytes())?;
-        let mut line = String::new();
-        let closed = || std::io::Error::other("the connection was closed");
+        text
+    }
+}
+
+fn connect(address: &str, tls: Option<&Arc<ClientConfig>>) -> Result<BufReader<Box<dyn Stream>>> {
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(Duration::from_mins(2)))?;
+    let Some(config) = tls else { return Ok(BufReader::new(Box::new(stream))) };
+    let name = ServerName::try_from("127.0.0.1").expect("an IP address is a server name");
+    let session = ClientConnection::new(config.clone(), name).map_err(std::io::Error::other)?;
+    Ok(BufReader::new(Box::new(StreamOwned::new(session, stream))))
+}
+
+fn receive(stream: &mut impl BufRead) -> Result<Reply> {
+    let closed = || std::io::Error::other("the connection was closed");
+    let mut line = String::new();
+    if stream.read_line(&mut line)? == 0 {
+        return Err(closed());
+    }
+    let status = line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
+    let (mut length, mut kind) = (0, String::new());
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
         if stream.read_line(&mut line)? == 0 {
             return Err(closed());
         }
-        let status =
-            line.split(' ').nth(1).and_then(|word| word.parse().ok()).ok_or_else(closed)?;
-        let (mut length, mut kind) = (0, String::new());
-        let mut headers = Vec::new();
-        loop {
-            line.clear();
-            if stream.read_line(&mut line)? == 0 {
-                return Err(closed());
-            }
-            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
-            if name != "date" {
-                headers.push((name.to_string(), value.to_string()));
-            }
-            match name {
-                "content-length" => length = value.parse().map_err(|_| closed())?,
-                "content-type" => kind = value.to_string(),
-                _ => {}
-            }
+        let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+        if name != "date" {
+            headers.push((name.to_string(), value.to_string()));
         }
-        let mut bytes = vec![0; length];
-        stream.read_exact(&mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Reply { status, kind, headers, text })
+        match name {
+            "content-length" => length = value.parse().map_err(|_| closed())?,
+            "content-type" => kind = value.to_string(),
+            _ => {}
+        }
     }
+    let mut bytes = vec![0; length];
+    stream.read_exact(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(Reply { status, kind, headers, text })
 }
 
 /// The events of a watch: record number, kind, data.
@@ -249,7 +263,8 @@ pub(crate) fn watch_as(
     let address = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("the server listens");
     stream.set_read_timeout(Some(patience)).expect("a timeout can be set");
-    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n").expect("it sends");
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\n")
+        .expect("the request is sent");
     let mut events = Events::new();
     let (mut id, mut kind) = (0, String::new());
     for line in BufReader::new(stream).lines() {
@@ -280,7 +295,7 @@ pub(crate) fn number(value: &Value) -> u64 {
 
 /// Checks that a reply has the expected members.
 pub(crate) fn has(reply: &Value, expected: &Value) {
-    for (name, expected) in expected.as_object().expect("it is an object") {
+    for (name, expected) in expected.as_object().expect("the expected value is an object") {
         assert_eq!(reply[name], *expected, "{name} of {reply}");
     }
 }
@@ -303,6 +318,6 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
 /// Converts a time in a reply to milliseconds since 1970.
 pub(crate) fn millis(time: &str) -> u64 {
     let time = humantime::parse_rfc3339(time).expect("times in replies are RFC 3339");
-    let since = time.duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
+    let since = time.duration_since(std::time::UNIX_EPOCH).expect("the time is after 1970");
     since.as_millis() as u64
 }

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use pavior_serve::core::{ServiceRecord, ServiceState, StateSnapshot};
+use pavior_serve::storage::disk::Disk;
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
 use pavior_trials::size;
@@ -13,9 +14,10 @@ use pavior_trials::size;
 use crate::decisions::begin;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
+use crate::records::FIRST;
 
 /// The states that may be durable.
-struct Known {
+struct DurableStates {
     /// The state after the last acknowledged group, and the state after the next one, which failed.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,
@@ -23,7 +25,7 @@ struct Known {
 
 /// A history up to the fault.
 struct Run {
-    known: Known,
+    states: DurableStates,
     state: ServiceState,
     journal: JournalStore,
     full: bool,
@@ -39,8 +41,8 @@ fn run(disk: &Simulated, random: &mut Random, steps: u64) -> Option<Run> {
         state = fresh;
     }
     let acknowledged = state.snapshot();
-    let known = Known { acknowledged, attempted: None };
-    let mut run = Run { known, state, journal, full: false };
+    let states = DurableStates { acknowledged, attempted: None };
+    let mut run = Run { states, state, journal, full: false };
     let mut now = 0;
     for _ in 0..steps {
         now += random.below(50);
@@ -75,19 +77,19 @@ impl Run {
         }
         match self.journal.append(&records) {
             Ok(()) => {
-                self.known.acknowledged = self.state.snapshot();
+                self.states.acknowledged = self.state.snapshot();
                 true
             }
             Err(StoreError::Full(_)) => {
                 // Like the writer, return to the durable state.
-                let durable = self.known.acknowledged.seq;
+                let durable = self.states.acknowledged.seq;
                 let back = state_of(&*self.journal.history(), durable);
-                self.state = back.expect("what is durable can be read");
+                self.state = back.expect("durable records can be read");
                 self.full = true;
                 true
             }
             Err(_) => {
-                self.known.attempted = Some(self.state.snapshot());
+                self.states.attempted = Some(self.state.snapshot());
                 false
             }
         }
@@ -95,17 +97,17 @@ impl Run {
 }
 
 /// Compares the data after a crash with the states that may be durable.
-fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
+fn check(run: &Run, after: &Simulated) -> Result<(), String> {
     let (mut journal, mut state) = opened(after.clone())?;
     state.validate();
     let found = state.snapshot();
-    let known = &run.known;
-    let as_acknowledged = found == known.acknowledged;
-    let as_attempted = known.attempted.as_ref() == Some(&found);
-    if !as_acknowledged && !as_attempted {
+    let states = &run.states;
+    let is_acknowledged = found == states.acknowledged;
+    let is_attempted = states.attempted.as_ref() == Some(&found);
+    if !is_acknowledged && !is_attempted {
         return Err(format!(
             "record {} was acknowledged, {} found",
-            known.acknowledged.seq, found.seq
+            states.acknowledged.seq, found.seq
         ));
     }
     // The service continues from the recovered state.
@@ -121,7 +123,7 @@ fn judge(run: &Run, after: &Simulated) -> Result<(), String> {
 
 #[test]
 fn nothing_acknowledged_is_lost_in_a_crash() {
-    let (mut crashes, mut attempted, mut errors, mut full, mut judged) = (0, 0, 0, 0, 0u64);
+    let (mut crashes, mut attempted, mut errors, mut full, mut checked) = (0, 0, 0, 0, 0u64);
     for seed in 0..size(300, 1500, 10_000) {
         let mut random = Random(seed);
         let disk = Simulated::default();
@@ -132,50 +134,50 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));
-                judged += 1;
+                checked += 1;
                 assert!(opened.is_ok_and(|(_, state)| state.seq() <= 1), "seed {seed}, {fault:?}");
             }
             continue;
         };
         crashes += u64::from(disk.is_dead());
-        attempted += u64::from(run.known.attempted.is_some());
+        attempted += u64::from(run.states.attempted.is_some());
         errors += u64::from(fault == Fault::Error);
         full += u64::from(run.full);
         disk.mend();
         for _ in 0..3 {
             let after = disk.after_crash(&mut random);
-            judged += 1;
-            judge(&run, &after).unwrap_or_else(|error| panic!("seed {seed}, {fault:?}: {error}"));
+            checked += 1;
+            check(&run, &after).unwrap_or_else(|error| panic!("seed {seed}, {fault:?}: {error}"));
         }
     }
     println!(
         "{crashes} crashes, {errors} I/O errors, {full} full disks; {attempted} during a write; \
-         {judged} disks checked"
+         {checked} disks checked"
     );
     assert!(crashes > 0 && errors > 0 && full > 0 && attempted > 0);
 }
 
 #[test]
-fn every_turned_bit_is_found_or_was_never_acknowledged() {
+fn every_flipped_bit_is_detected_or_was_never_acknowledged() {
     let (histories, commands) = size((1, 5), (1, 5), (20, 12));
     let (mut bits, mut tails) = (0u64, 0u64);
     for seed in 0..histories {
         let mut random = Random(seed + 7000);
         let disk = Simulated::default();
-        let run = run(&disk, &mut random, commands).expect("nothing fails");
+        let run = run(&disk, &mut random, commands).expect("the disk does not fail");
         let clean = disk.copy();
-        let names = pavior_serve::storage::disk::Disk::list(&clean).expect("it can be listed");
+        let names = clean.list().unwrap();
         for name in names {
-            let length = pavior_serve::storage::disk::Disk::read(&clean, &name).unwrap().len();
+            let length = clean.read(&name).unwrap().len();
             for bit in 0..length * 8 {
-                let turned = clean.copy();
-                turned.flip(&name, bit);
+                let flipped = clean.copy();
+                flipped.flip(&name, bit);
                 bits += 1;
-                let Ok((_, state)) = opened(turned) else { continue };
+                let Ok((_, state)) = opened(flipped) else { continue };
                 // A file that is not refused must not have lost acknowledged records.
                 assert_eq!(
                     state.snapshot(),
-                    run.known.acknowledged,
+                    run.states.acknowledged,
                     "seed {seed}: bit {bit} of {name} was not found"
                 );
                 tails += 1;
@@ -187,17 +189,13 @@ fn every_turned_bit_is_found_or_was_never_acknowledged() {
 }
 
 #[test]
-fn damage_names_its_place() {
+fn damage_is_reported_with_its_file_and_offset() {
     let disk = Simulated::default();
     let mut random = Random(3);
     let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
     let (mut state, first) = begin(None);
     journal.append(&[first]).unwrap();
-    let length = |disk: &Simulated| {
-        let name = "journal-00000000000000000001.log";
-        pavior_serve::storage::disk::Disk::read(disk, name).unwrap().len()
-    };
-    let offset = length(&disk);
+    let offset = disk.read(FIRST).unwrap().len();
     for now in 0..3 {
         let mut records = Vec::new();
         while records.is_empty() {
@@ -207,15 +205,15 @@ fn damage_names_its_place() {
         journal.append(&records).unwrap();
     }
     // Two flipped bits in the second frame, which other frames follow.
-    disk.flip("journal-00000000000000000001.log", (offset + 40) * 8);
-    disk.flip("journal-00000000000000000001.log", (offset + 41) * 8);
-    let error = JournalStore::open(Arc::new(disk)).err().expect("it is damaged");
+    disk.flip(FIRST, (offset + 40) * 8);
+    disk.flip(FIRST, (offset + 41) * 8);
+    let error = JournalStore::open(Arc::new(disk)).err().expect("the damage is found");
     let StoreError::Damaged { file, offset: found, .. } = error else { panic!("{error}") };
-    assert_eq!((file.as_str(), found), ("journal-00000000000000000001.log", offset as u64));
+    assert_eq!((file.as_str(), found), (FIRST, offset as u64));
 }
 
 #[test]
-fn what_a_failed_sync_left_in_memory_alone_is_made_durable_at_the_next_start() {
+fn a_record_whose_sync_failed_is_made_durable_at_the_next_start() {
     let disk = Simulated::default();
     let (mut journal, _) = opened(disk.clone()).unwrap();
     let (_, first) = begin(None);

@@ -29,12 +29,12 @@ pub(crate) fn begin(scheduler: Option<&str>) -> (ServiceState, ServiceRecord) {
     let mut state = ServiceState::new(limits(), 1);
     let event = Event::Configured { machines: machines(scheduler) };
     let record = ServiceRecord { seq: 1, at_ms: 0, event, kept: None };
-    state.apply(&record).expect("it is the first record");
+    state.apply(&record).expect("the first record can be applied");
     (state, record)
 }
 
 #[test]
-fn a_scheduler_that_weighs_messages_is_refused() {
+fn a_scheduler_that_depends_on_messages_is_refused() {
     let mut state = ServiceState::new(limits(), 1);
     let event = Event::Configured { machines: machines(Some("easy-freedom")) };
     let refused = state.apply(&ServiceRecord { seq: 1, at_ms: 0, event, kept: None });
@@ -42,7 +42,7 @@ fn a_scheduler_that_weighs_messages_is_refused() {
 }
 
 #[test]
-fn the_fold_is_the_state() {
+fn folding_the_records_gives_the_state() {
     for seed in 0..60 {
         let mut random = Random(seed);
         let scheduler = [None, Some("fcfs"), Some("easy"), Some("window:4")][seed as usize % 4];
@@ -60,7 +60,7 @@ fn the_fold_is_the_state() {
             }
         }
         let written = serde_json::to_string(&records).expect("records can be written");
-        let read: Vec<ServiceRecord> = serde_json::from_str(&written).expect("and read");
+        let read: Vec<ServiceRecord> = serde_json::from_str(&written).expect("records can be read");
         assert_eq!(read, records, "seed {seed}");
         let mut folded = ServiceState::new(limits(), 1);
         for record in &read {
@@ -71,8 +71,9 @@ fn the_fold_is_the_state() {
         // A start from a snapshot gives the same state.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
-        let saved: StateSnapshot = serde_json::from_str(&text).expect("and read");
-        let mut folded = ServiceState::restore(&saved, limits(), 1).expect("it is consistent");
+        let saved: StateSnapshot = serde_json::from_str(&text).expect("a snapshot can be read");
+        let mut folded =
+            ServiceState::restore(&saved, limits(), 1).expect("the snapshot is consistent");
         for record in read.iter().filter(|record| record.seq > saved.seq) {
             folded.apply(record).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         }
@@ -81,7 +82,7 @@ fn the_fold_is_the_state() {
 }
 
 #[test]
-fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
+fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     let (mut state, first) = begin(Some("fcfs"));
     let mut records = vec![first];
     let mut ask = |now, sides: [u16; 3], freedom| {
@@ -109,7 +110,7 @@ fn a_request_that_waits_keeps_its_freedom_and_older_journals_are_read() {
 
 /// Checks that no lease begins that would last into a reservation of its nodes, for random changes.
 #[test]
-fn no_lease_begins_that_would_last_into_a_reservation() {
+fn no_lease_begins_if_it_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
     for seed in 200..260 {
         let mut random = Random(seed);
@@ -199,7 +200,7 @@ fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
 
 /// Checks that planning once for several leases gives the same result as planning after each.
 #[test]
-fn a_batch_of_leases_is_answered_as_one_lease_after_the_other() {
+fn a_batch_of_leases_gives_the_same_replies_as_single_requests() {
     let schedulers = ["fcfs", "scan-all", "easy", "conservative", "conservative:count", "window:4"];
     let mut granted = 0;
     for seed in 0..120 {

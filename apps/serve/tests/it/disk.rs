@@ -25,6 +25,12 @@ struct Content {
     pending: Vec<Change>,
 }
 
+impl Content {
+    fn durable(bytes: Vec<u8>) -> Content {
+        Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() }
+    }
+}
+
 #[derive(Clone)]
 enum Change {
     Write(u64, Vec<u8>),
@@ -110,8 +116,7 @@ impl Simulated {
         let file = inner.seen[name];
         let changed = change(inner.files[file].seen.clone());
         if let Some(bytes) = changed {
-            inner.files[file] =
-                Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() };
+            inner.files[file] = Content::durable(bytes);
         } else {
             inner.seen.remove(name);
             inner.durable.remove(name);
@@ -121,9 +126,7 @@ impl Simulated {
     /// Creates a durable file.
     pub(crate) fn put(&self, name: &str, bytes: &[u8]) {
         let mut inner = self.0.lock().unwrap();
-        let content =
-            Content { durable: bytes.to_vec(), seen: bytes.to_vec(), pending: Vec::new() };
-        inner.files.push(content);
+        inner.files.push(Content::durable(bytes.to_vec()));
         let file = inner.files.len() - 1;
         inner.seen.insert(name.to_string(), file);
         inner.durable.insert(name.to_string(), file);
@@ -157,7 +160,7 @@ impl Simulated {
                     Change::Write(offset, data) => tear(&mut bytes, *offset as usize, data, random),
                 }
             }
-            after.files.push(Content { durable: bytes.clone(), seen: bytes, pending: Vec::new() });
+            after.files.push(Content::durable(bytes));
         }
         after.seen = after.durable.clone();
         Simulated(Arc::new(Mutex::new(after)))
@@ -166,9 +169,8 @@ impl Simulated {
     pub(crate) fn flip(&self, name: &str, bit: usize) {
         let mut inner = self.0.lock().unwrap();
         let file = inner.seen[name];
-        for bytes in [0, 1] {
-            let content = &mut inner.files[file];
-            let bytes = if bytes == 0 { &mut content.durable } else { &mut content.seen };
+        let content = &mut inner.files[file];
+        for bytes in [&mut content.durable, &mut content.seen] {
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
     }
@@ -197,23 +199,18 @@ impl Simulated {
         match fault {
             Fault::Crash => {
                 inner.dead = true;
-                Err(io::Error::other("the power failed"))
+                return Err(io::Error::other("the power failed"));
             }
-            Fault::Error => Err(io::Error::other("the disk failed")),
-            Fault::Full => {
-                inner.room = Some(40);
-                Ok(())
-            }
-            Fault::Descriptors(calls) => {
-                inner.exhausted = calls;
-                Ok(())
-            }
+            Fault::Error => return Err(io::Error::other("the disk failed")),
+            Fault::Full => inner.room = Some(40),
+            Fault::Descriptors(calls) => inner.exhausted = calls,
             Fault::Panic => {
                 // The lock must not be poisoned.
                 drop(inner);
                 panic!("the disk panics")
             }
         }
+        Ok(())
     }
 }
 
@@ -258,8 +255,8 @@ impl Disk for Simulated {
         self.operate()?;
         self.open_another()?;
         let mut inner = self.0.lock().unwrap();
-        let known = inner.seen.get(name).copied();
-        let file = known.unwrap_or_else(|| {
+        let existing = inner.seen.get(name).copied();
+        let file = existing.unwrap_or_else(|| {
             inner.files.push(Content::default());
             let file = inner.files.len() - 1;
             inner.seen.insert(name.to_string(), file);
@@ -293,10 +290,7 @@ impl DiskFile for Handle {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let fault = self.disk.operate();
         let mut inner = self.disk.0.lock().unwrap();
-        let fits = match inner.room {
-            Some(room) => bytes.len().min(room as usize),
-            None => bytes.len(),
-        };
+        let fits = inner.room.map_or(bytes.len(), |room| bytes.len().min(room as usize));
         // A failed write may have been carried out in part.
         let done = if fault.is_err() { bytes.len() / 2 } else { fits };
         if let Some(room) = &mut inner.room {

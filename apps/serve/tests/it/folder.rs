@@ -6,7 +6,6 @@ use std::path::Path;
 
 use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::storage::layout::Layout;
 use pavior_serve::storage::{RecordStore, StoreError};
 
 use crate::records;
@@ -18,21 +17,21 @@ fn grant(server: &Server) -> u16 {
 }
 
 #[test]
-fn a_removed_lock_lets_no_second_server_in() {
+fn a_second_server_does_not_start_after_the_lock_is_removed() {
     let (server, setup) = fresh(|_| {});
     assert_eq!(grant(&server), 201);
     let lock = setup.data.join("journal/lock");
     assert!(lock.exists());
     fs::remove_file(&lock).unwrap();
-    let said = Server::refused(&setup);
-    assert!(said.contains("another process is using it"), "{said}");
+    let log = Server::refused(&setup);
+    assert!(log.contains("another process is using it"), "{log}");
     assert_eq!(grant(&server), 201);
 }
 
 type Change = fn(&Path);
 
 #[test]
-fn a_folder_that_was_removed_or_replaced_stops_the_service() {
+fn the_service_is_read_only_after_its_folder_is_removed_or_replaced() {
     let changes: [(&str, Change); 5] = [
         ("the folder is removed", |data| fs::remove_dir_all(data).unwrap()),
         ("the records are removed", |data| fs::remove_dir_all(data.join("journal")).unwrap()),
@@ -68,13 +67,13 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn nobody_else_may_read_the_records() {
+fn only_the_owner_can_read_the_records() {
     let (server, setup) = fresh(|setup| setup.snapshot_every = 5);
     for _ in 0..12 {
         assert_eq!(grant(&server), 201);
     }
     let records = setup.data.join("journal");
-    let own = |what: &str| {
+    let check_modes = |what: &str| {
         assert_eq!(mode(&records), 0o700, "{what}");
         let mut names = Vec::new();
         for entry in fs::read_dir(&records).unwrap() {
@@ -86,7 +85,7 @@ fn nobody_else_may_read_the_records() {
     };
     let mut server = server;
     server.stop();
-    let names = own("after creation");
+    let names = check_modes("after creation");
     for kind in ["journal-", "snapshot-", "mark", "lock"] {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
@@ -98,49 +97,35 @@ fn nobody_else_may_read_the_records() {
     }
     let log = setup.data.with_extension("tightened");
     let again = Server::start(&Setup { log: Some(log.clone()), ..setup.clone() });
-    own("after a restart");
+    check_modes("after a restart");
     assert_eq!(grant(&again), 201);
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("removed other users' access to files"), "{log}");
 }
 
 #[test]
-fn a_folder_of_a_build_before_the_first_release_is_refused_and_stays() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let setup = Setup::new(&folder.path().join("data"));
-    fs::create_dir(&setup.data).unwrap();
-    for name in ["lock", records::FIRST] {
-        fs::write(setup.data.join(name), name).unwrap();
-    }
-    let said = Server::refused(&setup);
-    assert!(said.contains("builds before 0.1.0 cannot be read"), "{said}");
-    assert_eq!(fs::read_dir(&setup.data).unwrap().count(), 2);
-    assert!(!Layout::is_fresh(&setup.data));
-}
-
-#[test]
-fn records_that_have_gone_are_not_begun_anew() {
+fn a_server_does_not_start_without_its_earlier_records() {
     let (mut server, setup) = fresh(|_| {});
     assert_eq!(grant(&server), 201);
     server.stop();
     fs::remove_dir_all(setup.data.join("journal")).unwrap();
-    let said = Server::refused(&setup);
-    assert!(said.contains("is missing"), "{said}");
+    let log = Server::refused(&setup);
+    assert!(log.contains("is missing"), "{log}");
     fs::create_dir(setup.data.join("journal")).unwrap();
-    let said = Server::refused(&setup);
-    assert!(said.contains("there is no journal"), "{said}");
+    let log = Server::refused(&setup);
+    assert!(log.contains("there is no journal"), "{log}");
 }
 
 #[test]
-fn the_folder_stays_open_and_locked() {
+fn a_folder_stays_locked_after_its_lock_file_is_removed() {
     let folder = tempfile::TempDir::new().unwrap();
     let disk = DiskFolder::open(folder.path()).unwrap();
     fs::remove_file(folder.path().join("lock")).unwrap();
-    let error = DiskFolder::open(folder.path()).err().expect("it is locked");
+    let error = DiskFolder::open(folder.path()).err().expect("the folder is locked");
     assert!(error.to_string().contains("another process"), "{error}");
     let (mut journal, _) = JournalStore::open(std::sync::Arc::new(disk)).unwrap();
     fs::remove_file(folder.path().join(records::FIRST)).unwrap();
-    let error = journal.idle().expect_err("its file has gone");
+    let error = journal.idle().expect_err("the journal file was removed");
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
 
@@ -151,7 +136,7 @@ fn a_start_that_fails_records_nothing() {
     let seq = |server: &Server| server.client().get("/readyz").json()["seq"].clone();
     let before = seq(&server);
     server.kill();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
     for listen in [taken.local_addr().unwrap().to_string(), "0.0.0.0:0".to_string()] {
         let other = Setup { strategy: "mbs".into(), scheduler: None, ..setup.clone() };
         Server::refused(&Setup { listen: Some(listen), ..other });
@@ -161,12 +146,12 @@ fn a_start_that_fails_records_nothing() {
 }
 
 #[test]
-fn a_file_in_the_place_of_the_folder_is_named_with_its_option() {
+fn a_file_in_place_of_the_folder_is_refused_with_its_option() {
     let folder = tempfile::TempDir::new().unwrap();
     let file = folder.path().join("data");
     fs::write(&file, "precious").unwrap();
-    let said = Server::refused(&Setup::new(&file));
+    let log = Server::refused(&Setup::new(&file));
     let named = format!("--data {}: it is a file", file.display());
-    assert!(said.contains(&named), "{said}");
+    assert!(log.contains(&named), "{log}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 }

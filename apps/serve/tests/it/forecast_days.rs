@@ -61,7 +61,7 @@ impl Days {
     fn run(&mut self) {
         while let Some(&(at, kind, job)) = self.agenda.first() {
             if at > self.clock.now_ms() {
-                self.clock.go_on_from(at);
+                self.clock.set_ms(at);
             }
             if kind == 0 {
                 self.end(at);
@@ -102,16 +102,16 @@ impl Days {
             told = self.client.get(&format!("/v1/leases/{id}")).json()["forecast"].clone();
             told.is_object()
         });
-        let time = |name: &str| millis(told[name].as_str().expect("it is a time"));
+        let time = |name: &str| millis(told[name].as_str().expect("the member is a time"));
         self.jobs[job].told = Some(["earliest", "median", "latest"].map(time));
     }
 
     /// Schedules the ends of newly started jobs.
     fn look(&mut self) {
         let list = self.client.get("/v1/leases?limit=10000").json();
-        for lease in list["leases"].as_array().expect("it is a list") {
+        for lease in list["leases"].as_array().expect("the answers are a list") {
             let Some(job) = self.waiting.remove(&number(&lease["id"])) else { continue };
-            let start = millis(lease["start"].as_str().expect("it is a time"));
+            let start = millis(lease["start"].as_str().expect("the member is a time"));
             let found = &mut self.jobs[job];
             let run = Duration::from_micros(found.record.run.0).as_millis() as u64;
             (found.lease, found.start_ms) = (Some(lease.clone()), Some(start));
@@ -139,7 +139,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
 
 /// Replays the log with a service in this process, whose clock the test sets forward.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
-    let folder = TempDir::new().expect("there is room");
+    let folder = TempDir::new().expect("the file system has space");
     let setup = Setup {
         machine: "mesh:10x10".into(),
         scheduler: Some("easy".into()),
@@ -148,7 +148,11 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let (clock, told) = (ServiceClock::new(), folder.path().join("address"));
     let (own, output) = (clock.clone(), File::create(&told));
     let service = std::thread::spawn(move || {
-        service::run_under(own, &options(setup), &mut output.expect("there is room"))
+        service::run_with_clock(
+            own,
+            &options(setup),
+            &mut output.expect("the file system has space"),
+        )
     });
     let mut address = String::new();
     until("the service", || {
@@ -208,7 +212,7 @@ fn csv(days: &Days, base_ms: u64, from: u64) -> String {
 }
 
 #[test]
-fn days_of_a_real_log_are_foretold() {
+fn forecasts_hold_for_days_of_a_real_log() {
     let Some(path) = pavior_trials::log(LOG) else { return };
     let (past, judged): (u64, u64) = pavior_trials::size((1, 1), (1, 1), (14, 7));
     let began = Instant::now();
@@ -233,7 +237,7 @@ fn days_of_a_real_log_are_foretold() {
         began.elapsed()
     );
     if let Some(file) = std::env::var_os("PAVIOR_FORECAST_CSV") {
-        std::fs::write(file, csv(&days, base_ms, from)).expect("there is room");
+        std::fs::write(file, csv(&days, base_ms, from)).expect("the file system has space");
     }
     assert!(waited > 0 && 2 * held > waited, "{held} of {waited} forecasts kept");
 }

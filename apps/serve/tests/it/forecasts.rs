@@ -64,19 +64,19 @@ fn now_ms() -> u64 {
 }
 
 #[test]
-fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
+fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     let (server, _) = fresh(two);
     let mut client = server.client();
     let runs = client.lease(whole("default", "runs"));
     let waits = client.lease(whole("default", "waits"));
-    let told = forecast(&mut client, &waits);
-    let time = |name: &str| millis(told[name].as_str().expect("it is a time"));
-    assert!(time("earliest") <= time("median") && time("median") <= time("latest"), "{told}");
-    assert!(time("median") > now_ms(), "{told}");
+    let answer = forecast(&mut client, &waits);
+    let time = |name: &str| millis(answer[name].as_str().expect("the member is a time"));
+    assert!(time("earliest") <= time("median") && time("median") <= time("latest"), "{answer}");
+    assert!(time("median") > now_ms(), "{answer}");
     assert_eq!(time("plan"), millis(runs["start"].as_str().unwrap()) + 3_600_000);
     // The reply says that no run times are known yet.
-    has(&told, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
-    assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], told);
+    has(&answer, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
+    assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], answer);
     // A similar request would start after this one.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
@@ -103,7 +103,7 @@ fn who_waits_is_told_an_interval_and_who_fits_is_told_now() {
 }
 
 #[test]
-fn an_event_has_only_those_made_anew_that_it_can_change() {
+fn an_event_renews_only_forecasts_that_it_can_change() {
     let (server, _) = fresh(two);
     let mut client = server.client();
     client.lease(whole("default", "runs"));
@@ -116,11 +116,11 @@ fn an_event_has_only_those_made_anew_that_it_can_change() {
     }
     let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
     assert_eq!(made(&mut client), [2, 1]);
-    let told = forecast(&mut client, &first);
+    let answer = forecast(&mut client, &first);
     // A new request changes only its own forecast, because the others allow for later arrivals.
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
-    assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], told));
+    assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], answer));
     // Events on another machine do not change the forecasts here.
     assert_eq!(client.end(&elsewhere).status, 200);
     until("the known run", || {
@@ -150,40 +150,40 @@ fn a_request_that_cannot_start_has_no_time() {
             assert_eq!(client.end(&lease).status, 200);
         }
         assert_eq!(client.post("/v1/nodes/drain", node.clone()).status, 200);
-        let told = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
-        has(&told, &none);
-        has(&told, &json!({ "obstacle": "unavailable", "place": place, "runs": runs }));
+        let answer = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
+        has(&answer, &none);
+        has(&answer, &json!({ "obstacle": "unavailable", "place": place, "runs": runs }));
         assert_eq!(client.post("/v1/nodes/repair", node.clone()).status, 200);
-        let told = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
-        assert_eq!((&told["obstacle"], &told["place"]), (&Value::Null, &Value::Null));
-        assert!(millis(told["plan"].as_str().unwrap()) <= now_ms() + 1000, "{told}");
+        let answer = client.post("/v1/forecast", asked.clone()).json()["forecast"].clone();
+        assert_eq!((&answer["obstacle"], &answer["place"]), (&Value::Null, &Value::Null));
+        assert!(millis(answer["plan"].as_str().unwrap()) <= now_ms() + 1000, "{answer}");
     }
     // The same applies to a waiting request; the request behind it has another reason.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
-    let told = forecast(&mut client, &waits);
-    has(&told, &none);
-    has(&told, &json!({ "obstacle": "unavailable", "place": place }));
+    let answer = forecast(&mut client, &waits);
+    has(&answer, &none);
+    has(&answer, &json!({ "obstacle": "unavailable", "place": place }));
     let behind = client.lease(json!({ "nodes": 1, "wait": true }));
-    let told = forecast(&mut client, &behind);
-    has(&told, &none);
-    has(&told, &json!({ "obstacle": "horizon", "place": null }));
+    let answer = forecast(&mut client, &behind);
+    has(&answer, &none);
+    has(&answer, &json!({ "obstacle": "horizon", "place": null }));
     assert_eq!(counter(&mut client, "promises", "default"), 0, "nothing was promised");
 }
 
 /// Checks that a forecast is updated even if nothing happens.
 #[test]
-fn a_forecast_whose_median_has_passed_is_made_anew() {
+fn a_forecast_is_renewed_after_its_median() {
     let (server, _) = fresh(two);
     let mut client = server.client();
     let brief = json!({ "shape": [8, 8], "estimate_s": 1, "wait": true });
     client.lease(brief.clone());
     let waits = client.lease(brief);
-    let told = forecast(&mut client, &waits);
+    let answer = forecast(&mut client, &waits);
     let seq = client.seq();
-    until("a new forecast", || forecast(&mut client, &waits) != told);
+    until("a new forecast", || forecast(&mut client, &waits) != answer);
     let later = forecast(&mut client, &waits);
-    assert!(later["median"].as_str().unwrap() > told["median"].as_str().unwrap(), "{later}");
+    assert!(later["median"].as_str().unwrap() > answer["median"].as_str().unwrap(), "{later}");
     assert_eq!(client.seq(), seq, "nothing has happened");
     assert_eq!(counter(&mut client, "promises", "default"), 1, "the first is what was promised");
 }
@@ -210,26 +210,26 @@ fn promises_are_counted_and_run_times_outlast_a_restart() {
     });
     // Run times are recorded, but forecasts are not.
     server.restart(&setup);
-    let told = would(&mut server.client(), &small);
-    has(&told, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));
+    let answer = would(&mut server.client(), &small);
+    has(&answer, &json!({ "runs": 4, "kept": 0, "broken": 0, "calibrated": false }));
 }
 
 #[test]
-fn another_scheduler_is_heeded_from_its_start_on() {
+fn a_new_scheduler_is_used_from_its_start() {
     let (mut server, setup) = fresh(two);
     let mut client = server.client();
     client.lease(json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let head = client.lease(whole("default", "head"));
     forecast(&mut client, &head);
     let small = json!({ "shape": [8, 2], "estimate_s": 60 });
-    let plan = |told: Value| millis(told["plan"].as_str().expect("it is a time"));
+    let plan = |answer: Value| millis(answer["plan"].as_str().expect("the member is a time"));
     assert!(plan(would(&mut client, &small)) > now_ms() + 3_600_000, "behind the head");
     server.restart(&Setup { scheduler: Some("easy".into()), ..setup });
     assert!(plan(would(&mut server.client(), &small)) <= now_ms() + 1000, "beside it");
 }
 
 #[test]
-fn while_the_past_is_read_nobody_waits_for_it() {
+fn requests_do_not_wait_while_past_records_are_read() {
     let (mut server, setup) = fresh(|setup| {
         two(setup);
         setup.machine = "mesh:32x32".into();
@@ -237,7 +237,7 @@ fn while_the_past_is_read_nobody_waits_for_it() {
     in_batches(&server.address, 512, |count| count >= 60_000);
     server.restart(&setup);
     let (mut client, mut refused) = (server.client(), 0);
-    let told = loop {
+    let answer = loop {
         let reply = client.post("/v1/forecast", r#"{"nodes":1}"#);
         if reply.status == 200 {
             break reply.json();
@@ -247,11 +247,11 @@ fn while_the_past_is_read_nobody_waits_for_it() {
         assert!(refused < 100_000, "the past is never read");
     };
     assert!(refused > 0, "60,000 records are read in no time");
-    assert_eq!(told["forecast"]["runs"], 20_000, "the last 20,000 runs are known");
+    assert_eq!(answer["forecast"]["runs"], 20_000, "the last 20,000 runs are known");
 }
 
 #[test]
-fn no_tenant_is_told_when_another_starts() {
+fn a_tenant_sees_no_forecasts_of_others() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         two(setup);

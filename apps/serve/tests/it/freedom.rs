@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::server::fresh;
 
 #[test]
-fn a_request_says_how_free_it_is() {
+fn a_request_is_placed_within_its_freedom() {
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:4x4".into();
         setup.scheduler = Some("fcfs".into());

@@ -97,7 +97,7 @@ fn insist(
         if client.as_ref().is_none_or(|(of, _)| *of != address) {
             client = Some((address.clone(), Client::new(&address)));
         }
-        let (_, connection) = client.as_mut().expect("it was just made");
+        let (_, connection) = client.as_mut().expect("the connection was just opened");
         match connection.try_send("POST", path, &body, key) {
             Ok(reply) if reply.status < 500 => {
                 target.answered.fetch_add(1, Ordering::Relaxed);

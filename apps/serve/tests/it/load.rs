@@ -25,7 +25,7 @@ fn operations_under_load_are_all_answered() {
 }
 
 #[test]
-fn memory_stays_where_it_is() {
+fn memory_does_not_grow() {
     let total: u64 = pavior_trials::size(20_000, 60_000, 10_000_000);
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:32x32".into();
@@ -44,7 +44,7 @@ fn memory_stays_where_it_is() {
 }
 
 #[test]
-fn a_killed_server_with_many_records_comes_back_where_it_was() {
+fn a_killed_server_with_many_records_recovers() {
     let (mut server, setup) = fresh(|setup| setup.machine = "mesh:32x32".into());
     in_batches(&server.address, 512, |count| count >= 30_000);
     let before = server.client().get("/readyz").json();

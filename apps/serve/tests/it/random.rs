@@ -60,7 +60,7 @@ pub(crate) fn command(
         IdempotencyKey { key: format!("k{number}"), digest: number % 7, write: written }
     });
     let at = random.below(view.leases.len().max(1) as u64) as usize;
-    let held = view.leases.iter().nth(at);
+    let held = view.leases.values().nth(at);
     let point = |random: &mut Random| [random.below(8) as u16, random.below(8) as u16, 0];
     let command = match (random.below(13), held) {
         (0..=3, _) => Command::Lease(lease(random)),

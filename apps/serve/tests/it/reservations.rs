@@ -26,7 +26,7 @@ fn reserved(client: &mut Client) -> Vec<Value> {
 }
 
 #[test]
-fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
+fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
     let mut client = server.client();
     let long = client.lease(json!({ "shape": [2, 2], "estimate_s": 7200 }));
@@ -39,8 +39,8 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
     refused.is(409, "reserved");
-    let told = refused.json()["detail"].as_str().unwrap().to_string();
-    assert!(told.contains(one["from"].as_str().unwrap()), "{told}");
+    let detail = refused.json()["detail"].as_str().unwrap().to_string();
+    assert!(detail.contains(one["from"].as_str().unwrap()), "{detail}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
     // A waiting request names the reservation as the reason.
@@ -49,9 +49,9 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
     assert_eq!(waiting["state"], "waiting");
     let waits = client.get(&format!("/v1/leases/{}", waiting["id"])).json()["waits_for"].clone();
     has(&waits, &json!({ "kind": "reservation", "from": one["from"], "until": one["to"] }));
-    let told = waits["sentence"].as_str().unwrap();
+    let sentence = waits["sentence"].as_str().unwrap();
     let ahead = format!("nodes are reserved from {}", one["from"].as_str().unwrap());
-    assert!(told.starts_with("It fits, but ") && told.contains(&ahead), "{told}");
+    assert!(sentence.starts_with("It fits, but ") && sentence.contains(&ahead), "{sentence}");
     // A similar request would start after the reservation.
     until("a forecast with the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
@@ -72,7 +72,7 @@ fn no_lease_lasts_into_a_reservation_and_a_restart_changes_nothing() {
 
 /// Checks grants from the queue, single and in a batch, and after renewals, under each scheduler.
 #[test]
-fn nothing_that_is_granted_lasts_into_a_reservation() {
+fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
         let (server, _) = fresh(|setup| setup.scheduler = Some(scheduler.into()));
         let mut client = server.client();
@@ -108,7 +108,7 @@ fn nothing_that_is_granted_lasts_into_a_reservation() {
 }
 
 #[test]
-fn a_reservation_is_over_by_itself_and_watchers_are_told() {
+fn a_reservation_ends_at_its_time_and_watchers_are_notified() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
     let mut client = server.client();
     assert_eq!(client.post("/v1/reservations", left(-5, 2)).status, 201);
@@ -121,7 +121,7 @@ fn a_reservation_is_over_by_itself_and_watchers_are_told() {
 }
 
 #[test]
-fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
+fn invalid_reservations_and_reservations_by_tenants_are_refused() {
     let (server, _) = fresh(|setup| setup.give_tokens(&["a"]));
     let mut client = server.of("root-secret");
     let wrong = [
@@ -133,11 +133,11 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
         (json!({ "nodes": [[0, 0]], "to": at(60), "name": "" }), "1 to 255 bytes"),
         (json!({ "nodes": [[0, 0]], "to": at(60), "why": 1 }), "why"),
     ];
-    for (body, told) in wrong {
+    for (body, expected) in wrong {
         let reply = client.post("/v1/reservations", &body);
         reply.is(400, "bad-value");
         let detail = reply.json()["detail"].as_str().unwrap().to_string();
-        assert!(detail.contains(told), "{body}: {detail}");
+        assert!(detail.contains(expected), "{body}: {detail}");
     }
     let mut tenant = server.of("a-secret");
     tenant.post("/v1/reservations", left(60, 120)).is(403, "operator-only");
@@ -152,7 +152,7 @@ fn what_cannot_be_reserved_is_refused_and_tenants_reserve_nothing() {
 }
 
 #[test]
-fn room_by_a_time_says_who_moves_is_requeued_and_delayed() {
+fn room_by_a_time_lists_moved_requeued_and_delayed_jobs() {
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:6".into();
         setup.strategy = "ff".into();

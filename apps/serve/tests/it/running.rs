@@ -8,7 +8,7 @@ use pavior_serve::core::{ClockRule, ServiceLimits, ServiceRecord};
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::disk::Disk;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Tuning, WriterHandle, recover, start};
+use pavior_serve::writer::{Tuning, WriterHandle, WriterParts, recover, start};
 
 use crate::decisions::begin;
 
@@ -46,7 +46,9 @@ impl Running {
         let clock = ClockRule { confirmed, ..ClockRule::default() };
         let (tuning, clock) =
             (Tuning { queue, clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
-        let (writer, thread) = start(clock, state, Box::new(store), limits, 1, tuning, None);
+        let store = Box::new(store);
+        let parts = WriterParts { clock, state, store, limits, seed: 1, tuning, unavailable: None };
+        let (writer, thread) = start(parts).ok()?;
         Some(Running { writer, thread })
     }
 

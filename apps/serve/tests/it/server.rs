@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pavior_serve::core::{ClockRule, MachineSpec};
@@ -13,7 +14,7 @@ use pavior_serve::writer::Tuning;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use crate::client::Client;
+use crate::client::{Client, Reply};
 
 const OPTIONS: &str = "PAVIOR_SERVE_TEST";
 
@@ -21,7 +22,8 @@ const OPTIONS: &str = "PAVIOR_SERVE_TEST";
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: String,
-    told: PathBuf,
+    /// The file to which the server writes its address.
+    address_file: PathBuf,
     /// The temporary folder of the data, if any.
     folder: Option<TempDir>,
 }
@@ -90,11 +92,11 @@ impl Setup {
 pub(crate) fn write_secret(path: &Path, text: &str) {
     use std::os::unix::fs::OpenOptionsExt;
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).expect("there is room");
+        std::fs::create_dir_all(folder).expect("the file system has space");
     }
     let mut options = File::options();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(path);
-    file.and_then(|mut file| file.write_all(text.as_bytes())).expect("there is room");
+    file.and_then(|mut file| file.write_all(text.as_bytes())).expect("the file system has space");
 }
 
 impl Server {
@@ -111,15 +113,19 @@ impl Server {
     }
 
     fn try_start(setup: &Setup) -> Result<Server, ExitStatus> {
-        let told = setup.data.with_extension(format!("address-{}", rand()));
-        std::fs::create_dir_all(setup.data.parent().expect("it lies in a folder")).unwrap();
-        let options = serde_json::to_string(&(setup, &told)).expect("options can be written");
+        static STARTS: AtomicUsize = AtomicUsize::new(0);
+        let start = STARTS.fetch_add(1, Ordering::Relaxed);
+        let address_file =
+            setup.data.with_extension(format!("address-{}-{start}", std::process::id()));
+        std::fs::create_dir_all(setup.data.parent().expect("the data has a folder")).unwrap();
+        let options =
+            serde_json::to_string(&(setup, &address_file)).expect("options can be written");
         let program = std::env::current_exe().expect("a test has a file");
         let mut command = match setup.open_files {
             None => Command::new(program),
-            Some(most) => {
+            Some(max) => {
                 let mut shell = Command::new("sh");
-                let limited = format!("ulimit -n {most} && exec \"$0\" \"$@\"");
+                let limited = format!("ulimit -n {max} && exec \"$0\" \"$@\"");
                 shell.args(["-c", &limited]).arg(program);
                 shell
             }
@@ -130,14 +136,14 @@ impl Server {
             .env("PAVIOR_LOG", "error")
             .stdout(Stdio::null());
         if let Some(log) = &setup.log {
-            let log = File::create(log).expect("there is room");
+            let log = File::create(log).expect("the file system has space");
             command.env("PAVIOR_LOG", "debug").stderr(log);
         }
         let process = command.spawn().expect("a process can be started");
-        let mut server = Server { process, address: String::new(), told, folder: None };
+        let mut server = Server { process, address: String::new(), address_file, folder: None };
         let began = Instant::now();
         loop {
-            let text = std::fs::read_to_string(&server.told).unwrap_or_default();
+            let text = std::fs::read_to_string(&server.address_file).unwrap_or_default();
             if let Some(line) = text.lines().next().filter(|_| text.ends_with('\n')) {
                 server.address = line.to_string();
                 return Ok(server);
@@ -158,6 +164,17 @@ impl Server {
         Client::of(&self.address, token)
     }
 
+    /// Sends a request on a separate connection, because an early refusal may close it.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+        headers: &[(&str, &str)],
+    ) -> Reply {
+        self.client().send(method, path, body, headers)
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.process.id()
     }
@@ -170,8 +187,8 @@ impl Server {
     }
 
     pub(crate) fn kill(&mut self) {
-        self.process.kill().expect("it can be killed");
-        self.process.wait().expect("it ends");
+        self.process.kill().expect("the process can be killed");
+        self.process.wait().expect("the process ends");
     }
 
     /// Kills the server and starts it again. Returns the startup time.
@@ -185,14 +202,14 @@ impl Server {
 
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("kill").args(["-s", name, &self.pid().to_string()]).status();
-        assert!(status.expect("there is a kill").success());
+        assert!(status.expect("`kill` is installed").success());
     }
 
     /// Stops the server with SIGTERM. Returns the time taken.
     pub(crate) fn stop(&mut self) -> Duration {
         let began = Instant::now();
         self.signal("TERM");
-        let status = self.process.wait().expect("it ends");
+        let status = self.process.wait().expect("the process ends");
         assert!(status.success(), "the server failed to stop: {status}");
         began.elapsed()
     }
@@ -203,23 +220,18 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
         drop(self.folder.take());
-        let _ = std::fs::remove_file(&self.told);
+        let _ = std::fs::remove_file(&self.address_file);
     }
 }
 
 /// Starts a server in a temporary folder, which is removed when the server is dropped.
 pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
-    let folder = TempDir::new().expect("there is room");
+    let folder = TempDir::new().expect("the file system has space");
     let mut setup = Setup::new(&folder.path().join("data"));
     change(&mut setup);
     let mut server = Server::start(&setup);
     server.folder = Some(folder);
     (server, setup)
-}
-
-fn rand() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
 /// Runs the server in its process; does nothing as a normal test.
@@ -231,9 +243,9 @@ fn child() {
 /// Serves until stopped if the environment contains options, and then returns true.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
-    let (setup, told): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");
-    let mut told = File::create(told).expect("there is room");
-    if let Err(error) = service::run(&options(setup), &mut told) {
+    let (setup, path): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");
+    let mut address_file = File::create(path).expect("the file can be created");
+    if let Err(error) = service::run(&options(setup), &mut address_file) {
         eprintln!("{error}");
         std::process::exit(1);
     }
@@ -243,7 +255,7 @@ pub(crate) fn serve_if_asked() -> bool {
 pub(crate) fn options(setup: Setup) -> ServiceOptions {
     let tls =
         setup.certificates.map(|(certificate, key, client_ca)| Tls { certificate, key, client_ca });
-    let usual = HttpBounds::default();
+    let default = HttpBounds::default();
     let first = ("default".to_string(), setup.machine);
     let machines = std::iter::once(first).chain(setup.more).map(|(name, machine)| MachineSpec {
         name,
@@ -264,11 +276,11 @@ pub(crate) fn options(setup: Setup) -> ServiceOptions {
         tls,
         quota: setup.quota,
         bounds: HttpBounds {
-            connections: setup.connections.unwrap_or(usual.connections),
-            watchers: setup.watchers.unwrap_or(usual.watchers),
+            connections: setup.connections.unwrap_or(default.connections),
+            watchers: setup.watchers.unwrap_or(default.watchers),
             rate: setup.rate,
             slots: setup.slots,
-            ..usual
+            ..default
         },
         tuning: Tuning {
             snapshot_every: setup.snapshot_every,

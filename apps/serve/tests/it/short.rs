@@ -9,7 +9,7 @@ use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::records;
 
 #[test]
-fn without_descriptors_records_are_kept_and_files_begin_later() {
+fn records_are_stored_without_descriptors_and_files_are_created_later() {
     let (groups, state) = records::groups(4, 40);
     let (mut put_off, mut unsaved) = (0, 0);
     for operation in 0..150 {
@@ -33,7 +33,7 @@ fn without_descriptors_records_are_kept_and_files_begin_later() {
             unsaved += u32::from(!saved);
         }
         disk.mend();
-        assert!(journal.rotate().expect("there are descriptors again"));
+        assert!(journal.rotate().expect("descriptors are available again"));
         journal.close();
         drop(journal);
         let (journal, found) = opened(disk.clone()).unwrap();

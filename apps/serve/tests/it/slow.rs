@@ -77,7 +77,7 @@ fn reads_do_not_wait_for_a_decision() {
 }
 
 #[test]
-fn commands_that_wait_behind_a_slow_one_are_answered_one_after_the_other() {
+fn commands_behind_a_slow_one_are_answered_one_by_one() {
     let (server, _) = fresh(configure);
     let slow = decision(&mut server.client(), Duration::from_millis(500));
     let (answered, answers) = channel();
@@ -111,7 +111,7 @@ fn a_stop_does_not_wait_for_a_decision() {
 }
 
 #[test]
-fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
+fn refusals_do_not_wait_for_forecasts_which_end_in_time() {
     let (server, _) = fresh(|setup| {
         configure(setup);
         setup.give_tokens(&["a", "b", "c"]);
@@ -126,16 +126,16 @@ fn a_refusal_does_not_wait_for_forecasts_which_end_in_time() {
     let forecasts = [spawn(ask("a-secret")), spawn(ask("b-secret"))];
     sleep(Duration::from_millis(500));
     let mut c = server.of("c-secret");
-    let mut told = 0;
+    let mut refusals = 0;
     while !forecasts.iter().all(JoinHandle::is_finished) {
         let refused = c.post("/v1/leases", json!({ "shape": [2, 2] }));
         assert!(refused.status == 409 && refused.json()["diagnosis"].is_object(), "{refused:?}");
-        told += usize::from(!forecasts.iter().any(JoinHandle::is_finished));
+        refusals += usize::from(!forecasts.iter().any(JoinHandle::is_finished));
     }
-    assert!(told > 0, "a refusal was faster than the forecasts");
+    assert!(refusals > 0, "a refusal was faster than the forecasts");
     for forecast in forecasts {
         let reply = forecast.join().unwrap();
-        let is_told = reply.status == 200 || reply.json()["reason"] == "too-much-work";
-        assert!(is_told, "{}", reply.text);
+        let is_answered = reply.status == 200 || reply.json()["reason"] == "too-much-work";
+        assert!(is_answered, "{}", reply.text);
     }
 }

@@ -39,7 +39,8 @@ fn child() {
     assert!(!open.is_empty(), "there is something to lock");
     // The service answers on the socket, and identifies the user.
     let ask = |path: &str, body: &str| {
-        let mut socket = UnixStream::connect(data.join("pavior.sock")).expect("it connects");
+        let mut socket =
+            UnixStream::connect(data.join("pavior.sock")).expect("the socket accepts connections");
         let method = if body.is_empty() { "GET" } else { "POST" };
         write!(
             socket,
@@ -47,14 +48,14 @@ fn child() {
              Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         )
-        .expect("it sends");
+        .expect("the request is sent");
         let mut answer = String::new();
-        socket.read_to_string(&mut answer).expect("it is answered");
+        socket.read_to_string(&mut answer).expect("the reply can be read");
         answer
     };
     let granted = ask("/v1/leases", r#"{"nodes":1}"#);
     assert!(granted.contains(" 201 ") && granted.contains("\"tenant\":\"uid-65534\""), "{granted}");
-    fs::write(std::env::temp_dir().join("locked"), "").expect("its own folder");
+    fs::write(std::env::temp_dir().join("locked"), "").expect("the folder is writable");
     // Keep the locks until the parent has started another server.
     let done = std::env::temp_dir().join("done");
     while !done.exists() {

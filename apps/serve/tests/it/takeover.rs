@@ -10,8 +10,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pavior_serve::storage::RecordStore;
-use pavior_serve::storage::claim::Patience;
-use pavior_serve::storage::postgres::{PostgresStore, address};
+use pavior_serve::storage::postgres::{ClaimTimeouts, PostgresStore};
 
 use crate::client::{Client, until};
 use crate::kills::{Load, judge};
@@ -165,8 +164,8 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
 }
 
 /// Returns a limit on silence, and none on the duration of decisions.
-pub(crate) fn patience(silence_s: f64) -> Patience {
-    Patience { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
+pub(crate) fn timeouts(silence_s: f64) -> ClaimTimeouts {
+    ClaimTimeouts { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }
 
 #[test]
@@ -198,28 +197,28 @@ fn a_long_decision_does_not_end_the_leadership() {
 }
 
 #[test]
-fn a_writer_that_hangs_loses_the_lead_and_one_that_decides_keeps_it() {
+fn a_writer_that_hangs_loses_leadership_and_one_that_decides_keeps_it() {
     let Some(database) = Database::start() else { return };
     let hang = Duration::from_secs(2);
     let open = |holder| {
-        let patience = Patience { silence: Duration::from_secs(1), hang };
-        PostgresStore::open(address(&database.url()).unwrap(), holder, patience).unwrap()
+        let timeouts = ClaimTimeouts { silence: Duration::from_secs(1), hang };
+        PostgresStore::open(database.url().parse().unwrap(), holder, timeouts).unwrap()
     };
     let (first, mut second) = (open("first"), open("second"));
     let claim = first.claim().expect("servers share the records");
     for _ in 0..5 {
-        first.decides(true);
+        first.note_decision(true);
         std::thread::sleep(Duration::from_millis(900));
-        first.decides(false);
+        first.note_decision(false);
         assert!(second.retry().is_err(), "the writer does not hang");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    assert_eq!(runtime.block_on(claim.ask()), Ok(()));
-    first.decides(true);
+    assert_eq!(runtime.block_on(claim.check()), Ok(()));
+    first.note_decision(true);
     let took = until("the takeover", || second.retry().is_ok());
     println!("takeover {took:?} after the beginning of a decision");
     assert!(took >= hang, "{took:?}");
-    assert!(runtime.block_on(claim.ask()).is_err(), "readers are refused");
+    assert!(runtime.block_on(claim.check()).is_err(), "readers are refused");
 }
 
 #[test]

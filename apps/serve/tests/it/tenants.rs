@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::server::fresh;
 
 #[test]
-fn tenants_are_apart() {
+fn tenants_do_not_see_each_other() {
     let tokens = "root-secret\na-secret tenant=a quota=16\nb-secret tenant=b\n";
     let (server, _) = fresh(|setup| setup.give_token_file(tokens));
     let [mut root, mut a, mut b] =
@@ -29,12 +29,12 @@ fn tenants_are_apart() {
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
     // It also omits their ends and moves.
-    let told = |client: &mut crate::client::Client| {
+    let answers = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();
         (asked["diagnosis"].clone(), slots)
     };
-    let (diagnosis, slots) = told(&mut b);
+    let (diagnosis, slots) = answers(&mut b);
     assert_eq!(diagnosis["why"].as_array().unwrap().len(), 2, "{diagnosis}");
     assert!(diagnosis["why"][1].as_str().unwrap().contains("another tenant's job"), "{diagnosis}");
     assert!(!diagnosis.to_string().contains("202"), "a time: {diagnosis}");
@@ -43,8 +43,8 @@ fn tenants_are_apart() {
     assert_eq!(slots["next"], json!(null));
     assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
     // The owner sees the end, and the operator sees the moves, too.
-    assert!(told(&mut a).0["blocked"]["until"].is_string());
-    let (diagnosis, slots) = told(&mut root);
+    assert!(answers(&mut a).0["blocked"]["until"].is_string());
+    let (diagnosis, slots) = answers(&mut root);
     assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], lease["id"]);
     assert_eq!(b.get("/v1/state").json()["leases"][0]["id"], json!(null));

@@ -9,7 +9,7 @@ use crate::server::fresh;
 fn waits_for(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
-    let one = all.iter().find(|one| one["id"] == *id).expect("it waits");
+    let one = all.iter().find(|one| one["id"] == *id).expect("the request is waiting");
     // All routes give the same reason.
     let alone = client.get(&format!("/v1/leases/{id}")).json();
     assert_eq!(alone["waits_for"], one["waits_for"]);
@@ -25,7 +25,7 @@ fn ask(client: &mut Client, mut body: Value) -> Value {
 }
 
 #[test]
-fn easy_names_whose_reservation_and_until_when() {
+fn easy_names_the_reservation_and_its_end() {
     let (server, _) = fresh(|setup| {
         setup.strategy = "gabl".into();
         setup.scheduler = Some("easy".into());
@@ -34,25 +34,25 @@ fn easy_names_whose_reservation_and_until_when() {
     ask(&mut client, json!({ "shape": [8, 4], "job": "runs", "estimate_s": 3600 }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": 17, "estimate_s": 30 * 60 }));
     let behind = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 2 * 3600 }));
-    let told = waits_for(&mut client, &head);
-    has(&told, &json!({ "kind": "nodes", "needed": 64, "free": 32 }));
+    let reason = waits_for(&mut client, &head);
+    has(&reason, &json!({ "kind": "nodes", "needed": 64, "free": 32 }));
     assert!(
-        told["sentence"].as_str().unwrap().starts_with("It needs 64 nodes, but only 32 are free")
+        reason["sentence"].as_str().unwrap().starts_with("It needs 64 nodes, but only 32 are free")
     );
-    let planned = told["planned"].clone();
-    assert!(planned.is_string(), "the head has a reservation: {told}");
+    let planned = reason["planned"].clone();
+    assert!(planned.is_string(), "the head has a reservation: {reason}");
 
-    let told = waits_for(&mut client, &behind);
-    assert_eq!(told["kind"], "reservation");
-    assert_eq!(told["by"], json!({ "id": head, "job": 17 }));
-    assert_eq!(told["from"], planned);
-    assert!(told["until"].as_str().unwrap() > planned.as_str().unwrap());
-    let sentence = told["sentence"].as_str().unwrap();
+    let reason = waits_for(&mut client, &behind);
+    assert_eq!(reason["kind"], "reservation");
+    assert_eq!(reason["by"], json!({ "id": head, "job": 17 }));
+    assert_eq!(reason["from"], planned);
+    assert!(reason["until"].as_str().unwrap() > planned.as_str().unwrap());
+    let sentence = reason["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("It fits, but job 17 has nodes reserved"), "{sentence}");
 }
 
 #[test]
-fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a_restart() {
+fn starts_are_planned_again_after_an_immediate_lease_and_a_restart() {
     for scheduler in ["easy", "easy:count", "conservative"] {
         let (mut server, setup) = fresh(|setup| setup.scheduler = Some(scheduler.into()));
         let mut client = server.client();
@@ -71,28 +71,28 @@ fn what_is_planned_is_planned_again_after_a_lease_that_does_not_wait_and_after_a
 }
 
 #[test]
-fn a_strict_order_names_who_comes_first() {
+fn a_strict_order_names_the_first_request() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
     let mut client = server.client();
     ask(&mut client, json!({ "shape": [8, 4] }));
     let head = ask(&mut client, json!({ "shape": [8, 8], "job": "large" }));
     let behind = ask(&mut client, json!({ "shape": [2, 2] }));
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
-    let told = waits_for(&mut client, &behind);
-    assert_eq!((&told["kind"], &told["by"]["job"]), (&json!("turn"), &json!("large")));
+    let reason = waits_for(&mut client, &behind);
+    assert_eq!((&reason["kind"], &reason["by"]["job"]), (&json!("turn"), &json!("large")));
     // The sentence does not promise a grant, although the request would fit.
-    assert_eq!(told["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
+    assert_eq!(reason["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
 }
 
 #[test]
-fn enough_nodes_without_a_place_is_said_so() {
+fn a_missing_place_is_reported_when_enough_nodes_are_free() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
     let mut client = server.client();
     let hold = r#"{"parts":[{"base":[3,0],"sides":[1,8]}]}"#;
     assert_eq!(client.post("/v1/hold", hold).status, 201);
     let waiting = ask(&mut client, json!({ "shape": [5, 5] }));
-    let told = waits_for(&mut client, &waiting);
-    has(&told, &json!({ "kind": "place", "needed": 25, "free": 56 }));
+    let reason = waits_for(&mut client, &waiting);
+    has(&reason, &json!({ "kind": "place", "needed": 25, "free": 56 }));
     let explained = client.post("/v1/explain", json!({ "waiting": waiting })).json();
     assert_eq!(explained["diagnosis"]["missing"], "place");
     let diagnosis = &explained["diagnosis"];
@@ -108,7 +108,7 @@ fn enough_nodes_without_a_place_is_said_so() {
 
 /// Checks that only the diagnosis is omitted.
 #[test]
-fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
+fn a_refusal_omits_its_diagnosis_on_request() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[8,8]}"#);
@@ -130,7 +130,7 @@ fn a_refusal_leaves_its_diagnosis_out_if_asked_to() {
 
 /// Checks that a strategy that grants by count reports missing nodes but no box.
 #[test]
-fn by_count_nodes_are_missing_and_no_box() {
+fn a_strategy_by_count_reports_missing_nodes_and_no_box() {
     let (server, _) = fresh(|setup| {
         setup.strategy = "paging".into();
         setup.scheduler = Some("conservative".into());
@@ -144,8 +144,8 @@ fn by_count_nodes_are_missing_and_no_box() {
         assert_eq!(diagnosis[of_boxes], Value::Null, "{of_boxes}");
     }
     let head = ask(&mut client, json!({ "shape": [6, 6], "job": "h", "estimate_s": 3600 }));
-    let told = waits_for(&mut client, &head);
-    has(&told, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
+    let reason = waits_for(&mut client, &head);
+    has(&reason, &json!({ "kind": "nodes", "needed": 36, "free": 24 }));
     // This request ends before the first one is planned to start.
     let behind = ask(&mut client, json!({ "nodes": 24, "estimate_s": 20 * 60 }));
     assert_eq!(client.get(&format!("/v1/leases/{behind}")).json()["state"], "held");
@@ -154,19 +154,19 @@ fn by_count_nodes_are_missing_and_no_box() {
 }
 
 #[test]
-fn a_booking_of_another_is_named() {
+fn the_reservation_of_another_request_is_named() {
     let (server, _) = fresh(|setup| setup.scheduler = Some("conservative".into()));
     let mut client = server.client();
     ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
     let first = ask(&mut client, json!({ "shape": [8, 8], "job": "all", "estimate_s": 3600 }));
     let long = ask(&mut client, json!({ "shape": [2, 2], "estimate_s": 3 * 3600 }));
-    let told = waits_for(&mut client, &long);
-    assert_eq!((&told["kind"], &told["by"]["id"]), (&json!("reservation"), &first));
-    assert!(told["planned"].as_str().unwrap() >= told["until"].as_str().unwrap(), "{told}");
+    let reason = waits_for(&mut client, &long);
+    assert_eq!((&reason["kind"], &reason["by"]["id"]), (&json!("reservation"), &first));
+    assert!(reason["planned"].as_str().unwrap() >= reason["until"].as_str().unwrap(), "{reason}");
 }
 
 #[test]
-fn no_tenant_is_told_of_another() {
+fn reasons_do_not_identify_other_tenants() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.scheduler = Some("easy".into());
@@ -177,10 +177,10 @@ fn no_tenant_is_told_of_another() {
     let secret = json!({ "shape": [8, 8], "job": "secret", "estimate_s": 3600 });
     let head = ask(&mut a, secret);
     let behind = ask(&mut b, json!({ "shape": [2, 2], "estimate_s": 5 * 3600 }));
-    let told = waits_for(&mut b, &behind);
-    has(&told, &json!({ "kind": "reservation", "by": { "id": null, "job": null } }));
-    assert!(told["from"].is_string() && told["until"].is_string());
-    let text = told.to_string();
+    let reason = waits_for(&mut b, &behind);
+    has(&reason, &json!({ "kind": "reservation", "by": { "id": null, "job": null } }));
+    assert!(reason["from"].is_string() && reason["until"].is_string());
+    let text = reason.to_string();
     assert!(text.contains("another tenant's job") && !text.contains("secret"), "{text}");
     assert_eq!(b.post("/v1/explain", json!({ "waiting": head })).status, 404);
     assert_eq!(waits_for(&mut root, &behind)["by"]["job"], "secret");
@@ -188,7 +188,7 @@ fn no_tenant_is_told_of_another() {
 
 /// Checks that the scheduler plans again at startup, because plans are not recorded.
 #[test]
-fn after_a_restart_it_is_known_who_waits_for_whom() {
+fn reasons_are_the_same_after_a_restart() {
     let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
     let mut client = server.client();
     ask(&mut client, json!({ "shape": [8, 4], "estimate_s": 3600 }));
@@ -197,6 +197,6 @@ fn after_a_restart_it_is_known_who_waits_for_whom() {
     server.restart(&setup);
     let mut client = server.client();
     assert_eq!(waits_for(&mut client, &head)["kind"], "nodes");
-    let told = waits_for(&mut client, &behind);
-    assert_eq!((&told["kind"], &told["by"]["id"]), (&json!("reservation"), &head));
+    let reason = waits_for(&mut client, &behind);
+    assert_eq!((&reason["kind"], &reason["by"]["id"]), (&json!("reservation"), &head));
 }

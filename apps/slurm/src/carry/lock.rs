@@ -17,12 +17,12 @@ pub(crate) struct Lock {
 impl Lock {
     /// Returns true if this daemon is active: it holds the lock, or acquires it now, or no lock is
     /// configured.
-    pub(crate) fn take(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
+    pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
             return Ok(true);
         };
-        if self.held.as_ref().is_some_and(|(held, file)| held == path && is_still(path, file)) {
+        if self.held.as_ref().is_some_and(|(held, file)| held == path && is_same_file(path, file)) {
             return Ok(true);
         }
         self.held = None;
@@ -30,7 +30,7 @@ impl Lock {
         let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
         match file.try_lock() {
             // Another process may have replaced the file in the meantime.
-            Ok(()) if is_still(path, &file) => {
+            Ok(()) if is_same_file(path, &file) => {
                 self.held = Some((path.clone(), file));
                 Ok(true)
             }
@@ -42,10 +42,10 @@ impl Lock {
 
 /// Returns true if a path still refers to an open file. A lock on a removed file would not exclude
 /// other daemons.
-fn is_still(path: &PathBuf, file: &File) -> bool {
-    let own = file.metadata().map(|own| (own.dev(), own.ino()));
-    let there = std::fs::metadata(path).map(|there| (there.dev(), there.ino()));
-    own.is_ok() && own.ok() == there.ok()
+fn is_same_file(path: &PathBuf, file: &File) -> bool {
+    let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    let (open, current) = (file.metadata().map(id), std::fs::metadata(path).map(id));
+    open.is_ok() && open.ok() == current.ok()
 }
 
 #[cfg(test)]
@@ -53,19 +53,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_of_two_acts_and_the_other_when_it_is_gone() {
+    fn the_second_daemon_is_active_once_the_first_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let (mut first, mut second) = (Lock::default(), Lock::default());
-        assert!(first.take(Some(&path)).unwrap() && first.take(Some(&path)).unwrap());
-        assert!(!second.take(Some(&path)).unwrap());
+        assert!(first.acquire(Some(&path)).unwrap() && first.acquire(Some(&path)).unwrap());
+        assert!(!second.acquire(Some(&path)).unwrap());
         drop(first);
-        assert!(second.take(Some(&path)).unwrap());
+        assert!(second.acquire(Some(&path)).unwrap());
         // Removing the file revokes the lock, which its holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
-        assert!(third.take(Some(&path)).unwrap() && !second.take(Some(&path)).unwrap());
-        assert!(second.take(None).unwrap());
-        assert!(second.take(Some(&folder.path().join("none/lock"))).is_err());
+        assert!(third.acquire(Some(&path)).unwrap() && !second.acquire(Some(&path)).unwrap());
+        assert!(second.acquire(None).unwrap());
+        assert!(second.acquire(Some(&folder.path().join("none/lock"))).is_err());
     }
 }

@@ -1,7 +1,6 @@
 //! Signals from the service manager, and status reports to it (sd_notify). If there is no service
 //! manager, nothing is reported. Errors in reporting are ignored.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,8 +16,18 @@ use crate::{Config, SlurmError};
 /// The time between checks for signals, in milliseconds.
 const SIGNAL_CHECK_MS: u64 = 50;
 
+/// The reason why a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The daemon should stop.
+    Stop,
+    /// The daemon should reload its configuration.
+    Reload,
+    Timeout,
+}
+
 /// Requests received as signals.
-pub(crate) struct Signals {
+pub(super) struct Signals {
     stop: Arc<AtomicBool>,
     reload: Arc<AtomicBool>,
 }
@@ -26,23 +35,20 @@ pub(crate) struct Signals {
 impl Signals {
     /// Installs signal handlers: SIGTERM and SIGINT stop the daemon after its current cycle, and
     /// SIGHUP makes it reload its configuration.
-    pub(crate) fn listen() -> Result<Signals, SlurmError> {
+    pub(super) fn listen() -> Result<Signals, SlurmError> {
         let signals = Signals { stop: Arc::default(), reload: Arc::default() };
-        let wanted = [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
-        for (signal, flag) in wanted {
+        let handlers =
+            [(SIGTERM, &signals.stop), (SIGINT, &signals.stop), (SIGHUP, &signals.reload)];
+        for (signal, flag) in handlers {
             signal_hook::flag::register(signal, Arc::clone(flag))
-                .map_err(|error| SlurmError::Io { what: "signals".into(), error })?;
+                .map_err(|error| SlurmError::Io { subject: "signals".into(), error })?;
         }
         Ok(signals)
     }
 
-    /// Waits for `left` milliseconds or until a signal arrives. Breaks if the daemon should stop;
-    /// otherwise returns the new configuration if a reload was requested and succeeded.
-    pub(crate) fn wait(
-        &self,
-        mut left: u64,
-        read: impl FnOnce() -> Result<Config, SlurmError>,
-    ) -> ControlFlow<(), Option<Config>> {
+    /// Waits for a time in milliseconds or until a signal arrives.
+    pub(super) fn wait(&self, time_ms: u64) -> Event {
+        let mut left = time_ms;
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         while left > 0 && !is_set(&self.stop) && !is_set(&self.reload) {
             let step = left.min(SIGNAL_CHECK_MS);
@@ -50,40 +56,24 @@ impl Signals {
             left -= step;
         }
         if is_set(&self.stop) {
-            let _ = sd_notify::notify(&[NotifyState::Stopping]);
-            log(now(), "info", "ended", json!({}));
-            return ControlFlow::Break(());
+            Event::Stop
+        } else if self.reload.swap(false, Ordering::Relaxed) {
+            Event::Reload
+        } else {
+            Event::Timeout
         }
-        if !self.reload.swap(false, Ordering::Relaxed) {
-            return ControlFlow::Continue(None);
-        }
-        if let Ok(now) = NotifyState::monotonic_usec_now() {
-            let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
-        }
-        let config = read();
-        Manager::ready();
-        if let Err(error) = &config {
-            let more = json!({ "error": error.to_string() });
-            log(now(), "error", "configuration rejected; keeping the old one", more);
-        }
-        ControlFlow::Continue(config.ok())
     }
 }
 
 /// The service manager and the last status reported to it.
 #[derive(Default)]
-pub(crate) struct Manager {
+pub(super) struct Manager {
     status: String,
 }
 
 impl Manager {
-    /// Reports that the daemon is ready, at startup and after reloading its configuration.
-    pub(crate) fn ready() {
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
-    }
-
     /// Reports that the daemon is alive, with a status line for `systemctl status`.
-    pub(crate) fn alive(&mut self, status: String) {
+    pub(super) fn alive(&mut self, status: String) {
         let mut states = vec![NotifyState::Watchdog];
         if status != self.status {
             states.push(NotifyState::Status(&status));
@@ -91,4 +81,29 @@ impl Manager {
         let _ = sd_notify::notify(&states);
         self.status = status;
     }
+}
+
+/// Reports that the daemon is ready.
+pub(super) fn notify_ready() {
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+}
+
+/// Reads the configuration again and reports this. An invalid configuration is only logged.
+pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Option<Config> {
+    if let Ok(now) = NotifyState::monotonic_usec_now() {
+        let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
+    }
+    let config = read();
+    notify_ready();
+    if let Err(error) = &config {
+        let details = json!({ "error": error.to_string() });
+        log(now(), "error", "configuration rejected; keeping the old one", details);
+    }
+    config.ok()
+}
+
+/// Reports and logs the end of the daemon.
+pub(super) fn notify_stopping() {
+    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    log(now(), "info", "ended", json!({}));
 }

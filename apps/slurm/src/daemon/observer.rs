@@ -1,10 +1,9 @@
 //! `pavior slurm --observe`: serves the page for an unmodified Slurm cluster. The types guarantee
-//! that the observer changes nothing: it only asks [`Question`](crate::calls::Question)s and has no
+//! that the observer changes nothing: it only runs [queries](crate::calls::Query) and has no
 //! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access, and jobs need
 //! no shapes. The page shows running jobs on their nodes, and waiting jobs in the boxes that they
 //! would get.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +13,10 @@ use pavior_cluster::{Board, for_hosts, http, site};
 use serde_json::json;
 
 use crate::calls::now;
-use crate::daemon::manager::{Manager, Signals};
-use crate::daemon::troubles::{Trouble, Troubles};
+use crate::daemon::manager::{Event, Manager, Signals, notify_ready, notify_stopping, reload};
+use crate::daemon::problems::{LogLine, Problem, Problems};
 use crate::ledger::Ledger;
-use crate::show::metrics::{self, Metrics, ObserverMetrics};
+use crate::show::metrics::{self, CycleCounts, Metrics, ObserverMetrics};
 use crate::show::page::view;
 use crate::{Config, SlurmError};
 
@@ -37,38 +36,43 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     let metrics = Metrics::register(&mut all);
     let observed = ObserverMetrics::register(&mut all);
     let site = site(Arc::clone(&board), Arc::new(all));
-    let site = for_hosts(site, names(address));
-    let failed = |error| SlurmError::Io { what: format!("--observe {address}"), error };
+    let site = for_hosts(site, host_names(address));
+    let failed = |error| SlurmError::Io { subject: format!("--observe {address}"), error };
     let bound = http::serve(address, site).map_err(failed)?;
     let mut observer = Observer {
         config,
         board,
         metrics,
         observed,
-        troubles: Troubles::default(),
+        problems: Problems::default(),
         manager: Manager::default(),
     };
     log(now(), "info", "observing", json!({ "page": format!("http://{bound}/") }));
-    Manager::ready();
+    notify_ready();
     loop {
-        observer.look();
-        match signals.wait(observer.config.poll_ms, || Config::read(path)) {
-            ControlFlow::Break(()) => return Ok(()),
-            ControlFlow::Continue(None) => {}
-            ControlFlow::Continue(Some(config)) => {
-                observer.config = config;
-                log(now(), "info", "configuration reloaded", json!({}));
+        observer.refresh();
+        match signals.wait(observer.config.poll_ms) {
+            Event::Timeout => {}
+            Event::Reload => {
+                if let Some(config) = reload(|| Config::read(path)) {
+                    observer.config = config;
+                    log(now(), "info", "configuration reloaded", json!({}));
+                }
+            }
+            Event::Stop => {
+                notify_stopping();
+                return Ok(());
             }
         }
     }
 }
 
 /// Returns the host names for which the page is served: those of its address and this computer.
-fn names(address: &str) -> Vec<String> {
-    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let own = own.trim();
+fn host_names(address: &str) -> Vec<String> {
+    let computer = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let computer = computer.trim();
     let of_address = address.rsplit_once(':').map_or("", |(name, _)| name);
-    let names = [of_address, own, own.split('.').next().unwrap_or("")];
+    let names = [of_address, computer, computer.split('.').next().unwrap_or("")];
     names.iter().filter(|name| !name.is_empty()).map(ToString::to_string).collect()
 }
 
@@ -77,42 +81,44 @@ struct Observer {
     board: Arc<Board>,
     metrics: Metrics,
     observed: ObserverMetrics,
-    troubles: Troubles,
+    problems: Problems,
     manager: Manager,
 }
 
 impl Observer {
-    fn look(&mut self) {
+    /// Reads the state from Slurm and publishes it.
+    fn refresh(&mut self) {
         let begun = std::time::SystemTime::now();
-        let read = Ledger::read(&self.config);
-        let line = |error: &SlurmError| {
-            ("warn", "slurm does not answer", json!({ "error": error.to_string() }))
-        };
-        self.troubles.log(Trouble::Absent, read.as_ref().err().map(line));
-        let is_ok = read.is_ok();
-        let status = match read {
-            Ok(ledger) => self.show(ledger),
-            Err(_) => "Slurm does not answer; showing its last known state".to_string(),
+        let ledger = Ledger::read(&self.config);
+        let line = ledger.as_ref().err().map(|error| {
+            LogLine::new("warn", "slurm does not answer", json!({ "error": error.to_string() }))
+        });
+        self.problems.log(Problem::Skipped, line);
+        let is_ok = ledger.is_ok();
+        let status = match ledger {
+            Ok(ledger) => self.publish(ledger),
+            Err(error) => format!("the page shows the last known state: {error}"),
         };
         self.metrics.cycle(is_ok, begun);
         self.manager.alive(status);
     }
 
     /// Publishes the state that Slurm reported, and returns a one-line summary.
-    fn show(&mut self, ledger: Ledger) -> String {
-        self.troubles.log_unreadable(&ledger);
-        let unreadable = ledger.unreadable.len();
+    fn publish(&mut self, ledger: Ledger) -> String {
+        self.problems.log_unreadable(&ledger);
+        let malformed = ledger.unreadable.len();
         let view = view(&self.config, ledger, now());
-        let (holding, waiting) = (view.running().count(), view.waiting.len());
-        let (free, failed) = (view.free(), view.failed.len() as u32);
-        self.metrics.jobs(unreadable, waiting, holding);
-        self.metrics.nodes(&self.config, &view.free_nodes(), failed);
+        let (running, waiting) = (view.running().count(), view.waiting.len());
+        let (free, failed) = (view.free_nodes(), view.failed.len() as u32);
+        let counts = CycleCounts { malformed, waiting, running, free: &free, failed };
+        self.metrics.counts(&self.config, &counts);
         let boxes = view.running().filter(|held| held.parts.len() == 1).count();
-        self.observed.boxes.set(boxes as i64);
-        self.observed.largest_free.set(view.largest_free() as i64);
+        let largest = free.largest_free().map_or(0, |largest| largest.volume());
+        self.observed.set(boxes, largest);
         self.board.publish(view);
+        let free = free.count();
         format!(
-            "{holding} jobs hold nodes, {waiting} are waiting; {free} nodes are free, {failed} \
+            "{running} jobs hold nodes, {waiting} are waiting; {free} nodes are free, {failed} \
              unavailable"
         )
     }

@@ -1,21 +1,20 @@
 //! Startup checks, made before any change. A fault found here is permanent, so the daemon exits
 //! with a special status. If Slurm does not answer, the checks are repeated.
 
-use crate::calls::{Question, capture};
-use crate::ledger::Ledger;
-use crate::ledger::site::value;
+use crate::calls::{Call, Query};
+use crate::ledger::site::{partition_record, value};
+use crate::ledger::{Ledger, NodeDifference};
 use crate::names::number;
-use crate::setup::check::{NodeDifference, partition};
 use crate::{Config, SlurmError};
 
 /// Checks the partitions and, if the daemon will make changes, the user's rights.
-pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
+pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmError> {
     if changes {
-        let shown = capture(Question::Show, &["config"])?;
-        rights(rustix::process::geteuid().as_raw(), value(&shown, "SlurmUser"))?;
+        let loaded = Call::new(Query::Show, &["config"]).answer()?;
+        check_rights(rustix::process::geteuid().as_raw(), value(&loaded, "SlurmUser"))?;
     }
     for name in &config.partitions {
-        if partition(name)?.is_none() {
+        if partition_record(name)?.is_none() {
             return Err(SlurmError::Unfit(format!("Slurm has no partition {name}")));
         }
     }
@@ -23,7 +22,7 @@ pub(crate) fn look(config: &Config, changes: bool) -> Result<(), SlurmError> {
 }
 
 /// Checks the user. Only root and SlurmUser may change other users' jobs and bypass the gate.
-fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
+fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
         return Ok(());
@@ -38,11 +37,11 @@ fn rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
 /// intended, for the log: a machine may have holes, and a partition may temporarily lack nodes. If
 /// each has nodes that the other lacks, or if they have no nodes in common, the configured names
 /// are wrong, and placements would not be boxes.
-pub(crate) fn names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
-    let unmatched = NodeDifference::of(config, ledger);
-    let faults = unmatched.faults(config);
-    let has_none = unmatched.missing.len() == config.names.len();
-    let has_both = !unmatched.missing.is_empty() && !unmatched.strangers.is_empty();
+pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
+    let difference = NodeDifference::new(config, ledger);
+    let faults = difference.faults(config);
+    let has_none = difference.missing.len() == config.names.len();
+    let has_both = !difference.missing.is_empty() && !difference.unexpected.is_empty();
     // A malformed line may describe a missing node.
     if (has_none || has_both) && ledger.unreadable.is_empty() {
         return Err(SlurmError::Unfit(faults.join("; ")));
@@ -56,7 +55,7 @@ mod tests {
     use crate::ledger::{Condition, SlurmNode};
 
     #[test]
-    fn names_that_are_shifted_are_wrong_and_holes_are_not() {
+    fn shifted_names_are_an_error_and_holes_are_not() {
         let text = "machine = \"mesh:3\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         let config = Config::parse(text).unwrap();
         let of = |nodes: &[&str]| {
@@ -66,7 +65,7 @@ mod tests {
                 offer: crate::ledger::demands::Offer::default(),
             };
             let ledger = Ledger { nodes: nodes.iter().map(node).collect(), ..Ledger::default() };
-            names(&config, &ledger)
+            compare_names(&config, &ledger)
         };
         assert_eq!(of(&["n0", "n1", "n2"]).unwrap(), Vec::<String>::new());
         assert!(of(&["n0", "n2"]).unwrap()[0].contains("starting with n1"));
@@ -78,10 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn root_and_the_user_of_slurmctld_have_the_rights() {
-        assert!(rights(0, "slurm(64030)").is_ok() && rights(64030, "slurm(64030)").is_ok());
+    fn root_and_the_user_of_slurmctld_have_the_check_rights() {
+        assert!(
+            check_rights(0, "slurm(64030)").is_ok() && check_rights(64030, "slurm(64030)").is_ok()
+        );
         for slurm_user in ["root(0)", "slurm(6403)", "slurm(7)(64030)x", ""] {
-            assert!(rights(64030, slurm_user).is_err(), "{slurm_user}");
+            assert!(check_rights(64030, slurm_user).is_err(), "{slurm_user}");
         }
     }
 }

@@ -1,4 +1,3 @@
--- Written by pavior slurm install, checksum @CHECKSUM@.
 -- If you edit this file, it is never overwritten. Keep the lines that call the modules.
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or ""

@@ -1,5 +1,4 @@
--- Written by pavior slurm install, checksum @CHECKSUM@.
--- The gate for @MACHINE@: partition @PARTITION@, license @LICENCE@.
+-- The gate for @MACHINE@: partition @PARTITION@, license @LICENSE@.
 --
 -- It makes every job in the partition request the gate's license and exactly as many nodes as its
 -- box has, and rejects requirements that the daemon does not support. job_submit.lua calls it at
@@ -15,7 +14,7 @@
 local PARTITIONS = { @PARTITIONS@ }
 local MACHINE = "@MACHINE@"
 local SIDES = { @SIDES@ }
-local LICENCE = "@LICENCE@"
+local LICENSE = "@LICENSE@"
 local CHECKSUM = "@CHECKSUM@"
 
 -- Users who may change waiting jobs: root and SlurmUser, which runs this script.
@@ -35,13 +34,13 @@ local SHOWN = table.concat(PARTITIONS, ", ")
 pavior_partitions = pavior_partitions or {}
 for _, name in ipairs(PARTITIONS) do pavior_partitions[#pavior_partitions + 1] = name end
 
-local function say(text)
+local function log_user(text)
   -- The text may contain a percent sign from the user.
   slurm.log_user("%s", "pavior: " .. text)
 end
 
-local function refuse(text)
-  say(text)
+local function reject(text)
+  log_user(text)
   return slurm.ERROR
 end
 
@@ -60,9 +59,9 @@ end
 
 local CONTROLS = "a comment cannot contain line breaks or other control characters"
 
--- Returns three booleans: true if the job names a partition of this machine, if it names several
--- partitions, and if it names a partition of any machine.
-local function concerns(partition, parts)
+-- Returns a table with three booleans: `ours` is true if the job names a partition of this machine,
+-- `several` if it names several partitions, and `gated` if it names a partition of any machine.
+local function targets(partition, parts)
   local names = {}
   for name in string.gmatch(partition or "", "[^,]+") do names[#names + 1] = name end
   if #names == 0 then
@@ -70,14 +69,14 @@ local function concerns(partition, parts)
       if part.flag_default ~= 0 then names[1] = name end
     end
   end
-  local mine, others, some = false, #names > 1, false
+  local found = { ours = false, several = #names > 1, gated = false }
   for _, name in ipairs(names) do
-    if own[name] then mine = true end
-    for _, placed in ipairs(pavior_partitions) do
-      if name == placed then some = true end
+    if own[name] then found.ours = true end
+    for _, other in ipairs(pavior_partitions) do
+      if name == other then found.gated = true end
     end
   end
-  return mine, others, some
+  return found
 end
 
 -- Returns a copy of the sides in descending order.
@@ -89,9 +88,9 @@ local function descending(list)
 end
 
 local function fits(sides)
-  local asked, machine = descending(sides), descending(SIDES)
-  for i = 1, #asked do
-    if asked[i] > machine[i] then return false end
+  local shape, machine = descending(sides), descending(SIDES)
+  for i = 1, #shape do
+    if shape[i] > machine[i] then return false end
   end
   return true
 end
@@ -201,7 +200,7 @@ local PLACES = {
 
 -- Describes the first unsupported requirement of a job, or of a change to one. Returns nil if there
 -- is none.
-local function unknowable(job)
+local function unsupported(job)
   local instead = "; specify resources per node: --gres, --gpus-per-node, --mem, --mincpus, --constraint"
   for _, field in ipairs(TEXTS) do
     if (job[field[1]] or "") ~= "" then return field[2] .. " is not supported" .. instead end
@@ -255,38 +254,38 @@ local function nodes_of(job, sides)
       -- The user may have listed node counts, such as 3,5. Slurm would reject any other count.
       return nil, "no box has " .. count .. " nodes; the next larger has " .. nodes .. ": use -N " .. nodes
     end
-    say(count .. " nodes are rounded up to a box of " .. nodes)
+    log_user(count .. " nodes are rounded up to a box of " .. nodes)
   end
   return nodes
 end
 
-local function licences_of(job)
+local function licenses_of(job)
   if string.find(job.licenses or "", "[^%w_.@:=,;/-]") then
     return nil, "write licenses as NAME or NAME:COUNT, separated by commas"
   end
   for name in string.gmatch(job.licenses or "", "[^,;:@=]+") do
-    if name == LICENCE then return nil, "the license " .. LICENCE .. " is reserved for the gate" end
+    if name == LICENSE then return nil, "the license " .. LICENSE .. " is reserved for the gate" end
   end
-  local gate = LICENCE .. ":1"
+  local gate = LICENSE .. ":1"
   return (job.licenses or "") == "" and gate or job.licenses .. "," .. gate
 end
 
 -- Checks and gates a submitted job.
 local function submit(job, parts)
-  local mine, others, some = concerns(job.partition, parts)
+  local target = targets(job.partition, parts)
   local sides, fault = shape_of(job.comment)
-  if not mine then
-    if (sides or fault) and not some then
-      return refuse("shapes work only in partition " .. table.concat(pavior_partitions, ", "))
+  if not target.ours then
+    if (sides or fault) and not target.gated then
+      return reject("shapes work only in partition " .. table.concat(pavior_partitions, ", "))
     end
     return slurm.SUCCESS
   end
-  if has_controls(job.comment) then return refuse(CONTROLS) end
-  if others then
-    return refuse("a job for partition " .. SHOWN .. " cannot name other partitions")
+  if has_controls(job.comment) then return reject(CONTROLS) end
+  if target.several then
+    return reject("a job for partition " .. SHOWN .. " cannot name other partitions")
   end
   if not unset(job.het_job_offset) then
-    return refuse("heterogeneous jobs are not supported in partition " .. SHOWN)
+    return reject("heterogeneous jobs are not supported in partition " .. SHOWN)
   end
   if not fault and sides and not fits(sides) then
     fault = table.concat(sides, "x") .. " does not fit " .. MACHINE .. " in any orientation"
@@ -294,65 +293,65 @@ local function submit(job, parts)
   if not fault and (job.req_nodes or "") ~= "" then
     fault = "nodes are chosen automatically; omit --nodelist and --nodefile"
   end
-  fault = fault or unknowable(job)
-  if fault then return refuse(fault) end
-  local nodes, licences
+  fault = fault or unsupported(job)
+  if fault then return reject(fault) end
+  local nodes, licenses
   nodes, fault = nodes_of(job, sides)
-  if not fault then licences, fault = licences_of(job) end
-  if fault then return refuse(fault) end
+  if not fault then licenses, fault = licenses_of(job) end
+  if fault then return reject(fault) end
   job.min_nodes = nodes
   job.max_nodes = nodes
-  job.licenses = licences
+  job.licenses = licenses
   return slurm.SUCCESS
 end
 
 -- Checks a change to a job.
 local function modify(change, job, uid)
-  local mine = own[job.partition or ""]
+  local is_ours = own[job.partition or ""]
   for name in string.gmatch((job.partition or "") .. "," .. (change.partition or ""), "[^,]+") do
-    mine = mine or own[name]
+    is_ours = is_ours or own[name]
   end
-  if not mine then return slurm.SUCCESS end
-  if has_controls(change.comment) then return refuse(CONTROLS) end
+  if not is_ours then return slurm.SUCCESS end
+  if has_controls(change.comment) then return reject(CONTROLS) end
   if operators[uid] then return slurm.SUCCESS end
   if change.partition ~= nil or change.comment ~= nil or change.licenses ~= nil
     or change.req_nodes ~= nil or not unset(change.min_nodes) or not unset(change.max_nodes)
     or not unset(change.min_cpus) then
-    return refuse(
+    return reject(
       "comment, licenses, nodes, CPUs and partition cannot be changed; resubmit the job")
   end
-  local fault = unknowable(change)
-  if fault then return refuse(fault) end
+  local fault = unsupported(change)
+  if fault then return reject(fault) end
   -- Users may hold and release a job, but not otherwise change its priority.
   if change.priority ~= nil and change.priority ~= 4294967294 and change.priority ~= 0
     and job.priority ~= 0 then
-    return refuse("the job is waiting for a free box; its priority cannot be changed")
+    return reject("the job is waiting for a free box; its priority cannot be changed")
   end
   return slurm.SUCCESS
 end
 
 -- Returns true for the test job of pavior slurm check, which is never accepted.
-local function is_question(job)
-  return string.find(job.comment or "", "pavior-check " .. LICENCE .. "\n", 1, true) ~= nil
+local function is_test(job)
+  return string.find(job.comment or "", "pavior-check " .. LICENSE .. "\n", 1, true) ~= nil
 end
 
 -- Combines a function of job_submit.lua with the gate. After an error in the script, some Slurm
 -- releases accept the job unchanged, so a job for this machine is then rejected.
-local function both(inner, gate, mine)
+local function chain(inner, gate, is_ours)
   return function(...)
     if inner ~= nil then
       local fine, verdict = pcall(inner, ...)
       if not fine then
-        if not mine(...) then error(verdict, 0) end
+        if not is_ours(...) then error(verdict, 0) end
         slurm.log_error("%s", "pavior: job_submit.lua failed: " .. tostring(verdict))
-        return refuse("the site's job_submit.lua failed; please contact your administrator")
+        return reject("the site's job_submit.lua failed; please contact your administrator")
       end
       if type(verdict) == "number" and verdict ~= slurm.SUCCESS then return verdict end
     end
     local fine, verdict = pcall(gate, ...)
     if fine then return verdict end
     slurm.log_error("%s", "pavior: the gate failed: " .. tostring(verdict))
-    return refuse("the gate failed; please contact your administrator")
+    return reject("the gate failed; please contact your administrator")
   end
 end
 
@@ -360,12 +359,12 @@ local guarded = false
 local module = { shape_of = shape_of }
 
 function module.submit(inner)
-  local function mine(job, parts) return (concerns(job.partition, parts)) end
-  local guard = both(inner, submit, mine)
+  local function is_ours(job, parts) return targets(job.partition, parts).ours end
+  local guard = chain(inner, submit, is_ours)
   return function(job, parts, uid)
-    if is_question(job) and mine(job, parts) then
+    if is_test(job) and is_ours(job, parts) then
       local changes = guarded and "guarded" or "open"
-      return refuse("gate " .. LICENCE .. " " .. CHECKSUM .. ", changes " .. changes)
+      return reject("gate " .. LICENSE .. " " .. CHECKSUM .. ", changes " .. changes)
     end
     return guard(job, parts, uid)
   end
@@ -373,8 +372,8 @@ end
 
 function module.modify(inner)
   guarded = true
-  local function mine(change, job) return own[job.partition or ""] end
-  return both(inner, function(change, job, _, uid) return modify(change, job, uid) end, mine)
+  local function is_ours(change, job) return own[job.partition or ""] end
+  return chain(inner, function(change, job, _, uid) return modify(change, job, uid) end, is_ours)
 end
 
 return module

@@ -17,8 +17,8 @@ const CONFIG: &str = "machine = \"mesh:8x8\"\nnodes = \"n{:02}\"\npartition = \"
 
 /// The part of slurmctld's scripting interface that the gate uses.
 const SLURM: &str = r#"
-slurm = { SUCCESS = 0, ERROR = -1, said = "" }
-function slurm.log_user(...) slurm.said = slurm.said .. string.format(...) .. "\n" end
+slurm = { SUCCESS = 0, ERROR = -1, messages = "" }
+function slurm.log_user(...) slurm.messages = slurm.messages .. string.format(...) .. "\n" end
 slurm.log_error = slurm.log_user
 parts = { mesh = { flag_default = 1 }, other = { flag_default = 0 } }
 "#;
@@ -35,8 +35,8 @@ end
 /// the test as skipped and returns `None`.
 fn lua(config: &Config, script: &str, input: String) -> Option<String> {
     let names = ["lua5.1", "lua5.3", "lua5.4", "lua"];
-    let is_there = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
-    let Some(name) = names.iter().find(is_there) else {
+    let is_installed = |name: &&&str| Command::new(name).arg("-v").output().is_ok();
+    let Some(name) = names.iter().find(is_installed) else {
         skipped("the gate without Slurm", "Lua is not installed", "PAVIOR_REQUIRE_LUA");
         return None;
     };
@@ -48,13 +48,14 @@ fn lua(config: &Config, script: &str, input: String) -> Option<String> {
         .args(["-e", &script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()));
     let output = child.wait_with_output().unwrap();
     let _ = writer.join();
-    assert!(output.status.success(), "{script}");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
@@ -77,7 +78,7 @@ fn cases() -> Vec<(&'static str, &'static str)> {
 }
 
 #[test]
-fn the_daemon_reads_every_comment_of_the_table() {
+fn the_daemon_parses_each_comment_in_the_table() {
     assert!(cases().len() > 50);
     for (comment, expected) in cases() {
         assert_eq!(read(comment), expected, "{comment}");
@@ -86,7 +87,7 @@ fn the_daemon_reads_every_comment_of_the_table() {
 
 /// Checks the examples in docs/slurm-users.md.
 #[test]
-fn numbers_of_nodes_become_boxes() {
+fn node_counts_become_boxes() {
     let mut shaper = crate::plan::request::shaper(&config().grid);
     let mut shape = |nodes| shaper.request(nodes).shape;
     assert_eq!([shape(5), shape(12)], [Some([5, 1, 1]), Some([4, 3, 1])]);
@@ -94,7 +95,7 @@ fn numbers_of_nodes_become_boxes() {
 }
 
 #[test]
-fn the_gate_reads_every_comment_of_the_table() {
+fn the_gate_parses_each_comment_in_the_table() {
     let mut comments: Vec<&str> = cases().iter().map(|(comment, _)| *comment).collect();
     comments.push("");
     let comments = comments.join("\n");
@@ -107,7 +108,7 @@ fn the_gate_reads_every_comment_of_the_table() {
 }
 
 #[test]
-fn attack_gate_and_daemon_read_all_comments_alike() {
+fn attack_gate_and_daemon_parse_comments_identically() {
     let near = "([ ,;a_]|[Ss]hapes?|SHAPE| = |=|:|\"|[0-9]{1,6}|[xX*×]|4x4|\u{a0}|é){0,9}";
     let near = string_regex(near).unwrap();
     let any = string_regex("[^\\n]{0,24}").unwrap();
@@ -132,13 +133,13 @@ fn attack_gate_and_daemon_read_all_comments_alike() {
 fn verdict(job: &str) -> Option<String> {
     let script = format!(
         "local job = {job}\nlocal rc = pavior.submit(nil)(job, parts, 7)\n\
-         print(rc, job.min_nodes, job.licenses, slurm.said)"
+         print(rc, job.min_nodes, job.licenses, slurm.messages)"
     );
     lua(&config(), &script, String::new())
 }
 
 #[test]
-fn what_the_daemon_cannot_know_is_refused() {
+fn unsupported_requirements_are_rejected() {
     for (job, word) in [
         ("min_nodes = 4, features = '[a|b]'", "a constraint may contain only"),
         ("min_nodes = 4, features = '{a|b}'", "a constraint may contain only"),
@@ -163,13 +164,13 @@ fn what_the_daemon_cannot_know_is_refused() {
         ("min_nodes = 4, partition = 'mesh,other'", "other partitions"),
         ("min_nodes = 4, comment = 'shape=2x2', partition = 'other'", "only in partition mesh"),
     ] {
-        let Some(said) = verdict(&format!("{{ {job} }}")) else { return };
-        assert!(said.starts_with("-1\t") && said.contains(word), "{job}: {said}");
+        let Some(reply) = verdict(&format!("{{ {job} }}")) else { return };
+        assert!(reply.starts_with("-1\t") && reply.contains(word), "{job}: {reply}");
     }
 }
 
 #[test]
-fn what_every_node_must_have_is_allowed() {
+fn requirements_per_node_are_accepted() {
     for (job, expected) in [
         (
             "features = '(a|b)&c,d', exc_nodes = 'n[00-03],n07', tres_per_node = 'gres/gpu:2'",
@@ -184,15 +185,15 @@ fn what_every_node_must_have_is_allowed() {
         ("features = 'a@1%', sockets_per_node = 2, cores_per_socket = 8, min_cpus = 10", "0\t4"),
         ("partition = 'other', tres_per_job = 'gres:gpu:4'", "0\t4\tnil"),
     ] {
-        let Some(said) = verdict(&format!("{{ min_nodes = 4, {job} }}")) else { return };
-        assert!(said.starts_with(expected), "{job}: {said}");
+        let Some(reply) = verdict(&format!("{{ min_nodes = 4, {job} }}")) else { return };
+        assert!(reply.starts_with(expected), "{job}: {reply}");
     }
-    let Some(said) = verdict("{ comment = 'Shape = 2X3', partition = 'mesh' }") else { return };
-    assert!(said.starts_with("0\t6\tpavior:1"), "{said}");
+    let Some(reply) = verdict("{ comment = 'Shape = 2X3', partition = 'mesh' }") else { return };
+    assert!(reply.starts_with("0\t6\tpavior:1"), "{reply}");
 }
 
 #[test]
-fn a_sites_own_functions_come_first_and_do_not_open_the_gate() {
+fn functions_of_the_site_run_first_and_cannot_open_the_gate() {
     let script = r#"
 local submit = pavior.submit(function(job)
   if job.name == "no" then return -7 end
@@ -215,14 +216,14 @@ print(modify({ features = "[a|b]" }, { partition = "mesh" }, parts, 7))
 print(modify({ min_cpus = 9 }, { partition = "mesh" }, parts, 7))
 print(modify({ min_cpus = 4294967294, time_limit = 3 }, { partition = "mesh" }, parts, 7))
 "#;
-    let Some(said) = lua(&config(), script, String::new()) else { return };
+    let Some(reply) = lua(&config(), script, String::new()) else { return };
     let expected = "plain\t0\tpavior:1\nno\t-7\tnil\nbroken\t-1\tnil\nbroken\tfalse\tnil\n\
                     moved\t0\tnil\n-7\n-1\n0\n0\n0\n-1\n-1\n0\n";
-    assert_eq!(said, expected);
+    assert_eq!(reply, expected);
 }
 
 #[test]
-fn two_machines_of_one_cluster_have_gates_beside_each_other() {
+fn two_machines_of_a_cluster_have_separate_gates() {
     let other = CONFIG.replace("\"mesh\"", "\"other\"") + "licence = \"torus\"\n";
     let other = Config::parse(&other).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -235,12 +236,12 @@ fn two_machines_of_one_cluster_have_gates_beside_each_other() {
          print(submit(job, parts, 7), job.licenses)\nend",
         file.display()
     );
-    let Some(said) = lua(&config(), &script, String::new()) else { return };
-    assert_eq!(said, "0\tpavior:1\n0\ttorus:1\n-1\tnil\n");
+    let Some(reply) = lua(&config(), &script, String::new()) else { return };
+    assert_eq!(reply, "0\tpavior:1\n0\ttorus:1\n-1\tnil\n");
 }
 
 #[test]
-fn seals_know_what_was_edited() {
+fn an_edit_breaks_the_seal() {
     let module = module(&config());
     assert!(is_sealed(&module) && module.contains(checksum(&module).unwrap()));
     assert!(!is_sealed(&module.replace("8, 8", "8, 9")) && !is_sealed("") && !is_sealed("-- a\n"));
@@ -250,9 +251,9 @@ fn seals_know_what_was_edited() {
 }
 
 #[test]
-fn without_modules_every_job_passes() {
+fn without_modules_each_job_is_accepted() {
     let script = format!("local function load()\n{}end\nload()\n", job_submit(&[]));
     let script = script + "print(slurm_job_submit(), slurm_job_modify())";
-    let Some(said) = lua(&config(), &script, String::new()) else { return };
-    assert_eq!(said, "0\t0\n");
+    let Some(reply) = lua(&config(), &script, String::new()) else { return };
+    assert_eq!(reply, "0\t0\n");
 }

@@ -1,7 +1,7 @@
 //! Slurm jobs.
 
 use crate::ledger::demands::Demands;
-use crate::names::{JobName, Licences, NodeName};
+use crate::names::{JobName, Licenses, NodeName};
 
 /// A job's identity: its name and, because Slurm may reuse numbers, its submission time.
 pub(crate) type Key = (JobName, u64);
@@ -20,7 +20,7 @@ pub(crate) struct SlurmJob {
     pub(crate) held: Vec<NodeName>,
     /// The nodes that the job requests by name.
     pub(crate) named: Vec<NodeName>,
-    pub(crate) licences: Licences,
+    pub(crate) licenses: Licenses,
     pub(crate) partition: String,
     /// The QOS, or empty if Slurm has no accounting.
     pub(crate) qos: String,
@@ -51,7 +51,7 @@ impl SlurmJob {
 
     /// Returns the time by which the job will have released its nodes, if known. A waiting job is
     /// assumed to start now.
-    pub(crate) fn until(&self, now: u64) -> Option<u64> {
+    pub(crate) fn release_time(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
         match self.phase {
             Phase::Pending => from(now),
@@ -91,17 +91,17 @@ impl SlurmJob {
             nodes,
             held: Vec::new(),
             named: Vec::new(),
-            licences: "pavior:1".parse().unwrap(),
-            start: None,
-            limit: Some(600),
-            end: None,
-            comment: String::new(),
+            licenses: "pavior:1".parse().unwrap(),
             partition: "p".into(),
             qos: "normal".into(),
             account: "acc".into(),
             user: 1001,
             reservation: String::new(),
             demands: Ok(Demands::default()),
+            start: None,
+            limit: Some(600),
+            end: None,
+            comment: String::new(),
             bad_comment: false,
         }
     }

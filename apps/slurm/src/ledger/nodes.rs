@@ -2,11 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::SlurmError;
 use crate::ledger::demands::{self, Offer};
 use crate::ledger::records::Unreadable;
+use crate::ledger::{constraints, gres};
 use crate::names::{NodeName, number};
+use crate::{CallFault, SlurmError};
 
+/// A node of the partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
@@ -14,6 +16,7 @@ pub(crate) struct SlurmNode {
     pub(crate) offer: Offer,
 }
 
+/// A node's availability for new jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Idle,
@@ -35,7 +38,8 @@ pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 /// Parses the output of `sinfo`, which contains no user text. Returns nodes and malformed lines.
 pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), SlurmError> {
     if text.chars().next_back().is_some_and(|last| last != '\n') {
-        return Err(SlurmError::Unreadable { command: "sinfo", fault: "it is truncated" });
+        let fault = CallFault::Malformed("it is truncated");
+        return Err(SlurmError::Call { command: "sinfo", fault });
     }
     let (mut nodes, mut unreadable) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
@@ -64,8 +68,8 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         condition: condition(state),
         offer: Offer {
             // Features or resources that cannot be parsed satisfy no demand.
-            features: demands::features(features).unwrap_or_default(),
-            gres: demands::gres(gres).unwrap_or_default(),
+            features: constraints::parse_features(features).unwrap_or_default(),
+            gres: gres::parse(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
             cpus: number(cpus)?,
             layout: demands::layout(layout)?,
@@ -94,9 +98,7 @@ fn condition(state: &str) -> Condition {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
+pub(super) mod fixtures {
     pub(crate) fn line(name: &str, state: &str) -> String {
         format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
     }
@@ -109,9 +111,15 @@ pub(crate) mod tests {
         });
         nodes.collect()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixtures::lines;
+    use super::*;
 
     #[test]
-    fn a_line_of_sinfo_that_cannot_be_read_costs_its_node_alone() {
+    fn a_malformed_line_does_not_affect_other_nodes() {
         let (found, unreadable) = read(&lines("n0|idle\n-n1|idle\nn2\n\nn3|idle")).unwrap();
         assert_eq!(found.iter().map(|node| node.name.as_str()).collect::<Vec<_>>(), ["n0", "n3"]);
         assert_eq!(unreadable.len(), 3);
@@ -120,13 +128,13 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_node_of_two_partitions_is_one_node() {
+    fn a_node_of_two_partitions_is_listed_once() {
         let (found, unreadable) = read(&lines("n0|idle\nn0|idle\nn1|idle\nn1|idle")).unwrap();
         assert_eq!((found.len(), unreadable.len()), (2, 0));
     }
 
     #[test]
-    fn conditions_of_nodes() {
+    fn states_and_flags_determine_conditions() {
         for (states, condition) in [
             (&["idle", "idle~", "idle#", "idle-", "planned"][..], Condition::Idle),
             (&["reserved", "maint", "maint~"], Condition::Reserved),

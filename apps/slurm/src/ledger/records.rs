@@ -4,20 +4,29 @@
 //! variable because, unlike arguments, other users cannot read it. No user can guess the mark, so
 //! user text cannot begin or end a field.
 
-use crate::SlurmError;
 use crate::ledger::demands::DemandFields;
 use crate::ledger::jobs::{Phase, SlurmJob};
 use crate::ledger::times::{is_word, time_limit, timestamp};
-use crate::names::{JobName, NodeName, hosts, is_several, number};
+use crate::names::{JobName, NodeName, is_compound_identifier, node_lists, number};
+use crate::{CallFault, SlurmError};
 
 /// The `squeue` letters of the fields: identifier, state, reason, priority, number of nodes, nodes,
 /// requested nodes, start; time limit, submission time, licenses, partition, QOS, account, user,
 /// reservation; features, GRES per node, memory per node, processors per node, processors,
 /// processor layout, temporary disk; excluded nodes, end, comment.
-const FIELDS: [char; 26] = [
+const FIELDS: [char; FIELD_COUNT] = [
     'i', 't', 'r', 'Q', 'D', 'N', 'n', 'S', 'l', 'V', 'W', 'P', 'q', 'a', 'U', 'v', 'f', 'b', 'm',
     'c', 'C', 'z', 'd', 'x', 'e', 'k',
 ];
+
+const FIELD_COUNT: usize = 26;
+/// The positions of fields that are used even if the record is malformed.
+const IDENTIFIER: usize = 0;
+const HELD: usize = 5;
+const REQUESTED: usize = 6;
+
+/// The fault of a comment with control characters.
+pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
 /// A random mark that user text cannot contain.
 pub(crate) struct Mark(String);
@@ -27,7 +36,7 @@ impl Mark {
     pub(crate) fn new() -> Result<Mark, SlurmError> {
         let mut bytes = [0u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| SlurmError::Io {
-            what: "cannot generate random numbers".into(),
+            subject: "random numbers".into(),
             error: std::io::Error::other(error),
         })?;
         Ok(Mark(format!("{:032x}", u128::from_ne_bytes(bytes))))
@@ -63,9 +72,6 @@ impl Unreadable {
     }
 }
 
-/// The fault of a comment with control characters.
-pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
-
 /// Parses records that `squeue` printed with a mark. Returns jobs and malformed records.
 ///
 /// # Errors
@@ -75,21 +81,22 @@ pub(crate) fn read(
     mark: &Mark,
 ) -> Result<(Vec<SlurmJob>, Vec<Unreadable>), SlurmError> {
     let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
-    let mut stranger = |between: &str, expected: &str| {
+    let mut check_gap = |between: &str, expected: &str| {
         if between != expected {
             let fault = "text between the records";
             unreadable.push(Unreadable { job: None, fault, nodes: Vec::new() });
         }
     };
     let mut parts = text.split(mark.0.as_str());
-    stranger(parts.next().unwrap_or(""), "");
+    check_gap(parts.next().unwrap_or(""), "");
     let parts: Vec<&str> = parts.collect();
-    let (records, rest) = parts.as_chunks::<27>();
+    let (records, rest) = parts.as_chunks::<{ FIELD_COUNT + 1 }>();
     if !rest.is_empty() || text.chars().next_back().is_some_and(|last| last != '\n') {
-        return Err(SlurmError::Unreadable { command: "squeue", fault: "it is truncated" });
+        let fault = CallFault::Malformed("it is truncated");
+        return Err(SlurmError::Call { command: "squeue", fault });
     }
     for [.., behind] in records {
-        stranger(behind, "\n");
+        check_gap(behind, "\n");
     }
     for [fields @ .., _] in records {
         match job(fields) {
@@ -101,11 +108,11 @@ pub(crate) fn read(
                 jobs.push(job);
             }
             Err(fault) => unreadable.push(Unreadable {
-                job: fields[0].parse().ok(),
+                job: fields[IDENTIFIER].parse().ok(),
                 fault,
-                nodes: [fields[5], fields[6]]
+                nodes: [fields[HELD], fields[REQUESTED]]
                     .iter()
-                    .filter_map(|text| list(text))
+                    .filter_map(|text| node_list(text))
                     .flatten()
                     .collect(),
             }),
@@ -115,7 +122,7 @@ pub(crate) fn read(
 }
 
 /// Parses a job from its fields.
-fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
+fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
     let [
         name,
         state,
@@ -127,7 +134,7 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         start,
         limit,
         submitted,
-        licences,
+        licenses,
         partition,
         qos,
         account,
@@ -152,11 +159,11 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
     };
     let name = name.parse().map_err(|_| {
         let several = "it is part of a heterogeneous job, or several tasks";
-        if is_several(name) { several } else { "its identifier cannot be parsed" }
+        if is_compound_identifier(name) { several } else { "its identifier cannot be parsed" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };
     let nodes = number(nodes).ok_or("its number of nodes cannot be parsed")?;
-    let excluded = list(excluded).ok_or("its excluded nodes cannot be parsed")?;
+    let excluded = node_list(excluded).ok_or("its excluded nodes cannot be parsed")?;
     let demands =
         DemandFields { features, gres, memory, least_cpus, cpus, nodes, layout, disk, excluded };
     Ok(SlurmJob {
@@ -166,33 +173,33 @@ fn job(fields: &[&str; 26]) -> Result<SlurmJob, &'static str> {
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
         nodes,
-        held: list(held).ok_or("its nodes cannot be parsed")?,
-        named: list(named).ok_or("its requested nodes cannot be parsed")?,
-        licences: licences.parse().map_err(|_| "its licenses cannot be parsed")?,
+        held: node_list(held).ok_or("its nodes cannot be parsed")?,
+        named: node_list(named).ok_or("its requested nodes cannot be parsed")?,
+        licenses: licenses.parse().map_err(|_| "its licenses cannot be parsed")?,
         start: timestamp(start)?,
         // A suspended job may resume at any time.
         limit: if state == "S" { None } else { time_limit(limit)? },
         end: if state == "S" { None } else { timestamp(end)? },
         partition: partition.to_string(),
-        qos: word_or_none(qos),
-        account: word_or_none(account),
+        qos: optional_name(qos),
+        account: optional_name(account),
         user: number(user).ok_or("its user cannot be parsed")?,
-        reservation: word_or_none(reservation),
-        demands: demands.read(),
+        reservation: optional_name(reservation),
+        demands: demands.parse(),
         bad_comment: comment.contains(char::is_control),
         comment: comment.to_string(),
     })
 }
 
 /// Parses a name chosen by operators, which is empty if it is not set.
-fn word_or_none(text: &str) -> String {
+fn optional_name(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }
 
-fn list(text: &str) -> Option<Vec<NodeName>> {
+fn node_list(text: &str) -> Option<Vec<NodeName>> {
     match text {
         "(null)" | "None assigned" => Some(Vec::new()),
-        text => hosts::expand(text),
+        text => node_lists::expand(text),
     }
 }
 

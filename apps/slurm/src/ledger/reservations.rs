@@ -1,7 +1,7 @@
 //! Reservations of nodes and of the gate's license, in the format of `scontrol show reservation`.
 //! Operators create reservations, and users refer to them.
 
-use crate::names::hosts;
+use crate::names::node_lists;
 use crate::names::{NodeName, number};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(crate) struct Reservation {
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// The reserved licenses, in Slurm's format.
-    pub(crate) licences: String,
+    pub(crate) licenses: String,
     /// True if jobs in the reservation may start before it, end after it, or use other nodes.
     pub(crate) is_flex: bool,
     /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
@@ -21,13 +21,13 @@ pub(crate) struct Reservation {
 
 impl Reservation {
     /// Returns true if the reservation contains the gate's license.
-    pub(crate) fn keeps(&self, licence: &str) -> bool {
-        let mut kept = self.licences.split([',', ';']);
-        kept.any(|one| one.split([':', '=', '@']).next() == Some(licence))
+    pub(crate) fn has_license(&self, license: &str) -> bool {
+        let mut kept = self.licenses.split([',', ';']);
+        kept.any(|one| one.split([':', '=', '@']).next() == Some(license))
     }
 
     /// Returns true if the reservation overlaps a period, which may have no end.
-    pub(crate) fn meets(&self, from: u64, to: Option<u64>) -> bool {
+    pub(crate) fn overlaps(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
@@ -52,11 +52,11 @@ fn reservation(line: &str) -> Reservation {
         name: text("ReservationName").to_string(),
         nodes: match text("Nodes") {
             "(null)" => Vec::new(),
-            list => hosts::expand(list).unwrap_or_default(),
+            list => node_lists::expand(list).unwrap_or_default(),
         },
         start: time("StartTime").unwrap_or(0),
         end: time("EndTime").unwrap_or(u64::MAX),
-        licences: text("Licenses").to_string(),
+        licenses: text("Licenses").to_string(),
         is_flex: flag("FLEX"),
         is_magnetic: flag("MAGNETIC"),
     }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reservations_are_read() {
+    fn reservations_are_parsed() {
         let text = "ReservationName=pavior StartTime=1795600000 EndTime=1827136000 \
                     Duration=365-00:00:00 Nodes=(null) NodeCnt=0 CoreCnt=0 Features=(null) \
                     PartitionName=(null) Flags=LICENSE_ONLY TRES=(null) Users=root Groups=(null) \
@@ -76,13 +76,17 @@ mod tests {
                     Duration=01:00:00 Nodes=n[00-02] NodeCnt=3 Flags=FLEX,SPEC_NODES \
                     Licenses=(null) State=INACTIVE\n\
                     No reservations in the system\n";
-        let [licence, maintenance] = &read(text)[..] else { panic!("{text}") };
-        assert!(licence.keeps("pavior") && !licence.keeps("pav") && licence.nodes.is_empty());
+        let [license, maintenance] = &read(text)[..] else { panic!("{text}") };
+        assert!(
+            license.has_license("pavior")
+                && !license.has_license("pav")
+                && license.nodes.is_empty()
+        );
         assert_eq!((maintenance.name.as_str(), maintenance.nodes.len()), ("maint", 3));
-        assert!(!maintenance.keeps("pavior") && !maintenance.is_magnetic && !licence.is_flex);
+        assert!(!maintenance.has_license("pavior") && !maintenance.is_magnetic && !license.is_flex);
         assert!(maintenance.is_flex);
         let (start, end) = (maintenance.start, maintenance.end);
-        assert!(maintenance.meets(start - 60, Some(start + 1)) && maintenance.meets(0, None));
-        assert!(!maintenance.meets(start - 60, Some(start)) && !maintenance.meets(end, None));
+        assert!(maintenance.overlaps(start - 60, Some(start + 1)) && maintenance.overlaps(0, None));
+        assert!(!maintenance.overlaps(start - 60, Some(start)) && !maintenance.overlaps(end, None));
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod tests;
 
 pub(crate) use reader::Reader;
 
+/// The unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Unit {
     Jobs,
@@ -18,6 +19,7 @@ pub(crate) enum Unit {
     Minutes,
 }
 
+/// A limit's name in Slurm and its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LimitKind {
     pub(crate) name: &'static str,
@@ -33,6 +35,7 @@ pub(crate) struct Limit {
     pub(crate) used: u64,
 }
 
+/// The limits of a QOS.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QosLimits {
     pub(crate) group: Vec<Limit>,
@@ -49,12 +52,14 @@ pub(crate) struct Member {
     pub(crate) partition: String,
 }
 
+/// An association's limits and its parent account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Association {
     pub(crate) parent: Option<String>,
     pub(crate) limits: Vec<Limit>,
 }
 
+/// The limits and usage that Slurm reports in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,

@@ -14,7 +14,7 @@ use pavior::{Coordinates, Grid, NodeId};
 use serde::Deserialize;
 
 use super::NodeName;
-use super::hosts::expand;
+use super::node_lists::expand;
 
 /// The node names as written in the configuration.
 #[derive(Deserialize)]
@@ -45,10 +45,10 @@ pub(crate) fn names(
         return Err("first applies only to patterns such as n{x}-{y}-{z}".into());
     }
     let names = match nodes {
-        Nodes::Text(pattern) if is_pattern => of_pattern(grid, &pattern, first)?,
-        Nodes::Text(list) => of_lists(grid, &[list])?,
-        Nodes::Lists(lists) => of_lists(grid, &lists)?,
-        Nodes::Table(table) => of_table(grid, table)?,
+        Nodes::Text(pattern) if is_pattern => from_pattern(grid, &pattern, first)?,
+        Nodes::Text(list) => from_lists(grid, &[list])?,
+        Nodes::Lists(lists) => from_lists(grid, &lists)?,
+        Nodes::Table(table) => from_table(grid, table)?,
     };
     let mut known = HashSet::new();
     match names.iter().find(|name| !known.insert(*name)) {
@@ -57,11 +57,11 @@ pub(crate) fn names(
     }
 }
 
-fn read(name: &str) -> Result<NodeName, String> {
+fn parse_name(name: &str) -> Result<NodeName, String> {
     name.parse().map_err(|_| format!("nodes: \"{}\" is not a valid Slurm name", shown(name)))
 }
 
-fn of_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
+fn from_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
     let mut names = Vec::new();
     for list in lists {
         let more = expand(list);
@@ -75,7 +75,7 @@ fn of_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
     Ok(names)
 }
 
-fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeName>, String> {
+fn from_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeName>, String> {
     let mut names = vec![String::new(); grid.nodes() as usize];
     for (name, coordinates) in table {
         let mut point: Coordinates = [0; 3];
@@ -96,11 +96,11 @@ fn of_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<NodeNa
         let point = grid.point(NodeId(node as u32));
         return Err(format!("nodes: no name for {:?}", &point[..grid.axes()]));
     }
-    names.iter().map(|name| read(name)).collect()
+    names.iter().map(|name| parse_name(name)).collect()
 }
 
-fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<NodeName>, String> {
+fn from_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<NodeName>, String> {
     let names = pavior::workload::hosts::of_pattern(grid, pattern, first);
     let names = names.map_err(|reason| format!("nodes = \"{}\": {reason}", shown(pattern)))?;
-    names.iter().map(|name| read(name)).collect()
+    names.iter().map(|name| parse_name(name)).collect()
 }

@@ -18,9 +18,17 @@ use crate::plan::world::World;
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The reservation that the job requests, and whether each reservation overlaps the job, or
-    /// `None` if reservations do not matter.
-    reserved: Option<(&'a str, Vec<bool>)>,
+    /// The rules of reservations, or `None` to ignore them.
+    rules: Option<Rules<'a>>,
+}
+
+/// The effect of reservations on a job.
+#[derive(PartialEq, Eq, Hash)]
+struct Rules<'a> {
+    /// The reservation that the job requests, or empty.
+    reservation: &'a str,
+    /// True for each reservation that overlaps the job.
+    overlapping: Vec<bool>,
 }
 
 /// The candidates of the jobs in a cycle.
@@ -28,7 +36,7 @@ pub(crate) struct Candidates<'a> {
     world: World<'a>,
     /// The reservations that contain nodes of the machine, and these nodes.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
-    known: HashMap<Key<'a>, Option<Pool>>,
+    pools: HashMap<Key<'a>, Option<Pool>>,
 }
 
 impl<'a> Candidates<'a> {
@@ -39,7 +47,7 @@ impl<'a> Candidates<'a> {
             (reservation, reservation.nodes.iter().filter_map(id).collect::<HashSet<_>>())
         });
         let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
-        Candidates { world, reserved, known: HashMap::new() }
+        Candidates { world, reserved, pools: HashMap::new() }
     }
 
     /// Returns the pool of a job's candidates, or `None` if it is the whole machine.
@@ -54,28 +62,33 @@ impl<'a> Candidates<'a> {
     ) -> Result<Option<Pool>, &'static str> {
         let demands = job.demands.as_ref().map_err(|fault| *fault)?;
         let reservation = job.reservation.as_str();
-        let is_known = self.world.ledger.reservations.iter().any(|other| other.name == reservation);
-        if !reservation.is_empty() && !is_known {
+        let exists = self.world.ledger.reservations.iter().any(|other| other.name == reservation);
+        if !reservation.is_empty() && !exists {
             return Err("its reservation does not exist");
         }
         let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
-        let met = self.reserved.iter().map(|(other, _)| other.meets(self.world.now, end)).collect();
-        let key = Key { demands, reserved: Some((reservation, met)) };
-        Ok(self.pool(key, planner))
+        let reserved = self.reserved.iter();
+        let overlapping = reserved.map(|(other, _)| other.overlaps(self.world.now, end)).collect();
+        let rules = Rules { reservation, overlapping };
+        Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
     /// Returns the pool of all nodes that satisfy a job's demands, including reserved nodes.
-    pub(crate) fn whenever(&mut self, job: &'a SlurmJob, planner: &mut Planner) -> Option<Pool> {
+    pub(crate) fn pool_ignoring_reservations(
+        &mut self,
+        job: &'a SlurmJob,
+        planner: &mut Planner,
+    ) -> Option<Pool> {
         let demands = job.demands.as_ref().ok()?;
-        self.pool(Key { demands, reserved: None }, planner)
+        self.pool(Key { demands, rules: None }, planner)
     }
 
     fn pool(&mut self, key: Key<'a>, planner: &mut Planner) -> Option<Pool> {
-        if let Some(pool) = self.known.get(&key) {
+        if let Some(pool) = self.pools.get(&key) {
             return *pool;
         }
         let pool = planner.pool(self.nodes(&key));
-        self.known.insert(key, pool);
+        self.pools.insert(key, pool);
         pool
     }
 
@@ -88,7 +101,7 @@ impl<'a> Candidates<'a> {
         for node in &self.world.ledger.nodes {
             let Some(&id) = self.world.config.nodes.get(&node.name) else { continue };
             if self.is_unreserved(id, node.condition, key)
-                && key.demands.met_by(&node.name, &node.offer)
+                && key.demands.satisfied_by(&node.name, &node.offer)
             {
                 add(id);
             }
@@ -98,18 +111,18 @@ impl<'a> Candidates<'a> {
 
     /// Returns true if no reservation prevents a job from using a node.
     fn is_unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
-        let Some((wanted, met)) = &key.reserved else { return true };
-        let (mut is_own, mut only_own) = (false, false);
-        for ((reservation, nodes), met) in self.reserved.iter().zip(met) {
+        let Some(Rules { reservation, overlapping }) = &key.rules else { return true };
+        let (mut is_inside, mut must_stay_inside) = (false, false);
+        for ((other, nodes), is_overlapping) in self.reserved.iter().zip(overlapping) {
             let is_reserved = nodes.contains(&node);
-            if reservation.name == *wanted {
-                (is_own, only_own) = (is_reserved, !reservation.is_flex);
-            } else if is_reserved && *met {
+            if other.name == *reservation {
+                (is_inside, must_stay_inside) = (is_reserved, !other.is_flex);
+            } else if is_reserved && *is_overlapping {
                 return false;
             }
         }
         // Outside its own reservation, a job cannot use nodes that Slurm reports as reserved. This
         // does not depend on the reservations, which may be malformed.
-        is_own || (!only_own && condition != Condition::Reserved)
+        is_inside || (!must_stay_inside && condition != Condition::Reserved)
     }
 }

@@ -12,7 +12,7 @@ use crate::plan::world::World;
 const POWERING_OFF: &str = "nodes being powered off";
 
 /// Returns a job's name in sentences. For a job in another partition, it includes the partition.
-pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
+pub(crate) fn display_name(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);
     }
@@ -21,16 +21,16 @@ pub(crate) fn named(config: &Config, job: &SlurmJob) -> String {
 
 /// Calls a function with an explainer for the jobs in a ledger. Jobs are assumed to end at their
 /// time limits.
-pub(crate) fn explainer<T>(world: World<'_>, ask: impl FnOnce(&Explainer<'_>) -> T) -> T {
+pub(crate) fn explainer<T>(world: World<'_>, explain: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;
     let name = |job: JobId| match world.job(job) {
-        Some(job) => named(config, job),
+        Some(job) => display_name(config, job),
         None => POWERING_OFF.to_string(),
     };
-    ask(&Explainer {
+    explain(&Explainer {
         grid: &config.grid,
         strategy: &config.strategy.to_string(),
-        scheduler: &config.scheduler.to_string(),
+        scheduler: &config.scheduler().to_string(),
         name: &name,
         end: &|job| world.end(job),
         is_job: &|job| world.job(job).is_some(),

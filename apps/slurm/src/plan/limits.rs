@@ -16,6 +16,9 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
+/// The maximum number of associations in a lineage, in case it contains a cycle.
+const MAX_ANCESTORS: usize = 64;
+
 /// A limit and its usage, which some jobs share.
 #[derive(Clone, Debug)]
 struct Meter {
@@ -53,12 +56,9 @@ pub(crate) struct Limits<'a> {
     /// The number of tasks that hold nodes, by array.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
-    places: HashMap<(Owner, LimitKind), usize>,
+    meter_index: HashMap<(Owner, LimitKind), usize>,
     classes: HashMap<Class, Rc<[usize]>>,
 }
-
-/// The maximum number of associations in a lineage, in case it contains a cycle.
-const MAX_ANCESTORS: usize = 64;
 
 impl<'a> Limits<'a> {
     pub(crate) fn new(rules: Rules<'a>, ledger: &Ledger) -> Limits<'a> {
@@ -68,54 +68,55 @@ impl<'a> Limits<'a> {
         for array in ledger.jobs.iter().filter(holds).filter_map(|job| job.name.array()) {
             *tasks.entry(array).or_insert(0) += 1;
         }
-        let (meters, places, classes) = (Vec::new(), HashMap::new(), HashMap::new());
-        Limits { site, usage, tasks, meters, places, classes }
+        let (meters, meter_index, classes) = (Vec::new(), HashMap::new(), HashMap::new());
+        Limits { site, usage, tasks, meters, meter_index, classes }
     }
 
     /// Describes the limit that a job would exceed if it started now, or returns `None`.
-    pub(crate) fn over(&mut self, job: &SlurmJob) -> Option<String> {
-        let class = self.class(job);
-        let meters = class.iter().map(|&at| &self.meters[at]);
-        let mut over = meters.filter(|meter| {
-            let wanted = self.wanted(job, meter.kind);
-            wanted > 0 && meter.used.saturating_add(wanted) > meter.most
+    pub(crate) fn exceeded_by(&mut self, job: &SlurmJob) -> Option<String> {
+        let meters = self.meters_for(job);
+        let meters = meters.iter().map(|&at| &self.meters[at]);
+        let mut exceeded = meters.filter(|meter| {
+            let usage = self.usage_of(job, meter.kind);
+            usage > 0 && meter.used.saturating_add(usage) > meter.most
         });
-        over.next().map(Meter::words)
+        exceeded.next().map(Meter::description)
     }
 
     /// Adds the usage of a job that may start.
-    pub(crate) fn take(&mut self, job: &SlurmJob) {
-        for &at in self.class(job).iter() {
-            let wanted = self.wanted(job, self.meters[at].kind);
+    pub(crate) fn reserve(&mut self, job: &SlurmJob) {
+        for &at in self.meters_for(job).iter() {
+            let usage = self.usage_of(job, self.meters[at].kind);
             let meter = &mut self.meters[at];
             if meter.adds {
-                meter.used = meter.used.saturating_add(wanted);
+                meter.used = meter.used.saturating_add(usage);
             }
         }
     }
 
     /// Returns true if any limit applies to a job.
-    pub(crate) fn concern(&mut self, job: &SlurmJob) -> bool {
-        !self.class(job).is_empty()
+    pub(crate) fn apply_to(&mut self, job: &SlurmJob) -> bool {
+        !self.meters_for(job).is_empty()
     }
 
     /// Returns true if two jobs share a limit.
-    pub(crate) fn touches(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
-        let (one, other) = (self.class(one), self.class(other));
+    pub(crate) fn share_meter(&mut self, one: &SlurmJob, other: &SlurmJob) -> bool {
+        let (one, other) = (self.meters_for(one), self.meters_for(other));
         one.iter().any(|meter| other.contains(meter))
     }
 
     /// Returns the amount of a limit that a job would use.
-    fn wanted(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
+    fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
             Unit::Jobs | Unit::Minutes => 1,
             Unit::Nodes => nodes,
             Unit::Processors => {
                 let partition = self.site.partitions.get(&job.partition);
-                let (processors, count) =
-                    partition.map_or((0, 0), |partition| partition.processors);
-                nodes.saturating_mul(if count == 0 { 1 } else { processors.div_ceil(count) })
+                let per_node = partition
+                    .filter(|partition| partition.total_nodes > 0)
+                    .map_or(1, |partition| partition.processors.div_ceil(partition.total_nodes));
+                nodes.saturating_mul(per_node)
             }
         };
         let minutes = job.limit.map_or(0, |limit| limit.div_ceil(60));
@@ -128,8 +129,8 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the meters that apply to a job's class.
-    fn class(&mut self, job: &SlurmJob) -> Rc<[usize]> {
+    /// Returns the indexes of the meters that apply to a job.
+    fn meters_for(&mut self, job: &SlurmJob) -> Rc<[usize]> {
         let class = Class {
             partition: job.partition.clone(),
             qos: job.qos.clone(),
@@ -158,13 +159,13 @@ impl<'a> Limits<'a> {
         if self.site.enforced == Enforcement::Nothing {
             return meters;
         }
-        let set = self.of_qos(class, &mut meters);
-        self.of_associations(class, &set, &mut meters);
+        let set = self.add_qos_limits(class, &mut meters);
+        self.add_association_limits(class, &set, &mut meters);
         meters
     }
 
     /// Adds the limits of the job's QOS and the partition's QOS. Returns the kinds that are set.
-    fn of_qos(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
+    fn add_qos_limits(&mut self, class: &Class, meters: &mut Vec<usize>) -> HashSet<LimitKind> {
         let usage = self.usage;
         let own = self.site.qos.get(&class.qos);
         let mut names = vec![self.site.qos_of(&class.partition).unwrap_or(""), &class.qos];
@@ -206,40 +207,39 @@ impl<'a> Limits<'a> {
         set
     }
 
-    fn of_associations(
+    fn add_association_limits(
         &mut self,
         class: &Class,
         set: &HashSet<LimitKind>,
         meters: &mut Vec<usize>,
     ) {
         let usage = self.usage;
-        let is_scaled = self.site.qos.get(&class.qos).is_some_and(|qos| qos.scales)
-            || self
-                .site
-                .qos_of(&class.partition)
-                .is_some_and(|name| self.site.qos.get(name).is_some_and(|qos| qos.scales));
+        let names = [Some(class.qos.as_str()), self.site.qos_of(&class.partition)];
+        let mut scales = names.into_iter().flatten().filter_map(|name| self.site.qos.get(name));
+        let is_scaled = scales.any(|qos| qos.scales_limits);
         let is_set =
             |name: &str, unit: Unit| set.iter().any(|kind| kind.name == name && kind.unit == unit);
+        let applies = |limit: &Limit, generation: usize| {
+            let LimitKind { name, unit } = limit.kind;
+            let is_overruled = match name {
+                "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
+                _ => set.contains(&limit.kind),
+            };
+            // Only group limits are inherited from parent associations.
+            let is_inherited = generation > 0 && !name.starts_with("Grp");
+            let is_unknown =
+                is_scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
+            limit.most.is_some() && !is_overruled && !is_inherited && !is_unknown
+        };
         for (generation, (member, association)) in lineage(usage, class).enumerate() {
-            for limit in &association.limits {
-                let LimitKind { name, unit } = limit.kind;
-                let is_overruled = match name {
-                    "MaxJobs" => is_set("MaxJobsPA", Unit::Jobs) || is_set("MaxJobsPU", Unit::Jobs),
-                    _ => set.contains(&limit.kind),
-                };
-                // Only group limits are inherited from parent associations.
-                let is_inherited = generation > 0 && !name.starts_with("Grp");
-                let is_unknown =
-                    is_scaled && matches!(name, "GrpTRES" | "MaxTRESPJ") && unit != Unit::Jobs;
-                if limit.most.is_none() || is_overruled || is_inherited || is_unknown {
-                    continue;
-                }
+            let of = match member.user {
+                Some(user) => format!("account {}, user {user}", member.account),
+                None => format!("account {}", member.account),
+            };
+            for limit in association.limits.iter().filter(|limit| applies(limit, generation)) {
                 if let Some(used) = self.used(class, &association.limits, limit) {
-                    let of = match member.user {
-                        Some(user) => format!("account {}, user {user}", member.account),
-                        None => format!("account {}", member.account),
-                    };
-                    meters.push(self.meter(Owner::Association(member.clone()), of, limit, used));
+                    let owner = Owner::Association(member.clone());
+                    meters.push(self.meter(owner, of.clone(), limit, used));
                 }
             }
         }
@@ -251,7 +251,7 @@ impl<'a> Limits<'a> {
             return Some(limit.used);
         }
         // The QOS scales its usage by a factor.
-        if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.plain_usage) {
+        if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.is_unscaled) {
             return None;
         }
         if limit.kind.name != "GrpTRESMins" || self.site.enforced != Enforcement::Safely {
@@ -271,11 +271,11 @@ impl<'a> Limits<'a> {
             name => !name.ends_with("PJ"),
         };
         let next = self.meters.len();
-        let place = *self.places.entry((owner, kind)).or_insert(next);
-        if place == next {
+        let index = *self.meter_index.entry((owner, kind)).or_insert(next);
+        if index == next {
             self.meters.push(Meter { kind, of, most, used, adds });
         }
-        place
+        index
     }
 }
 
@@ -302,7 +302,7 @@ fn lineage<'a>(
 }
 
 impl Meter {
-    fn words(&self) -> String {
+    fn description(&self) -> String {
         let Meter { kind, of, most, used, .. } = self;
         let unit = match kind.unit {
             Unit::Jobs => "jobs",
@@ -312,61 +312,6 @@ impl Meter {
         };
         let minutes = if kind.name.contains("Mins") { " minutes" } else { "" };
         format!("{} of {of}: {most} {unit}{minutes}, {used} used or reserved", kind.name)
-    }
-}
-
-/// Returns true if Slurm's reason why a job is waiting is a limit that the job would exceed.
-pub(crate) fn is_limit(reason: &str) -> bool {
-    let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
-    is_of_accounts
-        || matches!(
-            reason,
-            "JobArrayTaskLimit"
-                | "PartitionNodeLimit"
-                | "PartitionTimeLimit"
-                | "AccountNotAllowed"
-                | "AccountingPolicy"
-                | "InvalidAccount"
-                | "InvalidQOS"
-                | "MaxMemPerLimit"
-                | "ReservationNotAllowed"
-        )
-}
-
-/// The jobs that share a limit, according to Slurm's reason: those that match all fields that are
-/// set. If no field is set, the limit applies only to the job itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LimitScope {
-    array: Option<u32>,
-    qos: Option<String>,
-    account: Option<String>,
-    user: Option<u32>,
-}
-
-impl LimitScope {
-    pub(crate) fn of(job: &SlurmJob, reason: &str) -> LimitScope {
-        let (array, qos) = (job.name.array(), Some(job.qos.clone()));
-        let (account, user) = (Some(job.account.clone()), Some(job.user));
-        let none = LimitScope::default();
-        let is_of_qos = reason.starts_with("QOS");
-        match reason {
-            "JobArrayTaskLimit" => LimitScope { array, ..none },
-            _ if reason.contains("PerJob") || reason.contains("PerNode") => none,
-            _ if reason.starts_with("QOSGrp") => LimitScope { qos, ..none },
-            _ if is_of_qos && reason.contains("PerUser") => LimitScope { qos, user, ..none },
-            _ if is_of_qos && reason.contains("PerAccount") => LimitScope { qos, account, ..none },
-            _ if reason.starts_with("AssocGrp") => LimitScope { account, ..none },
-            _ if reason.starts_with("Assoc") => LimitScope { account, user, ..none },
-            _ => none,
-        }
-    }
-
-    pub(crate) fn has(&self, job: &SlurmJob) -> bool {
-        *self != LimitScope::default()
-            && self.array.is_none_or(|array| job.name.array() == Some(array))
-            && self.qos.as_ref().is_none_or(|qos| job.qos == *qos)
-            && self.account.as_ref().is_none_or(|account| job.account == *account)
-            && self.user.is_none_or(|user| job.user == user)
     }
 }
 

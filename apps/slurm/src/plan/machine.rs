@@ -2,19 +2,15 @@
 
 use std::collections::HashSet;
 
-use pavior::boxes::{orientations, volume};
 use pavior::workload::Shaper;
-use pavior::{Cuboid, NodeId, Request, Sides};
+use pavior::{NodeId, Request};
 use pavior_cluster::Planner;
 
+use crate::SlurmError;
 use crate::ledger::site::Site;
-use crate::ledger::{Condition, Key, Phase, SlurmJob};
-use crate::names::NodeName;
-use crate::plan::candidates::Candidates;
-use crate::plan::preemption;
-use crate::plan::request::request;
-use crate::plan::world::{SOON_S, World};
-use crate::{Config, SlurmError};
+use crate::ledger::{Key, Phase};
+use crate::plan::builder::Builder;
+use crate::plan::world::World;
 
 /// The role of a job in this cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,18 +32,7 @@ pub(crate) enum Role {
     /// The job is waiting for a box.
     Waits(Request),
     /// The job cannot be placed now, because it is held, not yet eligible, or has an invalid shape.
-    Apart,
-}
-
-/// The fault if no box of a job's shape consists only of candidates.
-const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
-
-/// Returns true if a job is waiting for a license or nodes, according to Slurm's reason. The daemon
-/// tracks nodes itself, because Slurm may not have examined the job since a node became free.
-fn is_for_nodes(reason: &str) -> bool {
-    let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
-    matches!(reason, "Licenses" | "Priority" | "Resources")
-        || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
+    Ineligible,
 }
 
 /// The machine in a cycle, with the jobs that hold nodes and an empty queue. A job's number on the
@@ -90,246 +75,13 @@ impl MachineState {
                 }
             }
         }
-        builder.wait_for_power();
+        builder.hold_for_power_off();
         let mut roles = vec![Role::Holds; ledger.jobs.len()];
         for (index, job) in ledger.jobs.iter().enumerate() {
             if job.phase == Phase::Pending {
-                roles[index] = builder.pending(index, job, shaper);
+                roles[index] = builder.classify(index, job, shaper);
             }
         }
         Ok(builder.finish(roles))
     }
-}
-
-struct Builder<'a> {
-    world: World<'a>,
-    site: &'a Site,
-    evicting: &'a HashSet<Key>,
-    planner: Planner,
-    conditions: Vec<Condition>,
-    owners: Vec<Option<usize>>,
-    overlaps: Vec<NodeId>,
-    misplaced: Vec<usize>,
-    unplaceable: Vec<(usize, Obstacle)>,
-    candidates: Candidates<'a>,
-}
-
-impl<'a> Builder<'a> {
-    fn new(
-        world: World<'a>,
-        site: &'a Site,
-        evicting: &'a HashSet<Key>,
-    ) -> Result<Builder<'a>, SlurmError> {
-        let World { config, ledger, .. } = world;
-        let planner = Planner::new(config.grid, &config.strategy, &config.scheduler, world.now);
-        let nodes = config.grid.nodes() as usize;
-        let mut conditions = world.conditions();
-        // A job with a malformed record holds or requests these nodes, even if they look idle.
-        for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
-            if let Some(id) = config.nodes.get(name) {
-                conditions[id.index()] = Condition::Unavailable;
-            }
-        }
-        Ok(Builder {
-            world,
-            site,
-            evicting,
-            planner: planner.map_err(SlurmError::Config)?,
-            conditions,
-            owners: vec![None; nodes],
-            overlaps: Vec::new(),
-            misplaced: Vec::new(),
-            unplaceable: Vec::new(),
-            candidates: Candidates::new(world),
-        })
-    }
-
-    /// Returns the nodes with these names, in ascending order. Unknown names are ignored.
-    fn ids(&self, names: &[NodeName]) -> Vec<NodeId> {
-        let mut ids: Vec<NodeId> =
-            names.iter().filter_map(|name| self.world.config.nodes.get(name)).copied().collect();
-        ids.sort_unstable();
-        ids.dedup();
-        ids
-    }
-
-    /// Marks a running or ending job's nodes as held, whether or not they form a box.
-    fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
-        let mut ids = self.ids(&job.held);
-        // A job without a valid request, which started before there was a gate, has no box.
-        let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
-            box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
-        });
-        let is_ours = self.world.config.partitions.contains(&job.partition);
-        if job.phase == Phase::Running && !is_box && !job.bad_comment && is_ours {
-            self.misplaced.push(index);
-        }
-        let is_taken = |id: &NodeId| self.owners[id.index()].is_some();
-        let taken: Vec<NodeId> = ids.iter().copied().filter(is_taken).collect();
-        ids.retain(|id| !taken.contains(id));
-        if job.phase == Phase::Running {
-            self.overlaps.extend(taken);
-        }
-        self.take(index, job, &ids);
-    }
-
-    fn take(&mut self, index: usize, job: &SlurmJob, ids: &[NodeId]) {
-        let now = self.world.now;
-        let start = match job.phase {
-            Phase::Running => job.start.unwrap_or(now),
-            Phase::Pending | Phase::Completing => now,
-        };
-        if self.planner.hold(index as u64, ids.to_vec(), start, job.until(now)) {
-            for id in ids {
-                self.owners[id.index()] = Some(index);
-            }
-        }
-    }
-
-    /// Adds a placeholder job that briefly holds the nodes that Slurm is powering off.
-    fn wait_for_power(&mut self) {
-        let is_powering_off = |index: &usize| {
-            self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
-        };
-        let nodes =
-            (0..self.owners.len()).filter(is_powering_off).map(|index| NodeId(index as u32));
-        let (nodes, now) = (nodes.collect(), self.world.now);
-        self.planner.hold(self.world.ledger.jobs.len() as u64, nodes, now, Some(now + SOON_S));
-    }
-
-    fn pending(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
-        let now = self.world.now;
-        let waits_for_time =
-            job.reason == "BeginTime" && job.start.is_some_and(|start| start > now);
-        if !job.licences.gated(&self.world.config.licence) {
-            if job.priority == 0 {
-                return Role::Held;
-            }
-            return match (job.named.is_empty(), waits_for_time) {
-                (true, _) => Role::Ungated,
-                (false, true) => Role::Requeued,
-                (false, false) => self.opened(index, job, shaper),
-            };
-        }
-        // Until Slurm has examined a changed job, its reason is None, even if its start is in the
-        // future.
-        let is_eligible = match job.reason.as_str() {
-            "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
-            reason => is_for_nodes(reason),
-        };
-        match self.confined(job, shaper) {
-            Ok(request) if is_eligible => Role::Waits(request),
-            Ok(_) => Role::Apart,
-            Err(fault) => {
-                self.unplaceable.push((index, fault));
-                Role::Apart
-            }
-        }
-    }
-
-    /// Returns a job's request, restricted to its candidates.
-    fn confined(&mut self, job: &'a SlurmJob, shaper: &mut Shaper) -> Result<Request, Obstacle> {
-        let request = request(self.world.config, job, shaper).map_err(Obstacle::Never)?;
-        let machine = &mut self.planner;
-        let pool = self.candidates.pool_of(job, machine);
-        let confined = request.within(pool.map_err(|fault| Obstacle::Never(fault.into()))?);
-        if confined.pool.is_none() || machine.dispatcher.could_ever_fit(&confined).is_ok() {
-            return Ok(confined);
-        }
-        let whenever = request.within(self.candidates.whenever(job, machine));
-        match machine.dispatcher.could_ever_fit(&whenever) {
-            Ok(()) => Err(Obstacle::Reserved),
-            Err(_) => Err(Obstacle::Never(NO_CANDIDATES.into())),
-        }
-    }
-
-    fn opened(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
-        let ids = self.ids(&job.named);
-        let Ok(request) = request(self.world.config, job, shaper) else {
-            return Role::Obstructed("its shape cannot be parsed");
-        };
-        let sides = request.shape.unwrap_or([1; 3]);
-        if box_of(self.world.config, &ids, sides).is_none() {
-            return Role::Obstructed("its nodes do not form a box of its shape");
-        }
-        match self.candidates.pool_of(job, &mut self.planner) {
-            Ok(pool) if self.planner.has_all(pool, &ids) => {}
-            _ => return Role::Obstructed("it is not currently allowed to use one of its nodes"),
-        }
-        if ids.iter().any(|id| self.owners[id.index()].is_some())
-            || self.evicting.contains(&job.key())
-        {
-            if let Some(free) = self.to_be_freed(job, &ids) {
-                self.take(index, job, &free);
-                return Role::Preempting;
-            }
-            if ids.iter().any(|id| self.owners[id.index()].is_some()) {
-                return Role::Obstructed("one of its nodes is taken");
-            }
-        }
-        let has_reservation = !job.reservation.is_empty();
-        let is_free = |id: &NodeId| match self.conditions[id.index()] {
-            Condition::Idle => true,
-            Condition::Reserved => has_reservation,
-            Condition::Taken | Condition::PoweringOff | Condition::Unavailable => false,
-        };
-        if !ids.iter().all(is_free) {
-            return Role::Obstructed("one of its nodes is unavailable");
-        }
-        self.take(index, job, &ids);
-        Role::Opened
-    }
-
-    /// Returns the free nodes among `ids`, if all others (at least one) will become free when Slurm
-    /// preempts their jobs for this job.
-    fn to_be_freed(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
-        let is_evicting = self.evicting.contains(&job.key());
-        let mut free = Vec::new();
-        for id in ids {
-            let owner = self.owners[id.index()].map(|owner| &self.world.ledger.jobs[owner]);
-            match (self.conditions[id.index()], owner) {
-                (Condition::Unavailable, _)
-                | (Condition::Reserved | Condition::PoweringOff, None) => return None,
-                (_, Some(owner)) => {
-                    let is_ending = owner.phase == Phase::Completing;
-                    if !is_ending && !preemption::may(self.site, job, owner, self.world.now) {
-                        return None;
-                    }
-                }
-                (Condition::Idle, None) => free.push(*id),
-                (Condition::Taken, None) if is_evicting => {}
-                (Condition::Taken, None) => return None,
-            }
-        }
-        (free.len() < ids.len()).then_some(free)
-    }
-
-    fn finish(mut self, roles: Vec<Role>) -> MachineState {
-        for (index, condition) in self.conditions.iter().enumerate() {
-            let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
-            if is_foreign || *condition == Condition::Unavailable {
-                // Slurm handles the jobs on a failed node, and new jobs are placed elsewhere.
-                let _ = self.planner.dispatcher.fail(NodeId(index as u32));
-            }
-        }
-        let Builder { planner, overlaps, misplaced, unplaceable, .. } = self;
-        MachineState { planner, roles, overlaps, misplaced, unplaceable }
-    }
-}
-
-/// Returns the box with these sides, in any orientation, that consists of the given nodes (in
-/// ascending order).
-fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
-    let grid = config.grid;
-    if ids.is_empty() || ids.len() as u64 != volume(sides) {
-        return None;
-    }
-    let has_ids =
-        |cuboid: &Cuboid| cuboid.nodes(&grid).all(|node| ids.binary_search(&node).is_ok());
-    orientations(sides).filter(|&turned| grid.fits(turned)).find_map(|turned| {
-        // The base must be one of the nodes.
-        ids.iter()
-            .map(|&id| Cuboid::new(grid.point(id), turned).canonical(&grid))
-            .find(|cuboid| cuboid.lies_on(&grid) && has_ids(cuboid))
-    })
 }

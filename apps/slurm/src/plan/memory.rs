@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
-use crate::plan::limits::LimitScope;
+use crate::plan::limit_reasons::LimitScope;
 
 /// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
 const LIMIT_DURATION_S: u64 = 60;
 
+/// The state kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<Key, JobMemory>,
@@ -16,6 +17,7 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
+/// The remembered state of a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
     /// The time when the open gate was first seen.
@@ -54,7 +56,7 @@ struct ReachedLimit {
 
 impl Memory {
     /// Forgets jobs that no longer exist and limits that may have changed.
-    pub(super) fn forget(&mut self, ledger: &Ledger, now: u64) {
+    pub(super) fn prune(&mut self, ledger: &Ledger, now: u64) {
         let keys: HashSet<Key> = ledger.jobs.iter().map(SlurmJob::key).collect();
         self.jobs.retain(|key, _| keys.contains(key));
         let holders = holders(ledger, |_| true);
@@ -65,7 +67,7 @@ impl Memory {
         self.jobs.entry(job.key()).or_default()
     }
 
-    pub(super) fn known(&self, job: &SlurmJob) -> Option<&JobMemory> {
+    pub(super) fn get(&self, job: &SlurmJob) -> Option<&JobMemory> {
         self.jobs.get(&job.key())
     }
 
@@ -76,7 +78,7 @@ impl Memory {
     }
 
     /// Remembers a limit reported by Slurm.
-    pub(super) fn reach(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
+    pub(super) fn record_limit(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));
         let (reason, until) = (job.reason.clone(), now + LIMIT_DURATION_S);
@@ -86,15 +88,15 @@ impl Memory {
 
     /// Returns Slurm's name for the limit that prevents a job from starting.
     pub(super) fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
-        let keeps = |limit: &&ReachedLimit| {
+        let applies = |limit: &&ReachedLimit| {
             limit.scope.has(job) || limit.job == job.key() && limit.class == class(job)
         };
-        self.limits.iter().find(keeps).map(|limit| limit.reason.as_str())
+        self.limits.iter().find(applies).map(|limit| limit.reason.as_str())
     }
 }
 
-fn holders(ledger: &Ledger, is_one: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> {
-    let holds = |job: &&SlurmJob| job.phase != Phase::Pending && is_one(job);
+fn holders(ledger: &Ledger, has: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> {
+    let holds = |job: &&SlurmJob| job.phase != Phase::Pending && has(job);
     ledger.jobs.iter().filter(holds).map(SlurmJob::key).collect()
 }
 

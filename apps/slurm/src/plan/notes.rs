@@ -2,12 +2,12 @@
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
-use pavior::{Cuboid, Request, Sides};
+use pavior::{Cuboid, Request};
 use pavior_cluster::{Context, nearest_free};
 
 use crate::Config;
 use crate::ledger::reservations::Reservation;
-use crate::names::{NodeName, Note, hosts};
+use crate::names::{NodeName, Note, node_lists};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
@@ -22,22 +22,22 @@ pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
 /// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job
 /// creates its hostfile from the list after `ranks=`, which uses ranges if it is longer than
 /// [`MAX_RANKS`].
-pub(crate) fn placed(config: &Config, cuboid: &Cuboid) -> Note {
+pub(crate) fn placed_note(config: &Config, cuboid: &Cuboid) -> Note {
     let at = explain::words(&config.grid, cuboid).replacen(" at ", "@", 1);
     let ranks = ranks(config, cuboid);
     let names: Vec<&str> = ranks.iter().map(NodeName::as_str).collect();
     let list = Some(names.join(",")).filter(|list| list.len() <= MAX_RANKS);
-    let list = list.unwrap_or_else(|| hosts::compress(&ranks));
+    let list = list.unwrap_or_else(|| node_lists::compress(&ranks));
     Note::new(&format!("pavior:box={at};ranks={list}"))
 }
 
 /// Formats the note for a job that can never be placed.
-pub(crate) fn unplaced(fault: &str) -> Note {
+pub(crate) fn unplaced_note(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; resubmit the job"))
 }
 
 /// Formats the note for a job whose boxes all contain nodes that will be reserved too early.
-pub(crate) fn reserved(world: World<'_>) -> Note {
+pub(crate) fn reserved_note(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
     let mut magnetic = ledger.reservations.iter().filter(|one| one.is_magnetic);
@@ -51,18 +51,18 @@ pub(crate) fn reserved(world: World<'_>) -> Note {
 }
 
 /// Formats the note for a job that keeps running on nodes that do not form a box of its shape.
-pub(crate) fn elsewhere() -> Note {
+pub(crate) fn misplaced_note() -> Note {
     Note::new("pavior: runs on nodes that do not form a box of its shape; not requeued")
 }
 
 /// Formats the note for a job that cannot start because of a limit.
-pub(crate) fn limited(limit: &str) -> Note {
+pub(crate) fn limited_note(limit: &str) -> Note {
     Note::new(&format!("pavior: not started yet: limit {limit}"))
 }
 
 /// Formats the note for a waiting job: the reason, its planned start, the jobs in the way and the
 /// nearest free box.
-pub(crate) fn waiting(
+pub(crate) fn waiting_note(
     world: World<'_>,
     snapshot: &Snapshot,
     request: &Request,
@@ -73,10 +73,4 @@ pub(crate) fn waiting(
     let (nearest, grid) = (nearest_free(snapshot, request, why.as_ref()), &world.config.grid);
     lines.extend(nearest.map(|at| format!("Nearest free: {}.", explain::words(grid, &at))));
     Note::new(&format!("pavior: {}", lines.join(" ").replace('`', "")))
-}
-
-/// Formats sides, such as `2x3`.
-pub(crate) fn size(config: &Config, sides: Sides) -> String {
-    let sides = sides[..config.grid.axes()].iter().map(u16::to_string);
-    sides.collect::<Vec<_>>().join("x")
 }

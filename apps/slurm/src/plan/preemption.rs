@@ -5,11 +5,12 @@
 //! nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
-use pavior::{Cuboid, JobId, Request};
+use pavior::{Cuboid, JobId};
 
 use crate::config::Order;
 use crate::ledger::site::{Mode, Preemption, Site};
 use crate::ledger::{Phase, SlurmJob};
+use crate::plan::Waiting;
 use crate::plan::machine::{MachineState, Role};
 use crate::plan::world::World;
 
@@ -23,8 +24,15 @@ pub(crate) struct Choice {
     pub(crate) victims: Vec<usize>,
 }
 
+/// A waiting job's index in the ledger, and its shape.
+#[derive(Clone, Copy)]
+struct Candidate {
+    index: usize,
+    shape: Shape,
+}
+
 /// Returns true if Slurm may preempt `victim` for `job`, and the victim would release its nodes.
-pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
+pub(crate) fn may_preempt(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
     let (allowed, mode) = match site.preemption {
@@ -48,11 +56,11 @@ pub(crate) fn may(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> b
     let exempt_s = order.into_iter().flatten().find_map(|qos| qos.exempt_s);
     let exempt_s = exempt_s.unwrap_or(site.exempt_s);
     let since = victim.start.unwrap_or(now);
-    victim.phase == Phase::Running && allowed && mode.frees() && since + exempt_s <= now
+    victim.phase == Phase::Running && allowed && mode.releases_nodes() && since + exempt_s <= now
 }
 
 /// Returns a preempted job's grace time, in seconds.
-pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
+pub(crate) fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     match site.preemption {
         Preemption::ByQos => site.qos.get(&victim.qos).map_or(0, |qos| qos.grace_s),
         _ => site.partitions.get(&victim.partition).map_or(0, |partition| partition.grace_s),
@@ -60,7 +68,7 @@ pub(crate) fn grace(site: &Site, victim: &SlurmJob) -> u64 {
 }
 
 /// Returns true if a job may preempt others at all.
-fn preempts(site: &Site, job: &SlurmJob) -> bool {
+fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
         Preemption::ByQos => site.qos.get(&job.qos).is_some_and(|qos| !qos.preempts.is_empty()),
@@ -78,40 +86,38 @@ pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
     site: &Site,
-    waits: &[(usize, Request)],
+    waiting: &[Waiting],
     is_excluded: impl Fn(usize) -> bool,
 ) -> Option<Choice> {
     let World { config, ledger, now } = world;
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    let mut first = None;
+    // The first job starts here unless it is delayed.
+    let first = waiting.first().and_then(|Waiting { request, .. }| {
+        let shape = request.shape.map(Shape::new)?;
+        earliest(&state.planner.snapshot(request), shape, |job| world.end(job))
+    });
     let mut examined = 0;
-    for (place, &(index, request)) in waits.iter().enumerate() {
+    for (position, &Waiting { index, request }) in waiting.iter().enumerate() {
         let job = &ledger.jobs[index];
         let Some(shape) = request.shape.map(Shape::new) else { continue };
-        let may_preempt = preempts(site, job) && !is_excluded(index);
-        if place > 0 && !may_preempt {
-            continue;
-        }
-        examined += 1;
-        if examined > MAX_EXAMINED {
-            return None;
-        }
-        let snapshot = state.planner.snapshot(&request);
-        if place == 0 {
-            first = earliest(&snapshot, shape, |job| world.end(job));
-        }
-        if may_preempt && let Some(choice) = cheapest(world, &snapshot, site, (index, shape)) {
+        if can_preempt(site, job) && !is_excluded(index) {
+            examined += 1;
+            if examined > MAX_EXAMINED {
+                return None;
+            }
+            let snapshot = state.planner.snapshot(&request);
+            let choice = cheapest(world, &snapshot, site, Candidate { index, shape });
             let end = now.saturating_add(job.limit.unwrap_or(u64::MAX));
-            let is_harmless = match first {
-                _ if place == 0 || config.order == Order::Fit => true,
+            let is_harmless = |choice: &Choice| match &first {
+                _ if position == 0 || config.order == Order::Fit => true,
                 Some(first) => {
                     end <= first.at.0 || !first.place.intersects(&config.grid, &choice.at)
                 }
                 None => false,
             };
-            if is_harmless {
+            if let Some(choice) = choice.filter(is_harmless) {
                 return Some(choice);
             }
         }
@@ -122,19 +128,21 @@ pub(crate) fn choose(
     None
 }
 
+/// Finds the box for a job where the least work is lost.
 fn cheapest(
     world: World<'_>,
     snapshot: &Snapshot,
     site: &Site,
-    (index, shape): (usize, Shape),
+    candidate: Candidate,
 ) -> Option<Choice> {
+    let Candidate { index, shape } = candidate;
     let (job, now) = (&world.ledger.jobs[index], world.now);
-    let victim = |id: JobId| world.job(id);
-    let is_preemptible = |id: JobId| victim(id).is_some_and(|victim| may(site, job, victim, now));
+    let is_preemptible =
+        |id: JobId| world.job(id).is_some_and(|victim| may_preempt(site, job, victim, now));
     let others = snapshot.clone().keeping(|id, _| !is_preemptible(id));
     let work = |id: JobId| {
-        let victim = victim(id).map(|victim| (victim.nodes, victim.start.unwrap_or(now)));
-        victim.map_or(0, |(nodes, start)| u64::from(nodes) * (1 + now.saturating_sub(start)))
+        let lost_s = |victim: &SlurmJob| 1 + now.saturating_sub(victim.start.unwrap_or(now));
+        world.job(id).map_or(0, |victim| u64::from(victim.nodes) * lost_s(victim))
     };
     let weights = Weights::new(&others, work).ok()?;
     // Preemption does not help if the box contains unavailable nodes.

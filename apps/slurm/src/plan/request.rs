@@ -2,7 +2,7 @@
 
 use pavior::boxes::{orientations, volume};
 use pavior::workload::Shaper;
-use pavior::{Grid, Request};
+use pavior::{Grid, Request, Sides};
 
 use crate::Config;
 use crate::ledger::SlurmJob;
@@ -28,14 +28,19 @@ pub(crate) fn request(
     if job.bad_comment {
         return Err(CONTROL_CHARACTERS.into());
     }
-    let Some(sides) = shape::read(&job.comment, config.grid.axes())? else {
-        if job.nodes == 0 {
-            return Err(no_box_message(job));
+    match shape::read(&job.comment, config.grid.axes())? {
+        Some(sides) => shaped_request(config, job, sides),
+        None if job.nodes == 0 => Err(no_box_message(job)),
+        None => {
+            let request = shaper.request(job.nodes);
+            let has_box = request.shape.map(volume) == Some(job.nodes.into());
+            if has_box { Ok(request) } else { Err(no_box_message(job)) }
         }
-        let request = shaper.request(job.nodes);
-        let has_box = request.shape.map(volume) == Some(job.nodes.into());
-        return if has_box { Ok(request) } else { Err(no_box_message(job)) };
-    };
+    }
+}
+
+/// Returns the request for a shape, which must fit the machine and the job's number of nodes.
+fn shaped_request(config: &Config, job: &SlurmJob, sides: Sides) -> Result<Request, String> {
     if !orientations(sides).any(|turned| config.grid.fits(turned)) {
         return Err(format!("its shape does not fit {}", config.grid));
     }

@@ -9,7 +9,7 @@ use crate::ledger::{Condition, Ledger, SlurmJob};
 
 /// The assumed time until Slurm has powered off a node, in seconds. The actual time is unknown; a
 /// short estimate prevents other jobs from taking the node from the first job in the queue.
-pub(crate) const SOON_S: u64 = 1;
+pub(crate) const POWER_OFF_S: u64 = 1;
 
 /// A ledger and the time when it was read.
 #[derive(Clone, Copy)]
@@ -48,8 +48,8 @@ impl<'a> World<'a> {
     /// Returns the time by which a job will have released its nodes, if known.
     pub(crate) fn end(&self, job: JobId) -> Option<Time> {
         match self.job(job) {
-            Some(job) => job.until(self.now).map(Time),
-            None => Some(Time(self.now + SOON_S)),
+            Some(job) => job.release_time(self.now).map(Time),
+            None => Some(Time(self.now + POWER_OFF_S)),
         }
     }
 }

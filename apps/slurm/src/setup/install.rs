@@ -5,35 +5,15 @@
 use std::path::Path;
 
 use crate::setup::lists::{List, Lists};
-use crate::setup::{files, permissions, unit};
-use crate::{Config, SlurmError, gate};
+use crate::setup::{permissions, unit};
+use crate::{Config, SlurmError, files, gate};
 
 /// The warning if the site's existing lists are unknown.
 const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
                        existing values of these lines.";
 
-/// Generates the lines that slurm.conf needs, including the site's own entries.
-fn lines(config: &Config, lists: Option<&Lists>) -> String {
-    let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
-    gate::sealed(&format!(
-        "# Written by pavior slurm install, checksum @CHECKSUM@.\n# Add these lines to slurm.conf, \
-         replacing lines with the same names\n# (Slurm uses only the last of several), and restart \
-         slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and prevent them from shrinking:\n\
-         # PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# To start jobs sooner:\n# {}\n",
-        lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
-        line(List::Licences),
-        line(List::Plugins),
-        config.partitions.join(","),
-        line(List::Slurmctld),
-        line(List::Scheduler)
-    ))
-}
-
-/// Generates the sealed systemd unit.
-fn unit(config_path: &Path, program: &Path) -> String {
-    let seal = "# Written by pavior slurm install, checksum @CHECKSUM@.\n";
-    gate::sealed(&(seal.to_string() + &unit::service_unit(config_path, program)))
-}
+const CONF_LINES: &str = "slurm.conf.lines";
+const UNIT: &str = "pavior-slurm.service";
 
 /// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
 /// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
@@ -51,96 +31,132 @@ pub fn install(
     let error = |error| files::io_error(folder, error);
     std::fs::create_dir_all(folder).map_err(error)?;
     let folder = std::path::absolute(folder).map_err(error)?;
-    let open = permissions::changed_by_others(program, 0);
-    let started = if open.is_some() { Path::new(unit::PACKAGED_PROGRAM) } else { program };
+    let writable = permissions::writable_by_others(program, 0);
+    let start = if writable.is_some() { Path::new(unit::PACKAGED_PROGRAM) } else { program };
     let module = gate::module_name(config);
-    let lists = Lists::beside(&folder);
-    let mut written = vec![
+    let lists = Lists::near(&folder);
+    let mut texts = vec![
         (folder.join(&module), gate::module(config)),
-        (folder.join("slurm.conf.lines"), lines(config, lists.as_ref())),
-        (folder.join("pavior-slurm.service"), unit(config_path, started)),
+        (folder.join(CONF_LINES), conf_lines(config, lists.as_ref())),
+        (folder.join(UNIT), gate::sealed("#", &unit::service_unit(config_path, start))),
     ];
-    for (path, _) in &written {
+    for (path, _) in &texts {
         if files::read(path)?.is_some_and(|text| !gate::is_sealed(&text)) {
-            return Err(SlurmError::Config(format!(
+            return Err(SlurmError::Conflict(format!(
                 "{} has been edited, or was not written by Pavior, and is not overwritten: move it \
                  away and run this again",
                 path.display()
             )));
         }
     }
-    let (told, caller) = job_submit(config, &folder, &module)?;
-    written.extend(caller.map(|text| (folder.join(JOB_SUBMIT), text)));
-    for (path, text) in &written {
+    let script = JobSubmit::plan(config, &folder)?;
+    texts.extend(script.text.map(|text| (folder.join(gate::JOB_SUBMIT), text)));
+    for (path, text) in &texts {
         files::write(path, text)?;
     }
-    let open = open.map_or(String::new(), |open| own_program(program, &open));
-    let known = lists.is_some();
-    let lists = lists.unwrap_or_default();
-    let own = [List::Licences, List::Plugins];
-    let own = own.map(|list| format!("  {:22}{}\n", "", lists.line(list, config)));
-    let note = if known { String::new() } else { format!("  {UNKNOWN_CONFIG}\n") };
-    Ok(format!(
-        "written to {}:\n  {module:<21} the gate; belongs next to slurm.conf\n{told}  \
-         slurm.conf.lines      add to slurm.conf, replacing lines with the same names; then \
-         restart slurmctld\n{own}{note}  pavior-slurm.service  belongs in \
-         /etc/systemd/system\n{open}then run: pavior slurm check\n",
-        folder.display(),
-        own = own.concat()
-    ))
+    let mut lines = vec![
+        format!("written to {}:", folder.display()),
+        format!("  {module:<21} the gate; belongs next to slurm.conf"),
+    ];
+    lines.extend(script.instructions);
+    lines.push(format!(
+        "  {CONF_LINES:<21} add to slurm.conf, replacing lines with the same names; then restart \
+         slurmctld"
+    ));
+    let empty = Lists::default();
+    let known = lists.as_ref().unwrap_or(&empty);
+    for list in [List::Licenses, List::Plugins] {
+        lines.push(format!("  {:22}{}", "", known.line(list, config)));
+    }
+    if lists.is_none() {
+        lines.push(format!("  {UNKNOWN_CONFIG}"));
+    }
+    lines.push(format!("  {UNIT:<21} belongs in /etc/systemd/system"));
+    if let Some(path) = writable {
+        lines.extend(copy_instructions(program, &path));
+    }
+    lines.push("then run: pavior slurm check".into());
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Generates the lines that slurm.conf needs, including the site's own entries.
+fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
+    let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
+    let text = format!(
+        "# Add these lines to slurm.conf, replacing lines with the same names\n# (Slurm uses only \
+         the last of several), and restart slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and \
+         prevent them from shrinking:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# To \
+         start jobs sooner:\n# {}\n",
+        lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
+        line(List::Licenses),
+        line(List::Plugins),
+        config.partitions.join(","),
+        line(List::Slurmctld),
+        line(List::Scheduler)
+    );
+    gate::sealed("#", &text)
 }
 
 /// Formats the instructions if other users can change the program that root would run.
-fn own_program(program: &Path, open: &Path) -> String {
-    format!(
-        "  It starts {}, because users other than root can change {}.\n  To copy the program \
-         there, run: install -o root -m 755 {} {}\n",
-        unit::PACKAGED_PROGRAM,
-        open.display(),
-        program.display(),
-        unit::PACKAGED_PROGRAM
-    )
+fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
+    let packaged = unit::PACKAGED_PROGRAM;
+    [
+        format!(
+            "  It starts {packaged}, because users other than root can change {}.",
+            writable.display()
+        ),
+        format!(
+            "  To copy the program there, run: install -o root -m 755 {} {packaged}",
+            program.display()
+        ),
+    ]
 }
 
-const JOB_SUBMIT: &str = "job_submit.lua";
+/// The job_submit.lua of an installation.
+struct JobSubmit {
+    /// The text to write, or `None` if the site has its own file.
+    text: Option<String>,
+    /// Instructions for the administrator, by line.
+    instructions: Vec<String>,
+}
 
-/// Returns instructions, and the text of job_submit.lua unless the site has its own file.
-fn job_submit(
-    config: &Config,
-    folder: &Path,
-    module: &str,
-) -> Result<(String, Option<String>), SlurmError> {
-    let path = folder.join(JOB_SUBMIT);
-    let standing = files::read(&path)?;
-    if let Some(text) = standing.as_deref().filter(|text| !gate::is_sealed(text)) {
-        let path = path.display();
-        if text.starts_with(gate::OLDER) {
-            return Err(SlurmError::Config(format!(
-                "{path} is the gate of an earlier version and may have been edited: move it away \
-                 and run this again"
-            )));
-        }
-        let told = if text.contains(module) {
-            format!(
-                "  job_submit.lua        is the site's own, already calls {module}, and was left \
-                 unchanged.\n  To make Slurm reload the gate, run: touch {path}\n"
-            )
-        } else {
-            format!(
-                "  job_submit.lua        is the site's own and was left unchanged. Add these lines \
-                 at its end,\n  before it returns:\n{}",
-                gate::calls(config, folder)
-            )
+impl JobSubmit {
+    /// Adds the module to the folder's job_submit.lua unless that is the site's own.
+    fn plan(config: &Config, folder: &Path) -> Result<JobSubmit, SlurmError> {
+        let module = gate::module_name(config);
+        let path = folder.join(gate::JOB_SUBMIT);
+        let existing = files::read(&path)?;
+        let name = gate::JOB_SUBMIT;
+        let Some(text) = existing.as_deref().filter(|text| !gate::is_sealed(text)) else {
+            let mut modules = existing.map_or(Vec::new(), |text| gate::modules(&text));
+            modules.push(module);
+            modules.sort_unstable();
+            modules.dedup();
+            // The file is written even if it has not changed, to make Slurm reload the module.
+            let text = Some(gate::job_submit(&modules));
+            let instructions = vec![format!("  {name:<21} calls the gate; also belongs there")];
+            return Ok(JobSubmit { text, instructions });
         };
-        return Ok((told, None));
+        let instructions = if text.contains(&module) {
+            vec![
+                format!(
+                    "  {name:<21} is the site's own, already calls {module}, and was left \
+                     unchanged."
+                ),
+                format!("  To make Slurm reload the gate, run: touch {}", path.display()),
+            ]
+        } else {
+            vec![
+                format!(
+                    "  {name:<21} is the site's own and was left unchanged. Add these lines at its \
+                     end,"
+                ),
+                "  before it returns:".into(),
+                gate::calls(config, folder).trim_end().into(),
+            ]
+        };
+        Ok(JobSubmit { text: None, instructions })
     }
-    let mut modules = standing.map_or(Vec::new(), |text| gate::modules(&text));
-    modules.push(module.to_string());
-    modules.sort_unstable();
-    modules.dedup();
-    // The file is written even if it has not changed, to make Slurm reload the module.
-    let told = "  job_submit.lua        calls the gate; also belongs there\n";
-    Ok((told.into(), Some(gate::job_submit(&modules))))
 }
 
 #[cfg(test)]
@@ -151,68 +167,68 @@ mod tests {
 
     const CONFIG: &str = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
 
-    fn put(text: &str, folder: &Path) -> Result<String, SlurmError> {
+    fn install_in(text: &str, folder: &Path) -> Result<String, SlurmError> {
         let config = Config::parse(text).unwrap();
         install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder)
     }
 
     #[test]
-    fn root_is_not_told_to_run_what_others_can_change() {
+    fn the_unit_does_not_start_a_program_that_others_can_change() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("pavior");
         std::fs::write(&program, "").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o777)).unwrap();
         let config = Config::parse(CONFIG).unwrap();
-        let told = install(&config, Path::new("/c.toml"), &program, folder.path()).unwrap();
+        let text = install(&config, Path::new("/c.toml"), &program, folder.path()).unwrap();
         let unit = std::fs::read_to_string(folder.path().join("pavior-slurm.service")).unwrap();
         assert!(unit.contains("\nExecStart=/usr/bin/pavior slurm --config /c.toml\n"), "{unit}");
         let line = format!("install -o root -m 755 {} /usr/bin/pavior\n", program.display());
-        assert!(told.contains(&line), "{told}");
+        assert!(text.contains(&line), "{text}");
     }
 
     #[test]
-    fn a_sites_own_licences_and_plugins_stand_in_the_lines() {
+    fn licenses_and_plugins_of_the_site_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let conf = "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n";
         std::fs::write(folder.path().join("slurm.conf"), conf).unwrap();
-        let told = put(CONFIG, folder.path()).unwrap();
+        let text = install_in(CONFIG, folder.path()).unwrap();
         let lines = std::fs::read_to_string(folder.path().join("slurm.conf.lines")).unwrap();
         for line in ["Licenses=matlab:4,pavior:1", "JobSubmitPlugins=require_timelimit,lua"] {
             assert!(lines.lines().any(|one| one == line), "{lines}");
-            assert!(told.lines().any(|one| one.trim() == line), "{told}");
+            assert!(text.lines().any(|one| one.trim() == line), "{text}");
         }
-        assert!(!lines.contains(UNKNOWN_CONFIG) && !told.contains(UNKNOWN_CONFIG));
+        assert!(!lines.contains(UNKNOWN_CONFIG) && !text.contains(UNKNOWN_CONFIG));
     }
 
     #[test]
-    fn what_is_there_is_written_over_only_if_it_is_our_own() {
+    fn only_unedited_files_of_pavior_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str| folder.path().join(name);
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
-        put(CONFIG, folder.path()).unwrap();
+        install_in(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
         // Another machine in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
-        put(&other, folder.path()).unwrap();
+        install_in(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));
         // Our own files are replaced by those for a larger machine.
-        put(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
+        install_in(&CONFIG.replace("4x2", "8x8"), folder.path()).unwrap();
         assert!(first != read("pavior.lua") && read("pavior.lua").contains("mesh:8x8"));
         // One is a site's own file, and the other is our file after an edit.
         for own in ["-- ours\n".to_string(), read("job_submit.lua").replace("return", "\nreturn")] {
             std::fs::write(file("job_submit.lua"), &own).unwrap();
-            let told = put(CONFIG, folder.path()).unwrap();
+            let text = install_in(CONFIG, folder.path()).unwrap();
             assert_eq!(read("job_submit.lua"), own);
             let line = format!("dofile(\"{}\")", file("pavior.lua").display());
-            assert!(told.contains(&line) != own.contains("pavior.lua"), "{told}");
+            assert!(text.contains(&line) != own.contains("pavior.lua"), "{text}");
         }
-        std::fs::write(file("job_submit.lua"), format!("{}mesh:4x2.\n", gate::OLDER)).unwrap();
-        assert!(put(CONFIG, folder.path()).unwrap_err().to_string().contains("earlier version"));
-        // If one of the files cannot be written, none of them is.
+        // If one of the files cannot be replaced, none of them is.
+        std::fs::write(file(CONF_LINES), "# edited\n").unwrap();
         let larger = CONFIG.replace("4x2", "9x9");
-        assert!(put(&larger, folder.path()).is_err() && !read("pavior.lua").contains("mesh:9x9"));
+        assert!(install_in(&larger, folder.path()).is_err());
+        assert!(!read("pavior.lua").contains("mesh:9x9"));
         std::fs::write(file("pavior.lua"), first.replace("{ 4, 2 }", "{ 4, 4 }")).unwrap();
-        let fault = put(CONFIG, folder.path()).unwrap_err().to_string();
+        let fault = install_in(CONFIG, folder.path()).unwrap_err().to_string();
         assert!(fault.contains("pavior.lua has been edited"), "{fault}");
     }
 }

@@ -8,52 +8,67 @@ use std::time::Duration;
 
 use pavior::text::shown;
 
-use crate::Config;
-use crate::calls::{Bounds, Call, Question};
+use crate::calls::{Bounds, Call, Query};
 use crate::ledger::site::value;
+use crate::{Config, files};
 
 /// A list to which we add entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum List {
-    Licences,
+    Licenses,
     Plugins,
     Slurmctld,
     Scheduler,
     Private,
 }
 
-/// The line name and our entries for each list. The license comes from the configuration.
-const LISTS: [(&str, &str); 5] = [
-    ("Licenses", ""),
-    ("JobSubmitPlugins", "lua"),
-    ("SlurmctldParameters", "disable_job_shrink"),
-    ("SchedulerParameters", "bf_interval=1,batch_sched_delay=1"),
-    ("PrivateData", "cloud"),
-];
+impl List {
+    const ALL: [List; 5] =
+        [List::Licenses, List::Plugins, List::Slurmctld, List::Scheduler, List::Private];
+
+    /// Returns the key in slurm.conf.
+    fn name(self) -> &'static str {
+        match self {
+            List::Licenses => "Licenses",
+            List::Plugins => "JobSubmitPlugins",
+            List::Slurmctld => "SlurmctldParameters",
+            List::Scheduler => "SchedulerParameters",
+            List::Private => "PrivateData",
+        }
+    }
+
+    /// Returns our entries.
+    fn entries(self, config: &Config) -> String {
+        match self {
+            List::Licenses => format!("{}:1", config.license),
+            List::Plugins => "lua".into(),
+            List::Slurmctld => "disable_job_shrink".into(),
+            List::Scheduler => "bf_interval=1,batch_sched_delay=1".into(),
+            List::Private => "cloud".into(),
+        }
+    }
+}
 
 /// The maximum depth of included files.
 const MAX_DEPTH: usize = 8;
-/// The maximum size of a file in bytes.
-const MAX_FILE: u64 = 16 << 20;
 
 /// The limits on the call to Slurm. If it exceeds them, the files are written without its answer.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
-/// The values of each list, one per line, in order.
+/// The lines of the lists, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lists([Vec<String>; 5]);
+pub(crate) struct Lists(Vec<(List, String)>);
 
 impl Lists {
     /// Parses the lists that slurmctld has loaded, from `scontrol show config`.
-    pub(crate) fn shown(config: &str) -> Lists {
-        let set = |text: &&str| !["", "(null)", "none"].contains(text);
-        Lists(LISTS.map(|(name, _)| {
-            Some(value(config, name)).filter(set).map(Into::into).into_iter().collect()
-        }))
+    pub(crate) fn loaded(config: &str) -> Lists {
+        let lines = List::ALL.map(|list| (list, value(config, list.name()).to_string()));
+        let is_set = |(_, text): &(List, String)| !["", "(null)", "none"].contains(&&**text);
+        Lists(lines.into_iter().filter(is_set).collect())
     }
 
     /// Reads a slurm.conf and the files that it includes. Returns `None` if it cannot be read.
-    pub(crate) fn of_file(path: &Path) -> Option<Lists> {
+    pub(crate) fn from_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
         Some(lists)
@@ -61,19 +76,17 @@ impl Lists {
 
     /// Reads the lists in a folder's slurm.conf, or else those that slurmctld has loaded. Returns
     /// `None` if neither can be read.
-    pub(crate) fn beside(folder: &Path) -> Option<Lists> {
-        let asked = || {
-            let (question, arguments) = (Question::Show, &["config"]);
-            let shown = Call { question, arguments, environment: &[] }.answer(ANSWER_BOUNDS);
-            shown.ok().map(|shown| Lists::shown(&shown))
+    pub(crate) fn near(folder: &Path) -> Option<Lists> {
+        let loaded = || {
+            let call = Call::new(Query::Show, &["config"]).bounds(ANSWER_BOUNDS);
+            Some(Lists::loaded(&call.answer().ok()?))
         };
-        Lists::of_file(&folder.join("slurm.conf")).or_else(asked)
+        Lists::from_file(&folder.join("slurm.conf")).or_else(loaded)
     }
 
     fn read(&mut self, path: &Path, depth: usize) -> Option<()> {
-        let length = std::fs::metadata(path).ok()?.len();
-        let text = (length <= MAX_FILE).then(|| std::fs::read(path).ok()).flatten()?;
-        let text = String::from_utf8_lossy(&text).replace("\\\n", " ");
+        let bytes = files::read_bounded(path).ok()?;
+        let text = String::from_utf8_lossy(&bytes).replace("\\\n", " ");
         for line in text.lines() {
             // Spaces around the equals sign do not belong to the value.
             let line = line.split('#').next().unwrap_or("");
@@ -86,64 +99,62 @@ impl Lists {
                 let _ = self.read(&path.with_file_name(name), depth + 1);
             }
             for (name, text) in words.iter().filter_map(|word| word.split_once('=')) {
-                let list = LISTS.iter().position(|(list, _)| list.eq_ignore_ascii_case(name));
-                if let Some(list) = list {
-                    self.0[list].push(text.trim_matches('"').to_string());
-                }
+                let list =
+                    List::ALL.into_iter().find(|list| list.name().eq_ignore_ascii_case(name));
+                self.0.extend(list.map(|list| (list, text.trim_matches('"').to_string())));
             }
         }
         Some(())
     }
 
+    /// Returns the values of the lines of a list.
+    fn values(&self, list: List) -> Vec<&str> {
+        let lines = self.0.iter().filter(|(other, _)| *other == list);
+        lines.map(|(_, text)| text.as_str()).collect()
+    }
+
     /// Formats the line for a list, with its entries and ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
-        let all = joined(self.0[list as usize].iter(), &own(list, config));
-        format!("{}={}", LISTS[list as usize].0, shown(&all))
+        let all = merge(self.values(list), &list.entries(config));
+        format!("{}={}", list.name(), shown(&all))
     }
 
     /// Finds loaded lists that lack our entry or an entry from an earlier line in the file. Returns
     /// the lines to write.
-    pub(crate) fn faults(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
-        let needed = [List::Licences, List::Plugins];
-        needed.iter().filter_map(|list| self.fault(*list, file, config)).collect()
+    pub(crate) fn problems(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
+        let required = [List::Licenses, List::Plugins];
+        required.iter().filter_map(|list| self.problem(*list, file, config)).collect()
     }
 
-    /// Does the same as [`Lists::faults`] for a single list.
-    pub(crate) fn fault(
+    /// Does the same as [`Lists::problems`] for a single list.
+    pub(crate) fn problem(
         &self,
         list: List,
         file: Option<&Lists>,
         config: &Config,
     ) -> Option<String> {
-        let (at, own) = (list as usize, own(list, config));
-        let name = LISTS[at].0;
-        let before = file.map_or(&[][..], |file| &file.0[at]);
-        let before = if before.len() > 1 { before } else { &[] };
-        let (whole, now) = (joined(before.iter().chain(&self.0[at]), &own), self.0[at].join(","));
-        let line = format!("{name}={}", shown(&whole));
-        let has = |entry: &str| entries(&now).any(|one| key(one) == key(entry));
-        if !before.is_empty() && !entries(&whole).all(has) {
-            let count = before.len();
+        let (name, ours) = (list.name(), list.entries(config));
+        let loaded = self.values(list);
+        let in_file = file.map_or(Vec::new(), |file| file.values(list));
+        let duplicates = if in_file.len() > 1 { in_file } else { Vec::new() };
+        let all = merge([duplicates.clone(), loaded.clone()].concat(), &ours);
+        let line = format!("{name}={}", shown(&all));
+        let loaded = loaded.join(",");
+        let is_loaded = |entry: &str| entries(&loaded).any(|one| key(one) == key(entry));
+        if !duplicates.is_empty() && !entries(&all).all(is_loaded) {
+            let count = duplicates.len();
             return Some(format!(
                 "slurm.conf: {count} lines set {name}, but Slurm uses only the last: replace them \
                  with {line}"
             ));
         }
-        if entries(&now).any(|one| plugin(one) == own) {
+        if entries(&loaded).any(|one| plugin(one) == ours) {
             None
-        } else if now.is_empty() {
+        } else if loaded.is_empty() {
             Some(format!("slurm.conf: add {line}"))
         } else {
             Some(format!("slurm.conf: change the {name} line to {line}"))
         }
-    }
-}
-
-/// Returns our entries for a list.
-fn own(list: List, config: &Config) -> String {
-    match list {
-        List::Licences => format!("{}:1", config.licence),
-        _ => LISTS[list as usize].1.to_string(),
     }
 }
 
@@ -162,10 +173,10 @@ fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Joins the entries in some lines with ours, without duplicates.
-fn joined<'a>(lines: impl Iterator<Item = &'a String>, own: &'a str) -> String {
+/// Merges the entries in some lines with ours, without duplicates.
+fn merge<'a>(lines: Vec<&'a str>, ours: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
-    for entry in lines.flat_map(|line| entries(line)).chain(entries(own)) {
+    for entry in lines.into_iter().flat_map(entries).chain(entries(ours)) {
         match all.iter_mut().find(|other| key(other) == key(entry)) {
             Some(other) => *other = entry,
             None => all.push(entry),
@@ -184,8 +195,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sites_own_entries_stay() {
-        for (licences, plugins, lines) in [
+    fn entries_of_the_site_are_kept() {
+        for (licenses, plugins, lines) in [
             ("(null)", "(null)", "Licenses=pavior:1\nJobSubmitPlugins=lua\n"),
             (
                 "matlab:4",
@@ -198,55 +209,57 @@ mod tests {
                 "Licenses=pavior:1,matlab:4\nJobSubmitPlugins=lua,all_partitions\n",
             ),
         ] {
-            let shown = format!("Licenses = {licences}\nJobSubmitPlugins        = {plugins}\n");
-            let lists = Lists::shown(&shown);
+            let loaded = format!("Licenses = {licenses}\nJobSubmitPlugins        = {plugins}\n");
+            let lists = Lists::loaded(&loaded);
             let line = |list: List| lists.line(list, &config()) + "\n";
-            assert_eq!(line(List::Licences) + &line(List::Plugins), lines);
+            assert_eq!(line(List::Licenses) + &line(List::Plugins), lines);
         }
-        let lists =
-            Lists::shown("SchedulerParameters = bf_interval=60,bf_window=99\nPrivateData = none\n");
+        let lists = Lists::loaded(
+            "SchedulerParameters = bf_interval=60,bf_window=99\nPrivateData = none\n",
+        );
         let line = "SchedulerParameters=bf_interval=1,bf_window=99,batch_sched_delay=1";
         assert_eq!(lists.line(List::Scheduler, &config()), line);
         assert_eq!(lists.line(List::Private, &config()), "PrivateData=cloud");
     }
 
     #[test]
-    fn each_fault_has_the_line_to_write() {
-        let faults = |shown: &str, file: Option<&Lists>| {
-            Lists::shown(shown).faults(file, &config()).join("\n")
+    fn each_problem_contains_the_line_to_write() {
+        let problems = |loaded: &str, file: Option<&Lists>| {
+            Lists::loaded(loaded).problems(file, &config()).join("\n")
         };
         let none = "slurm.conf: add Licenses=pavior:1\nslurm.conf: add JobSubmitPlugins=lua";
-        assert_eq!(faults("Licenses = (null)\n", None), none);
+        assert_eq!(problems("Licenses = (null)\n", None), none);
         let site = "Licenses = matlab:4\nJobSubmitPlugins = throttle\n";
         let change = "slurm.conf: change the Licenses line to Licenses=matlab:4,pavior:1\n\
                       slurm.conf: change the JobSubmitPlugins line to \
                       JobSubmitPlugins=throttle,lua";
-        assert_eq!(faults(site, None), change);
-        // Early versions added their lines below the site's own.
+        assert_eq!(problems(site, None), change);
+        // Only our line is loaded, because it comes after the site's own.
         let wiped = "Licenses = pavior:1\nJobSubmitPlugins = job_submit/lua\n";
-        assert_eq!(faults(wiped, None), "");
-        let mut file = Lists::default();
-        file.0[0] = vec!["matlab:4".into(), "pavior:1".into()];
-        let said = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: replace them \
+        assert_eq!(problems(wiped, None), "");
+        let lines = ["matlab:4", "pavior:1"].map(|line| (List::Licenses, line.into()));
+        let file = Lists(lines.to_vec());
+        let line = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: replace them \
                     with Licenses=matlab:4,pavior:1";
-        assert_eq!(faults(wiped, Some(&file)), said);
+        assert_eq!(problems(wiped, Some(&file)), line);
         let hostile = "Licenses = a\u{1b}[2J\nJobSubmitPlugins = lua\n";
-        assert!(!faults(hostile, None).contains('\u{1b}'));
+        assert!(!problems(hostile, None).contains('\u{1b}'));
     }
 
     #[test]
-    fn files_are_read_as_slurm_reads_them() {
+    fn files_are_parsed_as_in_slurm() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
-        assert_eq!(Lists::of_file(&folder.path().join("slurm.conf")), None);
+        assert_eq!(Lists::from_file(&folder.path().join("slurm.conf")), None);
+        assert_eq!(Lists::from_file(Path::new("/dev/zero")), None, "it has no end");
         let text = "# Licenses=no:1\nlicenses = \"matlab:4\" # four\nInclude more.conf\n\
                     ClusterName=toy JobSubmitPlugins=\\\nthrottle\nInclude slurm.conf\n";
         write("slurm.conf", text).unwrap();
         write("more.conf", "Licenses=idl:2\n").unwrap();
-        let lists = Lists::beside(folder.path()).unwrap();
-        assert_eq!(lists.0[0][..2], ["matlab:4", "idl:2"]);
+        let lists = Lists::near(folder.path()).unwrap();
+        assert_eq!(lists.values(List::Licenses)[..2], ["matlab:4", "idl:2"]);
         let line = |list: List| lists.line(list, &config());
-        assert_eq!(line(List::Licences), "Licenses=matlab:4,idl:2,pavior:1");
+        assert_eq!(line(List::Licenses), "Licenses=matlab:4,idl:2,pavior:1");
         assert_eq!(line(List::Plugins), "JobSubmitPlugins=throttle,lua");
     }
 }

@@ -9,18 +9,18 @@ const STICKY: u32 = 0o1000;
 /// Write permission for the group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first of a program and its parent folders that a user other than `root` owns or can
-/// write to. Returns `None` if the program does not exist.
-pub(crate) fn changed_by_others(program: &Path, root: u32) -> Option<PathBuf> {
+/// Returns the first of a program and its parent folders that a user other than `owner` owns or
+/// can write to. Returns `None` if the program does not exist.
+pub(super) fn writable_by_others(program: &Path, owner: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
-    let open = |path: &&Path| {
+    let is_writable = |path: &&Path| {
         fs::metadata(path).is_ok_and(|found| {
             let mode = found.permissions().mode();
             let is_sticky = found.is_dir() && mode & STICKY != 0;
-            found.uid() != root || (mode & WRITABLE != 0 && !is_sticky)
+            found.uid() != owner || (mode & WRITABLE != 0 && !is_sticky)
         })
     };
-    program.ancestors().find(open).map(Path::to_path_buf)
+    program.ancestors().find(is_writable).map(Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_its_owners_alone_if_all_its_folders_are() {
+    fn a_writable_folder_or_file_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("pavior");
         fs::write(&program, "").unwrap();
@@ -37,17 +37,18 @@ mod tests {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
         // The parent folders depend on the host, so the test ignores them.
-        let open = || changed_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
+        let found =
+            || writable_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
         mode(&program, 0o755);
-        assert_eq!(open(), None);
+        assert_eq!(found(), None);
         mode(folder.path(), 0o775);
-        assert_eq!(open().as_deref(), Some(folder.path()));
+        assert_eq!(found().as_deref(), Some(folder.path()));
         mode(folder.path(), 0o1777);
-        assert_eq!(open(), None, "nobody else can rename it");
+        assert_eq!(found(), None, "no one else can rename it");
         mode(&program, 0o757);
-        assert_eq!(open(), Some(program.clone()));
+        assert_eq!(found(), Some(program.clone()));
         mode(&program, 0o755);
-        assert_eq!(changed_by_others(&program, owner + 1), Some(program.clone()));
-        assert_eq!(changed_by_others(&folder.path().join("none"), owner), None);
+        assert_eq!(writable_by_others(&program, owner + 1), Some(program.clone()));
+        assert_eq!(writable_by_others(&folder.path().join("none"), owner), None);
     }
 }

@@ -7,16 +7,15 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::calls::{Operator, Question, capture};
+use crate::calls::{Call, Operator, Query};
 use crate::carry;
 use crate::carry::lock::Lock;
 use crate::gate::{self, loaded::loaded_gate};
-use crate::ledger::site::{is_basic, value};
+use crate::ledger::site::{is_fifo, value};
 use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
 use crate::plan::change::{Change, TOP_PRIORITY};
-use crate::setup::files;
-use crate::{Config, SlurmError};
+use crate::{Config, SlurmError, files};
 
 /// The maximum number of rounds. Several are needed if jobs arrive in the meantime.
 const MAX_ROUNDS: usize = 50;
@@ -44,19 +43,26 @@ pub struct Removal {
 /// changed.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
-    if !lock.take(config.lock.as_ref()).unwrap_or(true) {
-        return Err(SlurmError::Config(STILL_RUNNING.into()));
+    let has_lock = lock.acquire(config.lock.as_ref()).map_err(|error| {
+        let path = config.lock.as_deref().unwrap_or(Path::new("lock"));
+        files::io_error(path, error)
+    })?;
+    if !has_lock {
+        return Err(SlurmError::Conflict(STILL_RUNNING.into()));
     }
     let operator = Operator::new();
-    let shown = capture(Question::Show, &["config"])?;
-    let folder = Path::new(value(&shown, "SLURM_CONF")).parent();
-    let mut removal = folder.map_or(Ok(Removal::default()), |at| remove_gate(config, at))?;
-    let (count, objections) = strip(config, &operator, is_basic(&shown))?;
-    removal.done.push(format!("{count} waiting jobs are no longer gated"));
-    removal
-        .left
-        .extend(objections.into_iter().map(|text| format!("Slurm rejected a change: {text}")));
-    removal.done.push(unreserve(&operator, &config.licence)?.into());
+    let loaded = Call::new(Query::Show, &["config"]).answer()?;
+    let mut removal = Removal::default();
+    if let Some(folder) = Path::new(value(&loaded, "SLURM_CONF")).parent()
+        && remove_calls(config, folder, &mut removal)?
+    {
+        remove_module(config, folder, &mut removal)?;
+    }
+    let (count, objections) = strip_all(config, &operator, is_fifo(&loaded))?;
+    removal.done.push(format!("jobs that are no longer gated: {count}"));
+    let rejected = |text| format!("Slurm rejected a change: {text}");
+    removal.left.extend(objections.into_iter().map(rejected));
+    removal.done.push(unreserve(&operator, &config.license)?.into());
     if loaded_gate(config)?.is_installed() {
         removal.left.push(
             "the gate still acts on new jobs: remove Pavior's lines from job_submit.lua, or lua \
@@ -68,88 +74,91 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
         "lua in JobSubmitPlugins in slurm.conf, unless something else needs it".into(),
         format!(
             "{}:1 in Licenses in slurm.conf, once no job requests it; then restart slurmctld",
-            config.licence
+            config.license
         ),
         "the unit pavior-slurm.service, and /etc/pavior".into(),
     ]);
     Ok(removal)
 }
 
-/// Removes a machine's gate, written by any version of Pavior, from the folder of slurm.conf. Files
-/// that were edited or not written by Pavior are kept.
-fn remove_gate(config: &Config, folder: &Path) -> Result<Removal, SlurmError> {
-    let (name, mut removal) = (gate::module_name(config), Removal::default());
-    let (script, module) = (folder.join("job_submit.lua"), folder.join(&name));
-    let text = files::read(&script)?.unwrap_or_default();
-    let is_older = text.starts_with(gate::OLDER);
-    if is_older || gate::is_sealed(&text) && text.contains(&name) {
-        let mut others = gate::modules(&text);
-        others.retain(|other| *other != name);
-        if is_older {
-            // The file has no checksum, so it may have been edited.
-            let old = script.with_added_extension("old");
-            std::fs::rename(&script, &old).map_err(|error| files::io_error(&script, error))?;
-        }
-        // Slurm reloads the file for the next job.
-        files::write(&script, &gate::job_submit(&others))?;
-        removal.done.push(format!("{} no longer calls the gate", script.display()));
-    } else if text.contains(&name) {
+/// Removes the calls of a machine's gate from job_submit.lua, unless that file was edited or not
+/// written by Pavior. Returns true if the file no longer calls the gate.
+fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result<bool, SlurmError> {
+    let (name, path) = (gate::module_name(config), folder.join(gate::JOB_SUBMIT));
+    let text = files::read(&path)?.unwrap_or_default();
+    if !text.contains(&name) {
+        return Ok(true);
+    }
+    if !gate::is_sealed(&text) {
         removal.left.push(format!(
             "{} has been edited since pavior slurm install wrote it and was kept: remove the lines \
              that name {name} and run this again",
-            script.display()
+            path.display()
         ));
-        return Ok(removal);
+        return Ok(false);
     }
-    match files::read(&module)? {
-        Some(text) if gate::is_sealed(&text) => {
-            std::fs::remove_file(&module).map_err(|error| files::io_error(&module, error))?;
-            removal.done.push(format!("{} was removed", module.display()));
-        }
-        Some(_) => removal.left.push(format!(
+    let mut others = gate::modules(&text);
+    others.retain(|other| *other != name);
+    // Slurm reloads the file for the next job.
+    files::write(&path, &gate::job_submit(&others))?;
+    removal.done.push(format!("{} no longer calls the gate", path.display()));
+    Ok(true)
+}
+
+/// Removes a machine's gate module, written by any version of Pavior, unless it was edited.
+fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Result<(), SlurmError> {
+    let path = folder.join(gate::module_name(config));
+    let Some(text) = files::read(&path)? else { return Ok(()) };
+    if gate::is_sealed(&text) {
+        std::fs::remove_file(&path).map_err(|error| files::io_error(&path, error))?;
+        removal.done.push(format!("{} was removed", path.display()));
+    } else {
+        removal.left.push(format!(
             "{} has been edited since pavior slurm install wrote it and was kept: remove it by \
              hand",
-            module.display()
-        )),
-        None => {}
+            path.display()
+        ));
     }
-    Ok(removal)
+    Ok(())
 }
 
 /// Strips the gates from all waiting jobs. Returns their number and Slurm's last objections.
-fn strip(
+fn strip_all(
     config: &Config,
     operator: &Operator,
-    is_basic: bool,
+    is_fifo: bool,
 ) -> Result<(usize, Vec<String>), SlurmError> {
     let mut stripped: HashSet<Key> = HashSet::new();
     let mut objections = Vec::new();
     for round in 0..MAX_ROUNDS {
+        if round > 0 {
+            std::thread::sleep(Duration::from_millis(REGATE_MS));
+        }
         let ledger = Ledger::read(config)?;
-        let changes = strips(config, &ledger, is_basic);
+        let is_gated_again = |job: &SlurmJob| {
+            job.licenses.has_gate(&config.license) && stripped.contains(&job.key())
+        };
+        if ledger.jobs.iter().any(is_gated_again) {
+            return Err(SlurmError::Conflict(STILL_RUNNING.into()));
+        }
+        let changes = strip_changes(config, &ledger, is_fifo);
         if changes.is_empty() && round > 0 {
             break;
         }
-        let is_gated_again =
-            |job: &SlurmJob| job.licences.gated(&config.licence) && stripped.contains(&job.key());
-        if ledger.jobs.iter().any(is_gated_again) {
-            return Err(SlurmError::Config(STILL_RUNNING.into()));
-        }
-        let named: HashSet<JobName> = changes.iter().map(Change::job).collect();
-        let jobs = ledger.jobs.iter().filter(|job| named.contains(&job.name));
+        let names: HashSet<JobName> = changes.iter().map(Change::job).collect();
+        let jobs = ledger.jobs.iter().filter(|job| names.contains(&job.name));
         stripped.extend(jobs.map(SlurmJob::key));
-        objections = carry::carry_out(operator, &changes, config.tell)?;
-        std::thread::sleep(Duration::from_millis(REGATE_MS));
+        objections = carry::apply(operator, &changes, config.note_field)?;
     }
     Ok((stripped.len(), objections))
 }
 
 /// Returns the changes that strip the gates from waiting jobs.
-fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
+fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
     let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP_PRIORITY);
     let jobs = ledger.jobs.iter().filter(waits);
-    let gated = jobs.filter(|job| job.licences.gated(&config.licence) || opened(job));
+    let gated = jobs.filter(|job| job.licenses.has_gate(&config.license) || opened(job));
     let strip = |job: &SlurmJob| {
         // With first come, first served, Slurm would move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
@@ -157,10 +166,10 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
                 && other.priority < u64::from(TOP_PRIORITY)
                 && !opened(other)
         });
-        let priority = later.map(|other| other.priority).max().filter(|_| is_basic);
+        let priority = later.map(|other| other.priority).max().filter(|_| is_fifo);
         Change::Strip {
             job: job.name,
-            licences: job.licences.others(&config.licence),
+            licenses: job.licenses.without_gate(&config.license),
             opened: opened(job),
             priority: priority.filter(|&priority| priority > 0),
         }
@@ -169,13 +178,13 @@ fn strips(config: &Config, ledger: &Ledger, is_basic: bool) -> Vec<Change> {
 }
 
 /// Removes the license reservation, if it exists.
-fn unreserve(operator: &Operator, licence: &str) -> Result<&'static str, SlurmError> {
-    let own = format!("ReservationName={licence} ");
-    let shown = capture(Question::Show, &["reservation", "-o"])?;
-    if !shown.lines().any(|line| line.starts_with(&own)) {
+fn unreserve(operator: &Operator, license: &str) -> Result<&'static str, SlurmError> {
+    let name = format!("ReservationName={license}");
+    let records = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
+    if !records.lines().any(|line| line.split(' ').next() == Some(&name)) {
         return Ok("the license reservation does not exist");
     }
-    operator.scontrol(&["delete", own.trim()])?;
+    operator.scontrol(&["delete", &name])?;
     Ok("the license reservation was removed")
 }
 
@@ -186,56 +195,51 @@ mod tests {
 
     /// Removes a prepared installation. Returns the result, and a function that reads the remaining
     /// files.
-    fn removed(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
+    fn remove_after(prepare: impl Fn(&Path)) -> (Removal, impl Fn(&str) -> Option<String>) {
         let folder = tempfile::tempdir().unwrap();
         let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
         let config = Config::parse(text).unwrap();
         install(&config, Path::new("/c.toml"), Path::new("/pavior"), folder.path()).unwrap();
         prepare(folder.path());
-        let removal = remove_gate(&config, folder.path()).unwrap();
+        let mut removal = Removal::default();
+        if remove_calls(&config, folder.path(), &mut removal).unwrap() {
+            remove_module(&config, folder.path(), &mut removal).unwrap();
+        }
         let read = move |name: &str| files::read(&folder.path().join(name)).unwrap();
         (removal, read)
     }
 
     /// Writes a sealed text, as another version of the program would.
     fn write(path: &Path, text: &str) {
-        std::fs::write(path, gate::sealed(text)).unwrap();
+        std::fs::write(path, gate::sealed("--", text)).unwrap();
     }
 
-    const SEAL: &str = "-- Written by pavior slurm install, checksum @CHECKSUM@.\n";
-
     #[test]
-    fn the_gate_of_any_version_is_removed() {
-        let (removal, read) = removed(|_| ());
+    fn a_sealed_gate_of_any_version_is_removed() {
+        let (removal, read) = remove_after(|_| ());
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
         // A gate from another version is next to another machine's gate.
-        let (removal, read) = removed(|folder| {
-            write(&folder.join("pavior.lua"), &format!("{SEAL}-- version 99\n"));
+        let (removal, read) = remove_after(|folder| {
+            write(&folder.join("pavior.lua"), "-- version 99\n");
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";
-            write(&folder.join("job_submit.lua"), &format!("{SEAL}{list}"));
+            write(&folder.join("job_submit.lua"), list);
         });
         assert_eq!((removal.done.len(), read("pavior.lua")), (2, None), "{removal:?}");
         let script = read("job_submit.lua").unwrap();
         assert!(script.contains("{ \"pavior-b.lua\" }") && gate::is_sealed(&script), "{script}");
-        // Early versions had no modules.
-        let old = format!("{}mesh:4x2.\n", gate::OLDER);
-        let (removal, read) =
-            removed(|folder| std::fs::write(folder.join("job_submit.lua"), &old).unwrap());
-        assert_eq!((removal.left.len(), read("job_submit.lua.old")), (0, Some(old.clone())));
-        assert!(gate::is_sealed(&read("job_submit.lua").unwrap()));
     }
 
     #[test]
-    fn files_of_others_stay_and_are_named() {
+    fn edited_files_are_kept_and_listed() {
         let own = "local pavior = dofile(\"/etc/slurm/pavior.lua\")\n";
         let (removal, read) =
-            removed(|folder| std::fs::write(folder.join("job_submit.lua"), own).unwrap());
+            remove_after(|folder| std::fs::write(folder.join("job_submit.lua"), own).unwrap());
         assert!(removal.done.is_empty() && removal.left[0].contains("lines that name pavior.lua"));
         assert!(read("pavior.lua").is_some() && read("job_submit.lua").as_deref() == Some(own));
         let (removal, read) =
-            removed(|folder| std::fs::write(folder.join("pavior.lua"), "-- mine\n").unwrap());
+            remove_after(|folder| std::fs::write(folder.join("pavior.lua"), "-- mine\n").unwrap());
         assert!(removal.left[0].contains("remove it by hand"), "{removal:?}");
         assert_eq!(read("pavior.lua").as_deref(), Some("-- mine\n"));
     }

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_unit_starts_what_it_is_told() {
+    fn paths_are_quoted_for_systemd() {
         let unit = service_unit(Path::new("/a $b/50%.toml"), Path::new("/opt/$x/pavior"));
         let start = "ExecStart=\"/opt/$x/pavior\" slurm --config \"/a $$b/50%%.toml\"\n";
         assert!(unit.contains(start) && !unit.contains("/usr/bin/pavior"), "{unit}");

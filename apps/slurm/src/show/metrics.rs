@@ -7,103 +7,94 @@ use std::time::SystemTime;
 use pavior::answers::{Shape, slots};
 use pavior::{Occupancy, Sides};
 use pavior_cluster::http;
-use pavior_cluster::metrics::{SlotGauges, named, only};
+use pavior_cluster::metrics::{SlotGauges, metrics_only_site, register};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::calls::now;
-use crate::plan::notes::size;
+use crate::plan::Decision;
+use crate::plan::change::Change;
 use crate::{Config, SlurmError};
+
+/// The prefix of all metric names.
+pub(crate) const PREFIX: &str = "pavior_slurm";
+
+/// The search budget for counting slots, in bit set words. Using it up takes about a millisecond.
+const SLOT_BUDGET: u64 = 400_000;
 
 /// Counters since startup, and gauges for the last cycle.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     cycles: Counter,
     failures: Counter,
-    unreadable_total: Counter,
-    pub(crate) objections: Counter,
-    pub(crate) opened_total: Counter,
-    pub(crate) closed_total: Counter,
-    pub(crate) requeued_total: Counter,
-    pub(crate) overlaps_total: Counter,
+    malformed_total: Counter,
+    objections: Counter,
+    opened_total: Counter,
+    closed_total: Counter,
+    requeued_total: Counter,
+    overlaps_total: Counter,
     cycle_seconds: Gauge<f64, AtomicU64>,
     /// 1 if Slurm answered in the last cycle.
     up: Gauge,
     /// The end of the last cycle in which Slurm answered, in seconds since 1970.
     last_success: Gauge,
     /// 1 if this daemon is active.
-    pub(crate) active: Gauge,
+    active: Gauge,
     /// 1 if slurmctld has loaded the gate, 0 if it has not or this is unknown.
-    pub(crate) gate: Gauge,
+    gate: Gauge,
     /// The number of malformed records in the last cycle in which Slurm answered.
-    unreadable: Gauge,
+    malformed: Gauge,
     waiting: Gauge,
-    pub(crate) opened: Gauge,
+    opened: Gauge,
     running: Gauge,
     free: Gauge,
     failed: Gauge,
     slots: SlotGauges,
 }
 
-/// The search budget for counting slots, in bit set words. Using it up takes about a millisecond.
-const SLOT_BUDGET: u64 = 400_000;
-
-/// Counts the boxes of each configured shape that fit simultaneously, with an upper bound.
-fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
-    let count = |&sides: &Sides| {
-        let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);
-        (size(config, sides), [found.boxes.len() as u32, found.bound])
-    };
-    config.slots.iter().map(count).collect()
-}
-
-/// Additional metrics of an observer.
-#[derive(Debug)]
-pub(crate) struct ObserverMetrics {
-    pub(crate) boxes: Gauge,
-    pub(crate) largest_free: Gauge,
-}
-
-impl ObserverMetrics {
-    pub(crate) fn register(all: &mut Registry) -> ObserverMetrics {
-        ObserverMetrics {
-            boxes: named(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
-            largest_free: named(all, "largest_free_nodes", "Nodes in the largest free box"),
-        }
-    }
+/// The numbers that both the daemon and the observer know after a cycle.
+pub(crate) struct CycleCounts<'a> {
+    /// The number of malformed records.
+    pub(crate) malformed: usize,
+    /// The numbers of waiting and running jobs.
+    pub(crate) waiting: usize,
+    pub(crate) running: usize,
+    pub(crate) free: &'a Occupancy,
+    /// The number of unavailable nodes.
+    pub(crate) failed: u32,
 }
 
 impl Metrics {
     pub(crate) fn register(all: &mut Registry) -> Metrics {
         Metrics {
-            cycles: named(all, "cycles", "Completed cycles"),
-            failures: named(all, "failures", "Cycles skipped because Slurm did not answer"),
-            unreadable_total: named(all, "unreadable", "Malformed records"),
-            objections: named(all, "objections", "Changes rejected by Slurm"),
-            opened_total: named(all, "opened", "Gates opened"),
-            closed_total: named(all, "closed", "Gates closed"),
-            requeued_total: named(all, "requeued", "Jobs requeued because of wrong nodes"),
-            overlaps_total: named(all, "overlaps", "Nodes held by two jobs"),
-            cycle_seconds: named(all, "cycle_seconds", "Duration of the last cycle"),
-            up: named(all, "up", "1 if Slurm answered in the last cycle"),
-            last_success: named(
+            cycles: register(all, "cycles", "Completed cycles"),
+            failures: register(all, "failures", "Cycles skipped because Slurm did not answer"),
+            malformed_total: register(all, "unreadable", "Malformed records"),
+            objections: register(all, "objections", "Changes rejected by Slurm"),
+            opened_total: register(all, "opened", "Gates opened"),
+            closed_total: register(all, "closed", "Gates closed"),
+            requeued_total: register(all, "requeued", "Jobs requeued because of wrong nodes"),
+            overlaps_total: register(all, "overlaps", "Nodes held by two jobs"),
+            cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle"),
+            up: register(all, "up", "1 if Slurm answered in the last cycle"),
+            last_success: register(
                 all,
                 "last_success_timestamp_seconds",
                 "Time of the last cycle in which Slurm answered",
             ),
-            active: named(all, "active", "1 if this daemon is active"),
-            gate: named(
+            active: register(all, "active", "1 if this daemon is active"),
+            gate: register(
                 all,
                 "gate_loaded",
                 "1 if slurmctld has loaded the gate, 0 if not or unknown",
             ),
-            unreadable: named(all, "records_unreadable", "Malformed records in the last cycle"),
-            waiting: named(all, "jobs_waiting", "Jobs waiting for a box"),
-            opened: named(all, "jobs_opened", "Jobs whose gate is open"),
-            running: named(all, "jobs_holding", "Jobs that hold nodes"),
-            free: named(all, "nodes_free", "Free nodes"),
-            failed: named(all, "nodes_failed", "Unavailable nodes"),
+            malformed: register(all, "records_unreadable", "Malformed records in the last cycle"),
+            waiting: register(all, "jobs_waiting", "Jobs waiting for a box"),
+            opened: register(all, "jobs_opened", "Jobs whose gate is open"),
+            running: register(all, "jobs_holding", "Jobs that hold nodes"),
+            free: register(all, "nodes_free", "Free nodes"),
+            failed: register(all, "nodes_failed", "Unavailable nodes"),
             slots: SlotGauges::register(all),
         }
     }
@@ -119,30 +110,84 @@ impl Metrics {
         }
     }
 
-    /// Records the numbers of jobs and of malformed records.
-    pub(crate) fn jobs(&self, unreadable: usize, waiting: usize, running: usize) {
-        self.unreadable.set(unreadable as i64);
-        self.unreadable_total.inc_by(unreadable as u64);
-        self.waiting.set(waiting as i64);
-        self.running.set(running as i64);
+    /// Records the numbers of jobs, malformed records, nodes and slots.
+    pub(crate) fn counts(&self, config: &Config, counts: &CycleCounts<'_>) {
+        self.malformed.set(counts.malformed as i64);
+        self.malformed_total.inc_by(counts.malformed as u64);
+        self.waiting.set(counts.waiting as i64);
+        self.running.set(counts.running as i64);
+        self.free.set(counts.free.count().into());
+        self.failed.set(counts.failed.into());
+        self.slots.set(&slots_of(config, counts.free));
     }
 
-    /// Records the free and unavailable nodes and the available slots.
-    pub(crate) fn nodes(&self, config: &Config, free: &Occupancy, failed: u32) {
-        self.free.set(free.count().into());
-        self.failed.set(failed.into());
-        self.slots.set(&slots_of(config, free));
+    /// Records the daemon's decision in a cycle.
+    pub(crate) fn decision(&self, config: &Config, malformed: usize, decision: &Decision) {
+        for change in &decision.changes {
+            let counter = match change {
+                Change::Open { .. } => &self.opened_total,
+                Change::Close { .. } => &self.closed_total,
+                Change::Requeue { .. } => &self.requeued_total,
+                Change::Strip { .. } | Change::Comment { .. } => continue,
+            };
+            counter.inc();
+        }
+        self.overlaps_total.inc_by(decision.overlaps.len() as u64);
+        self.opened.set(decision.opened as i64);
+        let &Decision { waiting, running, ref free, failed, .. } = decision;
+        self.counts(config, &CycleCounts { malformed, waiting, running, free, failed });
+    }
+
+    /// Counts the changes that Slurm rejected.
+    pub(crate) fn add_objections(&self, count: usize) {
+        self.objections.inc_by(count as u64);
+    }
+
+    pub(crate) fn set_active(&self, is_active: bool) {
+        self.active.set(i64::from(is_active));
+    }
+
+    pub(crate) fn set_gate(&self, is_loaded: bool) {
+        self.gate.set(i64::from(is_loaded));
     }
 }
 
-/// The prefix of all metric names.
-pub(crate) const PREFIX: &str = "pavior_slurm";
+/// Additional metrics of an observer.
+#[derive(Debug)]
+pub(crate) struct ObserverMetrics {
+    boxes: Gauge,
+    largest_free: Gauge,
+}
+
+impl ObserverMetrics {
+    pub(crate) fn register(all: &mut Registry) -> ObserverMetrics {
+        ObserverMetrics {
+            boxes: register(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
+            largest_free: register(all, "largest_free_nodes", "Nodes in the largest free box"),
+        }
+    }
+
+    /// Records the number of jobs in boxes and the nodes of the largest free box.
+    pub(crate) fn set(&self, boxes: usize, largest_free: u32) {
+        self.boxes.set(boxes as i64);
+        self.largest_free.set(largest_free.into());
+    }
+}
 
 /// Serves the metrics on every path.
 pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
-    let site = only(Arc::new(all));
-    let failed = |error| SlurmError::Io { what: format!("metrics: {address}"), error };
+    let site = metrics_only_site(Arc::new(all));
+    let failed = |error| SlurmError::Io { subject: format!("metrics: {address}"), error };
     http::serve(address, site).map(drop).map_err(failed)
+}
+
+/// Counts the boxes of each configured shape that fit simultaneously, with an upper bound.
+fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
+    let count = |&sides: &Sides| {
+        let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);
+        (config.size(sides), [found.boxes.len() as u32, found.bound])
+    };
+    config.slots.iter().map(count).collect()
 }
 
 #[cfg(test)]
@@ -152,12 +197,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_that_cannot_be_read_and_an_absent_slurm_are_counted_apart() {
+    fn malformed_records_and_skipped_cycles_are_counted_separately() {
         let mut registry = registry(PREFIX);
         let metrics = Metrics::register(&mut registry);
         metrics.failures.inc_by(3);
-        metrics.unreadable_total.inc_by(5);
-        metrics.unreadable.set(2);
+        metrics.malformed_total.inc_by(5);
+        metrics.malformed.set(2);
         let text =
             "machine = \"mesh:4x4\"\nnodes = \"n{}\"\npartition = \"p\"\nslots = [\"2x2\"]\n";
         let config = Config::parse(text).unwrap();

@@ -11,10 +11,10 @@ use pavior_cluster::{Holding, View, WaitingJob};
 
 use crate::Config;
 use crate::ledger::{Condition, Ledger, Phase, SlurmJob};
-use crate::plan::explanation::named;
+use crate::plan::explanation::display_name;
 use crate::plan::request::{no_box_message, request, shaper};
+use crate::plan::shape;
 use crate::plan::world::World;
-use crate::plan::{notes, shape};
 
 /// The maximum length of Slurm's reason on the page, in characters.
 const MAX_REASON: usize = 60;
@@ -33,12 +33,12 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
         let is_held = |node: NodeId| nodes.binary_search(&node).is_ok();
         let id = job.map_or(UNKNOWN_JOB.to_string(), |job| job.name.to_string());
         Holding {
-            name: job.map_or("another job".to_string(), |job| named(config, job)),
+            name: job.map_or("another job".to_string(), |job| display_name(config, job)),
             job: job.map(|_| id.clone()),
             id,
             user: job.map(user),
             start: job.map(|job| job.start.unwrap_or(now)),
-            end: job.and_then(|job| job.until(now)),
+            end: job.and_then(|job| job.release_time(now)),
             parts: tile(&grid, &Cuboid::whole(&grid), is_held),
         }
     });
@@ -48,7 +48,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     // Slurm's order is by priority, then by submission time and name.
     waiting.sort_by_key(|job| (Reverse(job.priority), job.submitted, job.name));
     let mut shaper = shaper(&grid);
-    let waiting = waiting.into_iter().map(|job| waits(config, job, &mut shaper)).collect();
+    let waiting = waiting.into_iter().map(|job| waiting_job(config, job, &mut shaper)).collect();
     let unreadable = ledger.unreadable.iter();
     let unreadable =
         unreadable.filter_map(|record| Some((record.job?.to_string(), record.fault.to_string())));
@@ -63,7 +63,10 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
         failed,
         waiting,
         unreadable: unreadable.collect(),
-        find: Box::new(move |text| ledger.find(text).map(|(name, text)| (name.to_string(), text))),
+        find: Box::new(move |text| {
+            let (name, array) = ledger.find(text)?;
+            Some((name.to_string(), array.map_or(String::new(), |array| array.to_string())))
+        }),
         shaper: Some(crate::plan::request::shaper),
     };
     view.joined()
@@ -96,26 +99,27 @@ fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId
     (by_owner, failed)
 }
 
-fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
-    let word: String = shown(&job.reason).to_string().chars().take(MAX_REASON).collect();
-    let wish = wish(config, job, shaper);
-    let more = match wish.as_ref().map(|wish| wish.shape) {
+fn waiting_job(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
+    let reason: String = shown(&job.reason).to_string().chars().take(MAX_REASON).collect();
+    let request = request_or_smallest_box(config, job, shaper);
+    let suffix = match request.as_ref().map(|request| request.shape) {
         Ok(Some(sides)) => {
-            format!(". Its {} nodes would form a {} box.", job.nodes, notes::size(config, sides))
+            format!(". Its {} nodes would form a {} box.", job.nodes, config.size(sides))
         }
         Ok(None) => String::new(),
         Err(fault) => format!("; the job cannot be placed: {fault}"),
     };
-    let wish = wish.ok();
+    let request = request.ok();
+    let shape = request.and_then(|request| request.shape);
     WaitingJob {
         id: job.name.to_string(),
         user: user(job),
         nodes: Some(job.nodes.into()),
-        shape: wish.filter(|_| !says_no_shape(config, job)).and_then(|wish| wish.shape),
-        request: wish,
+        shape: shape.filter(|_| !has_no_shape(config, job)),
+        request,
         submitted: job.submitted,
-        sentence: format!("Slurm reports {word}{more}"),
-        kind: word,
+        sentence: format!("Slurm reports {reason}{suffix}"),
+        kind: reason,
         starts: None,
         forecast: None,
     }
@@ -123,17 +127,21 @@ fn waits(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJob {
 
 /// Returns a job's request on a cluster without the gate: the shape in its comment, or else the
 /// smallest box for its number of nodes.
-fn wish(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> Result<Request, String> {
+fn request_or_smallest_box(
+    config: &Config,
+    job: &SlurmJob,
+    shaper: &mut Shaper,
+) -> Result<Request, String> {
     match request(config, job, shaper) {
-        Err(_) if says_no_shape(config, job) && !job.bad_comment => {
-            let wish = shaper.request(job.nodes.max(1));
-            wish.shape.map(|_| wish).ok_or_else(|| no_box_message(job))
+        Err(_) if has_no_shape(config, job) && !job.bad_comment => {
+            let request = shaper.request(job.nodes.max(1));
+            request.shape.map(|_| request).ok_or_else(|| no_box_message(job))
         }
-        wish => wish,
+        request => request,
     }
 }
 
-fn says_no_shape(config: &Config, job: &SlurmJob) -> bool {
+fn has_no_shape(config: &Config, job: &SlurmJob) -> bool {
     matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
 }
 

@@ -6,7 +6,7 @@ use pavior::answers::{PlannedStart, Queued};
 use pavior::strategies::explain;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, Time};
-use pavior_cluster::{Context, MOVED};
+use pavior_cluster::{Context, MAX_MOVES, Planner};
 
 use crate::calls::now;
 use crate::ledger::site::Site;
@@ -30,11 +30,12 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
     let usage = Reader::default().read(config, &site, &ledger, now)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
-    let (name, mut text) = ledger.find(name).ok_or_else(unknown)?;
+    let (name, array) = ledger.find(name).ok_or_else(unknown)?;
+    let mut text = array.map_or(String::new(), |array| array.to_string());
     let world = World { config, ledger: &ledger, now };
-    text += &answer(world, Rules { site: &site, usage: &usage }, name)?;
-    let waits = |job: &SlurmJob| job.name == name && job.phase == Phase::Pending;
-    if ledger.jobs.iter().any(waits) {
+    text += &explain_job(world, Rules { site: &site, usage: &usage }, name)?;
+    let is_waiting = |job: &SlurmJob| job.name == name && job.phase == Phase::Pending;
+    if ledger.jobs.iter().any(is_waiting) {
         for other in site.ungated(config) {
             let other = shown(other);
             text += &format!(
@@ -47,7 +48,7 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
 }
 
 /// Explains a job in the ledger. Cost: simulates the queue once and searches for moves.
-pub(crate) fn answer(
+pub(crate) fn explain_job(
     world: World<'_>,
     rules: Rules<'_>,
     name: JobName,
@@ -59,61 +60,95 @@ pub(crate) fn answer(
         let fault = found.map_or("its record cannot be parsed", |record| record.fault);
         return Ok(format!("{name} cannot be placed: {fault}"));
     };
-    let (job, id) = (&ledger.jobs[index], JobId(index as u64));
+    let job = &ledger.jobs[index];
     let mut state = MachineState::of(world, rules.site, &HashSet::new(), &mut shaper)?;
-    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
-    let holds = |state: &MachineState| {
-        let held = state.planner.machine().placement(id);
-        held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
-    };
-    if job.phase != Phase::Pending {
-        return Ok(format!("{name} holds {}", holds(&state)));
+    if let Some(line) = status_line(world, &state, index) {
+        return Ok(line);
     }
-    match state.unplaceable.iter().find(|(other, _)| *other == index) {
-        Some((_, Obstacle::Never(fault))) => {
-            return Ok(format!("{name} cannot be placed: {fault}"));
-        }
-        Some((_, Obstacle::Reserved)) => return Ok(notes::reserved(world).as_str().to_string()),
-        None => {}
-    }
-    let named = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
-    let asked = match (&state.roles[index], request(config, job, &mut shaper)) {
+    let request = match (&state.roles[index], request(config, job, &mut shaper)) {
         (_, Err(fault)) => return Ok(format!("{name} cannot be placed: {fault}")),
         (Role::Waits(request), _) => *request,
-        (Role::Opened, _) => return Ok(format!("{name} may start on {}", named())),
-        (Role::Preempting, _) => {
-            return Ok(format!("{name} will start on {} once jobs there are preempted", named()));
-        }
-        (Role::Held, _) => return Ok(format!("{name} is held")),
-        (Role::Obstructed(fault), _) => return Ok(format!("{name} will be placed again: {fault}")),
-        (Role::Apart, _) => {
-            return Ok(format!("{name} is waiting for Slurm: {}", shown(&job.reason)));
-        }
-        (_, Ok(request)) => request,
+        (role, Ok(request)) => match role_line(job, role) {
+            Some(line) => return Ok(line),
+            None => request,
+        },
     };
     let mut limits = Limits::new(rules, ledger);
-    let starting = |role: &Role| matches!(role, Role::Opened | Role::Preempting);
-    let roles = state.roles.iter().zip(&ledger.jobs);
-    roles.filter(|(role, _)| starting(role)).for_each(|(_, job)| limits.take(job));
-    if let Some(limit) = limits.over(job) {
+    for (role, job) in state.roles.iter().zip(&ledger.jobs) {
+        if matches!(role, Role::Opened | Role::Preempting) {
+            limits.reserve(job);
+        }
+    }
+    if let Some(limit) = limits.exceeded_by(job) {
         return Ok(format!("{name} cannot start yet: limit {limit}"));
     }
     queue(world, rules.site, &mut state, &mut limits);
     while state.planner.start_next()?.is_some() {}
-    if state.planner.machine().placement(id).is_some() {
-        return Ok(format!("{name} may start now on {}", holds(&state)));
+    let planner = &state.planner;
+    let id = JobId(index as u64);
+    if planner.machine().placement(id).is_some() {
+        return Ok(format!("{name} may start now on {}", placement(config, planner, id)));
     }
-    // The start that the scheduler has reserved, or else the one if each job runs until its limit.
-    let (planner, standing) = (&state.planner, state.planner.standing());
-    let reserved = PlannedStart::of(standing.as_ref(), id, Time::MAX);
-    let planned = if reserved.is_some() {
-        planner.planned(standing.as_ref(), id)
-    } else {
-        let starts = planner.starts(&config.scheduler).map_err(SlurmError::Config)?;
-        starts.get(&id).map(|&at| PlannedStart { at: Time(at), place: None })
+    let context = Context {
+        moved: MAX_MOVES,
+        queued: Queued::Kept,
+        planned: planned_start(config, planner, id)?,
     };
-    let context = Context { moved: MOVED, queued: Queued::Kept, planned };
-    let snapshot = planner.snapshot(&asked);
-    let (_, lines) = explainer(world, |one| one.explain(&snapshot, &asked, &context));
+    let snapshot = planner.snapshot(&request);
+    let (_, lines) = explainer(world, |one| one.explain(&snapshot, &request, &context));
     Ok(lines.join("\n"))
+}
+
+/// Describes a job that holds nodes or cannot be placed. Otherwise, returns `None`.
+fn status_line(world: World<'_>, state: &MachineState, index: usize) -> Option<String> {
+    let World { config, ledger, .. } = world;
+    let job = &ledger.jobs[index];
+    let name = job.name;
+    if job.phase != Phase::Pending {
+        let boxes = placement(config, &state.planner, JobId(index as u64));
+        return Some(format!("{name} holds {boxes}"));
+    }
+    let (_, obstacle) = state.unplaceable.iter().find(|(other, _)| *other == index)?;
+    Some(match obstacle {
+        Obstacle::Never(fault) => format!("{name} cannot be placed: {fault}"),
+        Obstacle::Reserved => notes::reserved_note(world).as_str().to_string(),
+    })
+}
+
+/// Describes a job with a valid request that is not waiting for a box. Otherwise, returns `None`.
+fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
+    let name = job.name;
+    let nodes = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
+    match role {
+        Role::Opened => Some(format!("{name} may start on {}", nodes())),
+        Role::Preempting => {
+            Some(format!("{name} will start on {} once jobs there are preempted", nodes()))
+        }
+        Role::Held => Some(format!("{name} is held")),
+        Role::Obstructed(fault) => Some(format!("{name} will be placed again: {fault}")),
+        Role::Ineligible => Some(format!("{name} is waiting for Slurm: {}", shown(&job.reason))),
+        Role::Holds | Role::Requeued | Role::Ungated | Role::Waits(_) => None,
+    }
+}
+
+/// Describes the boxes that a job holds.
+fn placement(config: &Config, planner: &Planner, id: JobId) -> String {
+    let words = |cuboid: &Cuboid| explain::words(&config.grid, cuboid);
+    let held = planner.machine().placement(id);
+    held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
+}
+
+/// Returns the start that the scheduler has reserved, or else the one if each job runs until its
+/// time limit.
+fn planned_start(
+    config: &Config,
+    planner: &Planner,
+    id: JobId,
+) -> Result<Option<PlannedStart>, SlurmError> {
+    let standing = planner.standing();
+    if PlannedStart::of(standing.as_ref(), id, Time::MAX).is_some() {
+        return Ok(planner.planned(standing.as_ref(), id));
+    }
+    let starts = planner.starts(&config.scheduler()).map_err(SlurmError::Planner)?;
+    Ok(starts.get(&id).map(|&at| PlannedStart { at: Time(at), place: None }))
 }

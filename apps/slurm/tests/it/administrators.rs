@@ -6,9 +6,9 @@ use std::time::Duration;
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
 
-on_each_release! { a_site_with_lists_of_its_own long_names_of_nodes }
+on_each_release! { lists_of_the_site_are_kept long_node_names_are_compressed }
 
-fn a_site_with_lists_of_its_own(release: Release) {
+fn lists_of_the_site_are_kept(release: Release) {
     let options = Options::default().machine("mesh:2x2").conf(
         "Licenses=matlab:4\nJobSubmitPlugins=require_timelimit\n\
          PartitionName=debug Nodes=n[00-01] OverSubscribe=EXCLUSIVE",
@@ -17,62 +17,59 @@ fn a_site_with_lists_of_its_own(release: Release) {
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
     let folder = cluster.path().display().to_string();
     let program = format!("{} {folder}/pavior.toml", cluster.program());
-    let check = |cluster: &Cluster| cluster.good(&format!("{program} check"));
+    let check = |cluster: &Cluster| cluster.run(&format!("{program} check"));
     cluster.start_daemon();
-    let licences = "Licenses=matlab:4,pavior:1";
-    let missing = format!("change the Licenses line to {licences}, and restart slurmctld");
-    cluster.until(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
+    let licenses = "Licenses=matlab:4,pavior:1";
+    let missing = format!("change the Licenses line to {licenses}, and restart slurmctld");
+    cluster.wait_for(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
     let found = check(&cluster);
     let plugins = "JobSubmitPlugins=require_timelimit,lua";
     let advice = "jobs in partition debug start on the machine's nodes without the gate";
-    for words in [licences, plugins, advice] {
+    for words in [licenses, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
     // The lines that install prints and writes preserve the site's own entries.
-    let told = cluster.good(&format!("{program} install {folder}"));
+    let told = cluster.run(&format!("{program} install {folder}"));
     let lines = std::fs::read_to_string(cluster.path().join("slurm.conf.lines")).unwrap();
-    for line in [licences, plugins] {
+    for line in [licenses, plugins] {
         assert!(told.contains(line) && lines.contains(&format!("{line}\n")), "{told}{lines}");
     }
     let conf = format!("{folder}/slurm.conf");
-    cluster.good(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
-    cluster.good(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
+    cluster.run(&format!("sed -i '/^Licenses/d; /^JobSubmitPlugins/d' {conf}"));
+    cluster.run(&format!("grep -v '^#' {folder}/slurm.conf.lines >>{conf}"));
     restart(&cluster);
     // The daemon recovers without a restart, and a plugin before lua does not hide the gate.
-    cluster.until("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
+    cluster.wait_for("scontrol show reservation -o", 30, |text| text.contains("=pavior "));
     let found = check(&cluster);
     assert!(found.contains("faults: []"), "{found}");
     let total = "scontrol show licenses matlab | grep -c Total=4";
-    assert_eq!(cluster.good(total), "1");
-    ungated_partitions_and_arrays_are_told(&cluster, &program);
-    // Early versions added such lines below the site's own.
-    cluster.good(&format!("echo Licenses=pavior:1 >>{conf}"));
+    assert_eq!(cluster.run(total), "1");
+    why_names_ungated_partitions_and_arrays(&cluster, &program);
+    // A second line hides the site's own.
+    cluster.run(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);
-    assert!(found.contains("2 lines set Licenses") && found.contains(licences), "{found}");
+    assert!(found.contains("2 lines set Licenses") && found.contains(licenses), "{found}");
 }
 
 /// Restarts slurmctld, which reads plugins only at startup.
 fn restart(cluster: &Cluster) {
-    let folder = cluster.path().display();
-    cluster.good(&format!(
-        "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
-    ));
+    cluster.stop_slurmctld();
     std::thread::sleep(Duration::from_secs(2));
     cluster.start_slurmctld();
 }
 
-fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
+fn why_names_ungated_partitions_and_arrays(cluster: &Cluster, program: &str) {
     let sleeps = "sbatch --parsable -o /dev/null -t 5";
-    let debug = cluster.good(&format!("{sleeps} -p debug -N2 --wrap 'sleep 300'"));
-    cluster.until_runs(&debug, 30);
+    let debug = cluster.run(&format!("{sleeps} -p debug -N2 --wrap 'sleep 300'"));
+    cluster.wait_until_running(&debug, 30);
     let array = format!("{sleeps} --comment=shape=2x2 --array=1-3 --wrap 'sleep 1'");
-    let array = cluster.good(&array);
-    cluster.until("squeue -h -r -t PD -o %i | wc -l", 20, |count| count == "3");
+    let array = cluster.run(&array);
+    cluster.wait_for("squeue -h -r -t PD -o %i | wc -l", 20, |count| count == "3");
     for name in [array.clone(), format!("'{array}_[1-3]'")] {
-        let told = cluster.good(&format!("{program} why {name}"));
+        let told = cluster.run(&format!("{program} why {name}"));
         let lines = [
-            format!("Array {array} has 3 waiting and 0 running tasks."),
+            format!("Array {array}: 3 waiting, 0 running."),
             "Jobs in partition debug start on the same nodes without the gate".to_string(),
             format!("job {debug} in partition debug"),
         ];
@@ -80,26 +77,26 @@ fn ungated_partitions_and_arrays_are_told(cluster: &Cluster, program: &str) {
     }
     // A dry run exits by itself and reports that nothing was changed.
     let line = format!("timeout 100 {program} --dry-run 2>&1");
-    let log = cluster.good(&line);
+    let log = cluster.run(&line);
     assert!(log.trim().lines().last().unwrap().contains("dry run: nothing was changed"), "{log}");
-    cluster.good(&format!("scancel {debug} {array}"));
-    cluster.until_empty(30);
+    cluster.run(&format!("scancel {debug} {array}"));
+    cluster.wait_until_empty(30);
 }
 
 /// Tests 150 nodes with long names. Two lists of these nodes on one line exceed 4,095 bytes.
-fn long_names_of_nodes(release: Release) {
+fn long_node_names_are_compressed(release: Release) {
     let options = Options::default().machine("mesh:15x10").prefix("compute-no");
     let what = "150 nodes with long names";
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
     cluster.start_daemon();
     let job = cluster.submit("15x10-long", "--comment=shape=15x10", 20.0);
-    cluster.until_runs(&job, 30);
-    let shown = cluster.good(&format!("scontrol show job -o {job}"));
+    cluster.wait_until_running(&job, 30);
+    let shown = cluster.run(&format!("scontrol show job -o {job}"));
     assert!(shown.contains("NodeList=compute-no[000-149]"), "{shown}");
     let ranks = (0..150).map(|node| format!("compute-no{node:03}")).collect::<Vec<_>>().join(",");
     assert!(shown.contains(&format!("=pavior:box=15x10@0,0;ranks={ranks} ")), "{shown}");
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     assert!(!log.contains("change rejected"), "{log}");
-    cluster.good(&format!("scancel {job}"));
-    cluster.until_empty(30);
+    cluster.run(&format!("scancel {job}"));
+    cluster.wait_until_empty(30);
 }

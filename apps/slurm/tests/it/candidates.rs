@@ -21,14 +21,14 @@ fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
     );
-    cluster.good(&line)
+    cluster.run(&line)
 }
 
 /// Returns the numbers of a job's nodes.
 fn nodes(cluster: &Cluster, job: &str) -> Vec<u32> {
-    cluster.until_runs(job, 30);
-    let list = cluster.good(&format!("squeue -h -j {job} -o %N"));
-    let names = cluster.good(&format!("scontrol show hostnames {list}"));
+    cluster.wait_until_running(job, 30);
+    let list = cluster.run(&format!("squeue -h -j {job} -o %N"));
+    let names = cluster.run(&format!("scontrol show hostnames {list}"));
     names.lines().map(|name| name[1..].parse().unwrap()).collect()
 }
 
@@ -36,15 +36,15 @@ fn demands_and_reservations(release: Release) {
     let Some(mut cluster) = Cluster::start("demands", release, unlike()) else { return };
     cluster.start_daemon();
     demands(&cluster);
-    cluster.good("scancel -u root");
-    cluster.until_idle(60);
+    cluster.run("scancel -u root");
+    cluster.wait_until_idle(60);
     reservations(&cluster);
-    cluster.good("scancel -u root");
-    cluster.until_empty(60);
+    cluster.run("scancel -u root");
+    cluster.wait_until_empty(60);
     // Without the reservation, every job would start by itself.
-    cluster.good("scontrol delete ReservationName=pavior");
+    cluster.run("scontrol delete ReservationName=pavior");
     let shown = "scontrol show reservation -o";
-    cluster.until(shown, 20, |text| text.contains("ReservationName=pavior "));
+    cluster.wait_for(shown, 20, |text| text.contains("ReservationName=pavior "));
     assert!(cluster.end_daemon());
 }
 
@@ -61,22 +61,22 @@ fn demands(cluster: &Cluster) {
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
     let comment = format!("scontrol show job {waits}");
-    let told = cluster.until(&comment, 30, |text| text.contains("In the way"));
+    let told = cluster.wait_for(&comment, 30, |text| text.contains("In the way"));
     assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
     // Every row and column contains a node that the job excludes.
     let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");
     let comment = format!("scontrol show job {never}");
-    cluster.until(&comment, 30, |text| text.contains("not placed: no box of its shape"));
-    cluster.good(&format!("scancel {never}"));
-    cluster.good(&format!("scancel {anywhere}"));
+    cluster.wait_for(&comment, 30, |text| text.contains("not placed: no box of its shape"));
+    cluster.run(&format!("scancel {never}"));
+    cluster.run(&format!("scancel {anywhere}"));
     let held = nodes(cluster, &waits);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");
 }
 
 fn reservations(cluster: &Cluster) {
     let make = "scontrol create reservation Users=root Duration=60";
-    cluster.good(&format!("{make} ReservationName=exam StartTime=now Nodes=n[00-07]"));
-    cluster.good(&format!("{make} ReservationName=repair StartTime=now+10minutes Nodes=n[08-09]"));
+    cluster.run(&format!("{make} ReservationName=exam StartTime=now Nodes=n[00-07]"));
+    cluster.run(&format!("{make} ReservationName=repair StartTime=now+10minutes Nodes=n[08-09]"));
     let inside = submit(cluster, "2x2", "--reservation=exam -t 2");
     let held = nodes(cluster, &inside);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");
@@ -86,31 +86,30 @@ fn reservations(cluster: &Cluster) {
     let short = submit(cluster, "2x2", "-t 2");
     assert_eq!(nodes(cluster, &short), [8, 9, 12, 13]);
     let clear = |names: &[&str]| {
-        cluster.good("scancel -u root");
-        cluster.until_empty(60);
+        cluster.run("scancel -u root");
+        cluster.wait_until_empty(60);
         for name in names {
-            cluster.good(&format!("scontrol delete ReservationName={name}"));
+            cluster.run(&format!("scontrol delete ReservationName={name}"));
         }
     };
     clear(&["exam", "repair"]);
     // Jobs in the reservation may start before it and on other nodes.
     let flexible = format!("{make} ReservationName=flexi StartTime=now+10minutes Flags=FLEX");
-    cluster.good(&format!("{flexible} Nodes=n[00-01]"));
+    cluster.run(&format!("{flexible} Nodes=n[00-01]"));
     let inside = submit(cluster, "2x2", "--reservation=flexi -t 2");
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
     // Slurm would allocate the reserved nodes to any job of the reservation's users, but the daemon
     // gives them only to jobs that name the reservation.
-    cluster.good(&format!(
-        "{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"
-    ));
+    cluster
+        .run(&format!("{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"));
     let beside = submit(cluster, "2x2", "-t 2");
     assert_eq!(nodes(cluster, &beside), [8, 9, 12, 13]);
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     let closed = format!("\"event\":\"close\",\"job\":\"{beside}\"");
     assert!(!log.contains(&closed), "{}", cluster.log());
     let whole = submit(cluster, "4x4", "-t 2");
-    cluster.until(&format!("scontrol show job {whole}"), 30, |text| {
+    cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
         text.contains("; nodes of the magnetic reservation magnet need --reservation=magnet")
     });
     let named = submit(cluster, "2x2", "-t 2 --reservation=magnet");

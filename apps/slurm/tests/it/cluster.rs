@@ -1,77 +1,23 @@
 //! A toy cluster in a temporary directory, with the daemon.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, Permissions};
-use std::net::TcpListener;
+use std::fs::{OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Output};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::release::{Place, Release};
 
-/// Options for a cluster. By default, it has 64 identical nodes in an 8x8 mesh.
-#[derive(Clone, Default)]
-pub(crate) struct Options {
-    conf: String,
-    nodes: String,
-    toml: String,
-    machine: Option<&'static str>,
-    prefix: &'static str,
-    accounting: bool,
-    files: Vec<(&'static str, String)>,
-}
+mod options;
+mod ports;
+mod slot;
 
-impl Options {
-    /// Adds lines to slurm.conf, which replace lines of `cluster.sh` with the same key. A partition
-    /// replaces one with the same name.
-    pub(crate) fn conf(mut self, lines: &str) -> Options {
-        self.conf = format!("{}\n{lines}", self.conf).trim().to_string();
-        self
-    }
-
-    /// Adds properties to some nodes, for example `Feature=fast Gres=board:2 CPUs=4 RealMemory=500`
-    /// to `n[00-07]`. GRES require a gres.conf file and `GresTypes` in slurm.conf; `gpu` also
-    /// requires device files. Nodes with a `State=` are not started.
-    pub(crate) fn nodes(mut self, names: &str, has: &str) -> Options {
-        self.nodes = format!("{}\n{names} {has}", self.nodes).trim().to_string();
-        self
-    }
-
-    /// Adds lines to pavior.toml, which replace lines with the same key.
-    pub(crate) fn toml(mut self, lines: &str) -> Options {
-        self.toml = format!("{}\n{lines}", self.toml).trim().to_string();
-        self
-    }
-
-    /// Sets the machine. Its nodes are named n00, n01 and so on, or n000 if it has more than 100.
-    pub(crate) fn machine(mut self, machine: &'static str) -> Options {
-        self.machine = Some(machine);
-        self
-    }
-
-    /// Sets the prefix of node names, by default `n`.
-    pub(crate) fn prefix(mut self, prefix: &'static str) -> Options {
-        self.prefix = prefix;
-        self
-    }
-
-    /// Adds slurmdbd and MariaDB. Alice and Bob use the account toy.
-    pub(crate) fn accounting(mut self) -> Options {
-        self.accounting = true;
-        self
-    }
-
-    /// Adds a file next to slurm.conf before Slurm starts. Scripts are made executable. In the file
-    /// and in slurm.conf, `@DIR@` stands for the folder.
-    pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
-        self.files.push((name, text.to_string()));
-        self
-    }
-}
+pub(crate) use options::Options;
+use ports::Ports;
+use slot::Slot;
 
 /// The user who runs a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,39 +46,17 @@ pub(crate) struct Cluster {
     release: Release,
     nodes: u16,
     ports: Ports,
-    _turn: Turn,
+    _slot: Slot,
 }
-
-/// One of three slots for running clusters. More clusters of 64 nodes would overload a small host.
-struct Turn;
 
 /// The name of jobs that make slurmctld save its state.
 const HELD: &str = "makes-it-write";
-
-static RUNNING: Mutex<u32> = Mutex::new(0);
-static ENDED: Condvar = Condvar::new();
-
-impl Turn {
-    fn wait() -> Turn {
-        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let full = |running: &mut u32| *running == 3;
-        *ENDED.wait_while(running, full).unwrap_or_else(PoisonError::into_inner) += 1;
-        Turn
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
-        ENDED.notify_one();
-    }
-}
 
 impl Cluster {
     /// Starts a cluster for a test. If the release, or the permission to start it, is missing,
     /// reports this and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
-        let turn = Turn::wait();
+        let slot = Slot::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
         let place = match Place::open(release, options.accounting, folder.path()) {
             Ok(place) => place,
@@ -148,7 +72,7 @@ impl Cluster {
         let ports = Ports::free(nodes + 3);
         let port = ports.first;
         let daemons = BTreeMap::new();
-        let cluster = Cluster { place, daemons, folder, release, nodes, ports, _turn: turn };
+        let cluster = Cluster { place, daemons, folder, release, nodes, ports, _slot: slot };
         let program = cluster.program();
         let own = env!("CARGO_BIN_EXE_pavior-slurm");
         // On the same file system, a hard link is enough.
@@ -174,7 +98,7 @@ impl Cluster {
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{said}{}", cluster.log());
-        eprintln!("{what}: {}", cluster.good("slurmctld -V"));
+        eprintln!("{what}: {}", cluster.run("slurmctld -V"));
         Some(cluster)
     }
 
@@ -217,7 +141,7 @@ impl Cluster {
     }
 
     /// Runs a shell command as root, which must succeed, and returns its output.
-    pub(crate) fn good(&self, line: &str) -> String {
+    pub(crate) fn run(&self, line: &str) -> String {
         let output = self.shell(line, false);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{line}: {text}");
@@ -228,25 +152,25 @@ impl Cluster {
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
             format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
-        self.good(&line)
+        self.run(&line)
     }
 
     /// Waits until slurmctld has saved that a job is running. A later job, which is canceled, makes
     /// it save its state. A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats
     /// it.
-    pub(crate) fn until_written(&self, job: &str) {
+    pub(crate) fn wait_until_saved(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
-        let held = self.good(&line);
-        self.good(&format!("scancel {held}"));
+        let held = self.run(&line);
+        self.run(&format!("scancel {held}"));
         let written = format!("$(stat -c %Y {}/state/job_state)", self.path().display());
         let start = format!("$(date +%s -d \"$(squeue -h -j {job} -o %S)\")");
         let line = format!("[ {written} -gt $(({start} + 1)) ] && echo written");
-        self.until(&line, 60, |text| text == "written");
+        self.wait_for(&line, 60, |text| text == "written");
     }
 
     /// Waits until a command prints the expected text. `seconds` is the time that an idle host
     /// needs; the limit is ten times as long.
-    pub(crate) fn until(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait_for(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
             let output = self.shell(line, false);
@@ -259,21 +183,21 @@ impl Cluster {
         panic!("after {} s, `{line}` still prints `{last}`; {}", 10 * seconds, self.log());
     }
 
-    pub(crate) fn until_empty(&self, seconds: u64) {
-        self.until("squeue -h -o %i", seconds, str::is_empty);
+    pub(crate) fn wait_until_empty(&self, seconds: u64) {
+        self.wait_for("squeue -h -o %i", seconds, str::is_empty);
     }
 
-    pub(crate) fn until_gone(&self, job: &str, seconds: u64) {
-        self.until(&format!("squeue -h -j {job} -o %t"), seconds, str::is_empty);
+    pub(crate) fn wait_until_gone(&self, job: &str, seconds: u64) {
+        self.wait_for(&format!("squeue -h -j {job} -o %t"), seconds, str::is_empty);
     }
 
-    pub(crate) fn until_runs(&self, job: &str, seconds: u64) {
-        self.until(&format!("squeue -h -j {job} -o %t"), seconds, |text| text == "R");
+    pub(crate) fn wait_until_running(&self, job: &str, seconds: u64) {
+        self.wait_for(&format!("squeue -h -j {job} -o %t"), seconds, |text| text == "R");
     }
 
-    pub(crate) fn until_idle(&self, seconds: u64) {
+    pub(crate) fn wait_until_idle(&self, seconds: u64) {
         let all = self.nodes.to_string();
-        self.until("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
+        self.wait_for("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
     /// Returns the ends of the daemon's and slurmctld's logs, and the last notes to jobs.
@@ -292,7 +216,7 @@ impl Cluster {
     }
 
     /// Returns a job's record, which shows how it ended, and the lines about it in all Slurm logs.
-    pub(crate) fn said_of(&self, job: &str) -> String {
+    pub(crate) fn job_log(&self, job: &str) -> String {
         let folder = self.path().display();
         let line = format!(
             "cd {folder}; grep -hwE '(JobId=|job |job0*|\\[){job}' log/*.log | sort | tail -n 60; \
@@ -306,7 +230,7 @@ impl Cluster {
     /// a step is created before anything listens on it. If a starting slurmctld asks slurmd for its
     /// steps at this moment, slurmd assumes that the step is dead, and the job fails, with or
     /// without our daemon.
-    pub(crate) fn lost_its_script(&self, job: &str) -> bool {
+    pub(crate) fn has_lost_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
         self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
@@ -314,26 +238,27 @@ impl Cluster {
 
     /// Starts slurmctld and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
-        self.good(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
-        self.until("scontrol ping", 60, |text| text.contains("UP"));
+        self.run(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
+        self.wait_for("scontrol ping", 60, |text| text.contains("UP"));
         self.shell(&format!("scancel -n {HELD}"), false);
     }
 
-    pub(crate) fn kill_slurmctld(&self) {
-        self.kill("slurmctld");
+    /// Stops slurmctld, which saves its state, and waits for its exit.
+    pub(crate) fn stop_slurmctld(&self) {
+        let file = self.path().join("pid/slurmctld");
+        self.run(&format!(
+            "pid=$(cat {}) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null",
+            file.display()
+        ));
     }
 
     /// Sends SIGKILL to the process with the given pid file.
     pub(crate) fn kill(&self, program: &str) {
-        self.good(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
+        self.run(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
 
     pub(crate) fn start_slurmd(&self, node: &str) {
-        self.good(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
-    }
-
-    pub(crate) fn kill_slurmd(&self, node: &str) {
-        self.kill(node);
+        self.run(&format!("{0}/cluster.sh slurmd {0} {node}", self.path().display()));
     }
 
     pub(crate) fn start_daemon(&mut self) {
@@ -402,39 +327,5 @@ impl Cluster {
         let Some(mut daemon) = self.daemons.remove("pavior") else { return false };
         self.signal("pavior", "TERM");
         daemon.wait().is_ok_and(|status| status.success())
-    }
-}
-
-/// Consecutive free ports below the ephemeral range. File locks reserve them for this cluster among
-/// all test runs on this host.
-struct Ports {
-    first: u16,
-    _locks: Vec<File>,
-}
-
-impl Ports {
-    /// The number of ports that a lock reserves.
-    const BLOCK: u16 = 100;
-
-    fn free(count: u16) -> Ports {
-        let blocks = count.div_ceil(Ports::BLOCK);
-        // Each test run begins at a different port.
-        let begin = (std::process::id() % 120) as u16;
-        for block in (begin..120 - blocks).chain(0..begin) {
-            let locks: Vec<File> = (block..block + blocks).map_while(Ports::lock).collect();
-            let first = 20_000 + block * Ports::BLOCK;
-            let free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-            if locks.len() == usize::from(blocks) && (first..first + count).all(free) {
-                return Ports { first, _locks: locks };
-            }
-        }
-        panic!("no {count} free ports");
-    }
-
-    /// Locks the file for a block of ports.
-    fn lock(block: u16) -> Option<File> {
-        let path = std::env::temp_dir().join(format!("pavior-slurm-ports-{block}"));
-        let file = OpenOptions::new().write(true).create(true).truncate(false).open(path).ok()?;
-        file.try_lock().is_ok().then_some(file)
     }
 }

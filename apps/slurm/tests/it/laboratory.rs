@@ -17,7 +17,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
         .accounting();
     let what = "a small cluster of unlike nodes with accounting";
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    let version = cluster.good("slurmctld -V");
+    let version = cluster.run("slurmctld -V");
     let right = match cluster.release() {
         Release::Slurm22_05 => version.starts_with("slurm-wlm 22.05."),
         Release::Slurm24_11 => version.starts_with("slurm-wlm 24.11."),
@@ -25,7 +25,7 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
         Release::Testing => version.as_str() > "slurm-wlm 26.05",
     };
     assert!(right, "{version}");
-    let nodes = cluster.good("sinfo -h -N -p mesh -o '%N %f %G' | sort -u | xargs");
+    let nodes = cluster.run("sinfo -h -N -p mesh -o '%N %f %G' | sort -u | xargs");
     let none = "(null) (null)";
     assert_eq!(nodes, format!("n00 fast board:2 n01 fast board:2 n02 {none} n03 {none}"));
     let toml = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
@@ -35,11 +35,11 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
     for user in [User::Root, User::Alice, User::Bob] {
         assert!(cluster.shell_as(user, line).status.success(), "{user:?}");
     }
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     let line =
         "sacct -X -n -a -P -s CD -S now-1hour -E now+1hour -o user,account,nnodes | sort | xargs";
     let all = "alice|toy|2 bob|toy|2 root|root|2";
-    cluster.until(line, 20, |text| text == all);
+    cluster.wait_for(line, 20, |text| text == all);
     an_answer_has_one_time_and_one_place(&cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
     let folder = cluster.path().to_path_buf();
@@ -53,17 +53,17 @@ fn a_small_cluster_of_unlike_nodes(release: Release) {
 /// Checks that the explanation of a waiting job contains one time and one place.
 fn an_answer_has_one_time_and_one_place(cluster: &Cluster) {
     let line = "sbatch --parsable -o /dev/null -t 5 --comment=shape=";
-    let long = cluster.good(&format!("{line}2x2 --wrap 'sleep 300'"));
-    cluster.until_runs(&long, 30);
-    let waits = cluster.good(&format!("{line}2x1 --wrap 'sleep 1'"));
+    let long = cluster.run(&format!("{line}2x2 --wrap 'sleep 300'"));
+    cluster.wait_until_running(&long, 30);
+    let waits = cluster.run(&format!("{line}2x1 --wrap 'sleep 1'"));
     let config = cluster.path().join("pavior.toml");
-    let told = cluster.good(&format!("{} {} why {waits}", cluster.program(), config.display()));
+    let told = cluster.run(&format!("{} {} why {waits}", cluster.program(), config.display()));
     assert!(told.contains("it is planned to start at 20"), "{told}");
     assert!(told.contains(&format!("job {long} (4 nodes)")), "{told}");
     let years = told.split([' ', ',', '.']).filter(|word| word.starts_with("20")).count();
     assert_eq!((years, told.matches(" at 0,0").count()), (1, 1), "{told}");
-    cluster.good(&format!("scancel {long} {waits}"));
-    cluster.until_empty(30);
+    cluster.run(&format!("scancel {long} {waits}"));
+    cluster.wait_until_empty(30);
 }
 
 /// Returns the command lines of all processes that name a folder.

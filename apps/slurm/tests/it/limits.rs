@@ -23,11 +23,11 @@ fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u3
 
 /// Watches the jobs that match a filter until none are left. Returns the largest number that ran
 /// simultaneously, and the largest number that ran or had an open gate simultaneously.
-fn most_at_once(cluster: &Cluster, filter: &str) -> (usize, usize) {
+fn max_concurrent(cluster: &Cluster, filter: &str) -> (usize, usize) {
     let begun = Instant::now();
     let (mut running, mut open) = (0, 0);
     loop {
-        let now = cluster.good(&format!("squeue -h -r {filter} -o '%t %W'"));
+        let now = cluster.run(&format!("squeue -h -r {filter} -o '%t %W'"));
         if now.is_empty() {
             return (running, open);
         }
@@ -47,12 +47,12 @@ fn limits_and_holds(release: Release) {
         "add qos six GrpTRES=node=6",
         "modify user alice,bob set qos+=two,six",
     ] {
-        cluster.good(&format!("sacctmgr -i {line}"));
+        cluster.run(&format!("sacctmgr -i {line}"));
     }
-    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=six"));
+    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=six"));
     cluster.start_daemon();
     let array = submit(&cluster, User::Alice, "1x1", "--array=1-7%3", 3);
-    assert_eq!(most_at_once(&cluster, &format!("-j {array}")), (3, 3));
+    assert_eq!(max_concurrent(&cluster, &format!("-j {array}")), (3, 3));
     // The third job with QOS two waits, but does not block other jobs.
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
@@ -61,12 +61,13 @@ fn limits_and_holds(release: Release) {
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
-    cluster.until_runs(&bob, 20);
-    let (running, open) = most_at_once(&cluster, "-u alice");
+    cluster.wait_until_running(&bob, 20);
+    let (running, open) = max_concurrent(&cluster, "-u alice");
     assert_eq!((running, open), (2, 2), "{}", cluster.log());
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     let nodes = "sacct -X -n -a -P -S now-1hour -E now+1hour -q six -o start,end,nnodes";
-    let most = cluster.until(nodes, 20, |text| text.lines().count() == 3 && !text.contains("Unk"));
+    let most =
+        cluster.wait_for(nodes, 20, |text| text.lines().count() == 3 && !text.contains("Unk"));
     assert!(most_nodes(&most) == 6, "{most}");
     holds(&cluster);
 }
@@ -85,34 +86,34 @@ fn most_nodes(records: &str) -> u32 {
 fn holds(cluster: &Cluster) {
     let ran = submit(cluster, User::Alice, "4x2", "", 300);
     let waits = submit(cluster, User::Alice, "4x4", "", 1);
-    cluster.until_runs(&ran, 20);
+    cluster.wait_until_running(&ran, 20);
     // Alice may hold the job herself.
     let hold = cluster.shell_as(User::Alice, &format!("scontrol hold {waits}"));
     assert!(hold.status.success());
-    cluster.good(&format!("scontrol requeuehold {ran}"));
+    cluster.run(&format!("scontrol requeuehold {ran}"));
     let state = |job: &str| format!("squeue -h -j {job} -o '%t %Q %W'");
-    cluster.until(&state(&ran), 30, |text| text == "PD 0 pavior:1");
+    cluster.wait_for(&state(&ran), 30, |text| text == "PD 0 pavior:1");
     std::thread::sleep(Duration::from_secs(8));
     for job in [&ran, &waits] {
-        assert_eq!(cluster.good(&state(job)), "PD 0 pavior:1", "{}", cluster.log());
+        assert_eq!(cluster.run(&state(job)), "PD 0 pavior:1", "{}", cluster.log());
     }
     // A job with an open gate is held before it starts.
     let later = submit(cluster, User::Alice, "2x2", "-H", 1);
     let open = "ReqNodeList=n[00-01,04-05] Licenses=";
-    cluster.good(&format!("scontrol update JobId={later} {open}"));
-    cluster.until(&state(&later), 20, |text| text == "PD 0 pavior:1");
-    cluster.good(&format!("scontrol release {later}"));
+    cluster.run(&format!("scontrol update JobId={later} {open}"));
+    cluster.wait_for(&state(&later), 20, |text| text == "PD 0 pavior:1");
+    cluster.run(&format!("scontrol release {later}"));
     let release = cluster.shell_as(User::Alice, &format!("scontrol release {waits}"));
     assert!(release.status.success());
-    cluster.until_gone(&waits, 60);
-    cluster.until_gone(&later, 60);
-    cluster.good(&format!("scancel {ran}"));
-    cluster.until_empty(60);
+    cluster.wait_until_gone(&waits, 60);
+    cluster.wait_until_gone(&later, 60);
+    cluster.run(&format!("scancel {ran}"));
+    cluster.wait_until_empty(60);
 }
 
 /// Returns the name, state and number of nodes of all jobs.
 fn states(cluster: &Cluster) -> String {
-    cluster.good("squeue -h -o '%i %t %D' | sort -n | xargs")
+    cluster.run("squeue -h -o '%i %t %D' | sort -n | xargs")
 }
 
 fn preemption_by_qos(release: Release) {
@@ -121,31 +122,31 @@ fn preemption_by_qos(release: Release) {
     for line in
         ["add qos low", "add qos high preempt=low", "modify user alice,bob set qos+=low,high"]
     {
-        cluster.good(&format!("sacctmgr -i {line}"));
+        cluster.run(&format!("sacctmgr -i {line}"));
     }
-    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
     cluster.start_daemon();
     let low: Vec<String> =
         (0..3).map(|_| submit(&cluster, User::Alice, "2x2", "--qos=low", 300)).collect();
     // This job must not be preempted.
     let normal = submit(&cluster, User::Alice, "2x2", "", 300);
     for job in low.iter().chain([&normal]) {
-        cluster.until_runs(job, 20);
+        cluster.wait_until_running(job, 20);
     }
     let high = submit(&cluster, User::Bob, "4x2", "--qos=high", 4);
-    cluster.until_runs(&high, 60);
+    cluster.wait_until_running(&high, 60);
     // Two of the jobs make room for the box, and then wait behind the gate again.
     let gated = "squeue -h -t PD -o '%i %W' | grep -c pavior:1";
-    cluster.until(gated, 30, |count| count == "2");
-    assert_eq!(cluster.good(&format!("squeue -h -j {normal} -o %t")), "R");
-    cluster.until_gone(&high, 60);
+    cluster.wait_for(gated, 30, |count| count == "2");
+    assert_eq!(cluster.run(&format!("squeue -h -j {normal} -o %t")), "R");
+    cluster.wait_until_gone(&high, 60);
     for job in &low {
-        cluster.until_runs(job, 60);
+        cluster.wait_until_running(job, 60);
     }
     // No set of jobs makes room for this box, so none is preempted.
     submit(&cluster, User::Bob, "4x4", "--qos=high", 1);
     std::thread::sleep(Duration::from_secs(5));
-    let running = cluster.good("squeue -h -t R -o %i | wc -l");
+    let running = cluster.run("squeue -h -t R -o %i | wc -l");
     assert_eq!(running, "4", "{}; {}", states(&cluster), cluster.log());
 }
 
@@ -162,15 +163,15 @@ fn preemption_by_partition(release: Release) {
     cluster.start_daemon();
     let low: Vec<String> = (0..4).map(|_| submit(&cluster, User::Alice, "2x2", "", 300)).collect();
     for job in &low {
-        cluster.until_runs(job, 20);
+        cluster.wait_until_running(job, 20);
     }
     // The urgent job goes first, although this job has the same priority and arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
-    cluster.until_runs(&urgent, 60);
-    assert_eq!(cluster.good("squeue -h -t R -p mesh -o %i | wc -l"), "2", "{}", states(&cluster));
-    cluster.until_gone(&urgent, 60);
-    cluster.until("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
+    cluster.wait_until_running(&urgent, 60);
+    assert_eq!(cluster.run("squeue -h -t R -p mesh -o %i | wc -l"), "2", "{}", states(&cluster));
+    cluster.wait_until_gone(&urgent, 60);
+    cluster.wait_for("squeue -h -t R -p mesh -o %i | wc -l", 60, |count| count == "4");
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
     assert!(!log.contains("nodes held by two jobs"), "{log}");
 }

@@ -38,7 +38,7 @@ impl Observer {
         panic!("the observer cannot reach Slurm: {}", observer.get("/metrics"));
     }
 
-    fn ask(&self, request: &str) -> String {
+    fn send(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
@@ -48,13 +48,13 @@ impl Observer {
 
     /// Returns the whole response, including headers.
     pub(crate) fn get(&self, path: &str) -> String {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
     }
 
     fn post(&self, path: &str, body: &str) -> String {
         let head = "Host: 127.0.0.1:9322\r\nContent-Type: application/json";
         let length = body.len();
-        self.ask(&format!(
+        self.send(&format!(
             "POST {path} HTTP/1.1\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}"
         ))
     }
@@ -64,8 +64,8 @@ impl Observer {
     }
 
     /// Stops the observer. Returns true if it exits successfully.
-    fn ends(mut self, tell: impl FnOnce(u32)) -> bool {
-        tell(self.child.id());
+    fn stop(mut self, signal: impl FnOnce(u32)) -> bool {
+        signal(self.child.id());
         self.child.wait().unwrap().success()
     }
 }
@@ -92,10 +92,10 @@ const SQUEUE: &str = "runs 7 3 'n[0,1,4]' ''
     job 10 PD Priority 7 2 '' 'n[6-7]' N/A 1:00 100 '(null)' ''";
 
 #[test]
-fn an_observer_only_asks() {
+fn the_observer_changes_nothing() {
     let sinfo = IDLE.replace("|idle", "|$([ $node = 5 ] && echo allocated || echo idle)");
     let programs = Programs::new(&sinfo, SQUEUE);
-    programs.note_calls();
+    programs.record_calls();
     let observer = Observer::start(programs.command(&["--observe", "127.0.0.1:0"]));
     let state = observer.state();
     let of = |list: &str, id: &str| {
@@ -121,18 +121,19 @@ fn an_observer_only_asks() {
     assert!(slots["proven"] == true && slots["bound"] == count, "{slots}");
     assert!(observer.get("/v1/slots?shape=2xx").contains("side"));
     // The request comes from a page on another site whose name resolves to this host.
-    let stranger = observer.ask("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    let stranger = observer.send("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
-    hostile(&observer);
+    send_hostile_requests(&observer);
     // The observer runs a few more cycles and then ends.
     std::thread::sleep(Duration::from_secs(2));
     let kill = |pid: u32| {
         assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());
     };
-    assert!(observer.ends(kill));
+    assert!(observer.stop(kill));
     let calls = std::fs::read_to_string(programs.path().join("calls")).unwrap();
-    let asks = ["sinfo ", "squeue ", "scontrol show "];
-    let others = calls.lines().filter(|call| !asks.iter().any(|ask| call.starts_with(ask))).count();
+    let queries = ["sinfo ", "squeue ", "scontrol show "];
+    let others =
+        calls.lines().filter(|call| !queries.iter().any(|query| call.starts_with(query))).count();
     let count = calls.lines().count();
     assert!(count > 5, "{calls}");
     pavior_trials::attacked("slurm", "an observer changes something", count, others);
@@ -140,7 +141,7 @@ fn an_observer_only_asks() {
 }
 
 /// Checks that no response contains raw user text, and that no request causes a server error.
-fn hostile(observer: &Observer) {
+fn send_hostile_requests(observer: &Observer) {
     let paths = [
         "/v1/state",
         "/v1/queue",
@@ -173,14 +174,14 @@ fn hostile(observer: &Observer) {
 
 /// Opens an observer's page for a three-dimensional torus with 10,000 waiting jobs.
 #[test]
-fn ten_thousand_jobs_wait_on_a_torus() {
+fn the_page_shows_ten_thousand_waiting_jobs() {
     let Some(mut browser) = pavior_trials::Browser::start(1400, 900) else { return };
     let sinfo = "node=0; while [ $node -lt 512 ]; do
         echo \"n$node|idle|(null)|(null)|100|1|1:1:1|0\"; node=$((node + 1)); done";
     // The records come from a file, with a placeholder for the mark.
     let squeue = "sed \"s/@/$M/g\" \"$FOLDER/records\"";
     let programs = Programs::new(sinfo, squeue);
-    programs.lie_on("torus:8x8x8");
+    programs.set_machine("torus:8x8x8");
     let record = |id: u32, state: &str, nodes: u32, held: &str| {
         let rest = "p@(null)@(null)@0@(null)@(null)@N/A@0@1@1@*:*:*@0@@N/A@(null)@";
         let start = if held.is_empty() { "N/A" } else { "1000000" };
@@ -219,11 +220,11 @@ fn ten_thousand_jobs_wait_on_a_torus() {
 }
 
 /// Compares an ordinary user's page with the output of `squeue`.
-pub(crate) fn beside(cluster: &Cluster) {
+pub(crate) fn compare_with_squeue(cluster: &Cluster) {
     let all = "squeue -h -r -o '%i %t %Q %n %W %k'; scontrol show reservation -o; sinfo -h -N";
-    let before = cluster.good(all);
+    let before = cluster.run(all);
     let observer = Observer::start(cluster.observer());
-    let told = cluster.good("squeue -h -r -t PD -o %i");
+    let told = cluster.run("squeue -h -r -t PD -o %i");
     let state = observer.state();
     let waiting = state["waiting"].as_array().unwrap();
     let mut shown: Vec<&str> = waiting.iter().map(|one| one["id"].as_str().unwrap()).collect();
@@ -232,6 +233,6 @@ pub(crate) fn beside(cluster: &Cluster) {
     listed.sort_unstable();
     assert_eq!(shown, listed);
     std::thread::sleep(Duration::from_secs(2));
-    assert!(observer.ends(|_| cluster.signal("observer", "TERM")));
-    assert_eq!(cluster.good(all), before);
+    assert!(observer.stop(|_| cluster.signal("observer", "TERM")));
+    assert_eq!(cluster.run(all), before);
 }

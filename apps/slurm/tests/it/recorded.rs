@@ -5,13 +5,10 @@
 use std::path::PathBuf;
 
 use crate::cluster::{Cluster, Options};
+use crate::gate::ACCEPT;
 use crate::release::{Release, on_each_release};
 
-on_each_release! { an_answer_with_jobs_of_every_kind }
-
-/// A script that accepts every job.
-const ACCEPT: &str = "function slurm_job_submit() return slurm.SUCCESS end\n\
-                      function slurm_job_modify() return slurm.SUCCESS end\n";
+on_each_release! { squeue_output_for_all_kinds_of_jobs }
 
 /// The mark in recorded output.
 const MARK: &str = "0123456789abcdef0123456789abcdef";
@@ -21,28 +18,28 @@ const NOTES: &str = "#!/bin/sh\n\
                      printf %s \"$SQUEUE_FORMAT\" >@FOLDER@/format\n\
                      exec /usr/bin/squeue \"$@\"\n";
 
-fn an_answer_with_jobs_of_every_kind(release: Release) {
+fn squeue_output_for_all_kinds_of_jobs(release: Release) {
     let what = "squeue output with jobs of every kind";
     let options = Options::default().machine("mesh:4x4");
     let Some(cluster) = Cluster::start(what, release, options) else { return };
     let folder = cluster.path().display().to_string();
     let squeue = NOTES.replace("@FOLDER@", &folder);
     std::fs::write(cluster.path().join("squeue"), squeue).unwrap();
-    cluster.good(&format!("chmod 755 {folder}/squeue"));
+    cluster.run(&format!("chmod 755 {folder}/squeue"));
     let program = cluster.program();
-    cluster.good(&format!("PATH={folder}:$PATH {program} {folder}/pavior.toml --dry-run"));
+    cluster.run(&format!("PATH={folder}:$PATH {program} {folder}/pavior.toml --dry-run"));
     let format = std::fs::read_to_string(cluster.path().join("format")).unwrap();
     let format = format.replace(&format[..MARK.len()], MARK);
     let fields = format.matches('%').count();
     let count = jobs_of_every_kind(&cluster);
     let variables = format!("SLURM_TIME_FORMAT=%s SQUEUE_FORMAT='{format}'");
     let line = format!("{variables} squeue -h -r -p mesh >{folder}/answer");
-    cluster.good(&line);
+    cluster.run(&line);
     let answer = std::fs::read(cluster.path().join("answer")).unwrap();
     let text = String::from_utf8_lossy(&answer);
     assert_eq!(text.matches(MARK).count(), count * (fields + 1), "{text}");
     if let Some(folder) = std::env::var_os("PAVIOR_SLURM_RECORD") {
-        let version = cluster.good("slurmctld -V").replace("slurm-wlm ", "");
+        let version = cluster.run("slurmctld -V").replace("slurm-wlm ", "");
         let file = PathBuf::from(folder).join(format!("squeue-{version}.txt"));
         std::fs::write(file, answer).unwrap();
     }
@@ -57,7 +54,7 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
         let count = nodes.split(',').count();
         let options = format!("{options} -w {nodes} -N {count} --comment=\"{comment}\"");
         let job = cluster.submit("runs", &options, 600.0);
-        cluster.until_runs(&job, 20);
+        cluster.wait_until_running(&job, 20);
         job
     };
     let first = open("-t 5", "n00,n01,n04,n05", "shape=2x2");
@@ -65,12 +62,12 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
     open("", "n10", &format!("x\n{forged}"));
     // One job is suspended. Another was suspended for three seconds, so it ends that much later.
     let suspended = open("-t 5", "n03", "shape=1x1");
-    cluster.good(&format!("scontrol suspend {suspended}"));
+    cluster.run(&format!("scontrol suspend {suspended}"));
     let resumed = open("-t 5", "n02", "shape=1x1");
-    cluster.good(&format!("scontrol suspend {resumed}"));
+    cluster.run(&format!("scontrol suspend {resumed}"));
     std::thread::sleep(std::time::Duration::from_secs(3));
-    cluster.good(&format!("scontrol resume {resumed}"));
-    cluster.until_runs(&resumed, 20);
+    cluster.run(&format!("scontrol resume {resumed}"));
+    cluster.wait_until_running(&resumed, 20);
     let almost = &MARK[..MARK.len() - 1];
     let comments = [
         "shape=2x2 a\nb".to_string(),
@@ -81,16 +78,16 @@ fn jobs_of_every_kind(cluster: &Cluster) -> usize {
         "caf$(printf '\\377\\230')".into(),
         almost.into(),
     ];
-    let licence = "-L pavior:1";
+    let license = "-L pavior:1";
     for (serial, comment) in comments.iter().enumerate() {
         let nodes = if serial == 0 { 4 } else { 1 };
-        let options = format!("-H -N{nodes} {licence} --comment=\"{comment}\"");
+        let options = format!("-H -N{nodes} {license} --comment=\"{comment}\"");
         cluster.submit("held", &options, 0.0);
     }
-    cluster.submit("array", &format!("-H --array=1,3,5-6 -t 1-12:30 {licence}"), 0.0);
-    let later = format!("--begin=now+1000000 -t 1 {licence} --comment=shape=1x1");
+    cluster.submit("array", &format!("-H --array=1,3,5-6 -t 1-12:30 {license}"), 0.0);
+    let later = format!("--begin=now+1000000 -t 1 {license} --comment=shape=1x1");
     cluster.submit("later", &later, 0.0);
-    cluster.submit("after", &format!("-d afterok:{first} {licence} --comment="), 0.0);
-    cluster.good(&format!("sbatch -H -N1 {licence} : -N1 --wrap true"));
+    cluster.submit("after", &format!("-d afterok:{first} {license} --comment="), 0.0);
+    cluster.run(&format!("sbatch -H -N1 {license} : -N1 --wrap true"));
     4 + comments.len() + 4 + 2 + 2
 }

@@ -39,10 +39,10 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
-        cluster.said_of(&record.job).contains(&line)
+        cluster.job_log(&record.job).contains(&line)
     };
     let (lost, unheard) = match record.state.as_str() {
-        "FAILED" => (cluster.lost_its_script(&record.job), false),
+        "FAILED" => (cluster.has_lost_script(&record.job), false),
         "TIMEOUT" => (false, recovered()),
         _ => (false, false),
     };
@@ -70,7 +70,7 @@ fn nodes(list: &str) -> Vec<u32> {
 
 /// Checks that every allocation is a box of the shape at the start of the job name, on a mesh with
 /// `columns` columns, and that no two allocations overlap. Returns the number of allocations.
-pub(crate) fn judge(records: &[Record], columns: u32) -> usize {
+pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
     // A job that is requeued while ending is recorded twice, and so is a job whose end slurmctld
     // forgot when it was killed. The second record has the same start and a later end, but the
     // nodes were free from the first end on.

@@ -7,9 +7,9 @@ use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
 use crate::{observe, records};
 
-on_each_release! { from_the_first_look_to_the_removal }
+on_each_release! { from_observation_to_removal }
 
-fn from_the_first_look_to_the_removal(release: Release) {
+fn from_observation_to_removal(release: Release) {
     let what = "a daemon that is observed, doubled, upgraded and removed";
     let extra = "SchedulerParameters=bf_interval=1,batch_sched_delay=1";
     let options = Options::default().conf(extra);
@@ -17,19 +17,19 @@ fn from_the_first_look_to_the_removal(release: Release) {
     configure(&cluster);
     let mut load = Load::default();
     load.submit(&cluster, 6);
-    observe::beside(&cluster);
-    two_that_act(&mut cluster, &mut load);
-    one_of_two(&mut cluster, &mut load);
+    observe::compare_with_squeue(&cluster);
+    run_two_active_daemons(&mut cluster, &mut load);
+    run_daemons_with_a_lock(&mut cluster, &mut load);
     upgraded(&mut cluster, &mut load);
     removed(&mut cluster, &mut load);
     let all = records::read(&cluster);
     let placed: Vec<_> = all.into_iter().filter(|job| !job.name.contains("free")).collect();
-    records::judge(&placed, 8);
+    records::check_allocations(&placed, 8);
     let all = records::read(&cluster);
     for name in load.names {
         let of_name: Vec<_> = all.iter().filter(|job| job.name == name).collect();
         let done = of_name.iter().filter(|job| records::completed(&cluster, job)).count();
-        let said = || of_name.iter().map(|job| cluster.said_of(&job.job)).collect::<String>();
+        let said = || of_name.iter().map(|job| cluster.job_log(&job.job)).collect::<String>();
         assert_eq!(done, 1, "{name} completed {done} times: {}", said());
     }
 }
@@ -68,31 +68,31 @@ impl Load {
 
 /// Runs two active daemons, which no site should do. Slurm rejects a change if the job has changed
 /// since the daemon read it, so nothing goes wrong.
-fn two_that_act(cluster: &mut Cluster, load: &mut Load) {
+fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
     load.submit(cluster, 20);
-    cluster.until_empty(120);
+    cluster.wait_until_empty(120);
     cluster.kill_daemon_of("one");
     cluster.kill_daemon_of("two");
 }
 
 /// Checks that with a lock, only one daemon is active, and the other takes over if it is killed.
-fn one_of_two(cluster: &mut Cluster, load: &mut Load) {
+fn run_daemons_with_a_lock(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {
         let log = std::fs::read_to_string(cluster.path().join(format!("{name}.log")));
         log.unwrap_or_default().matches("\"event\":\"open\"").count()
     };
     load.submit(cluster, 1);
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     cluster.start_daemon_of("second");
     load.submit(cluster, 5);
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     assert_eq!((opens(cluster, "second"), opens(cluster, "first") >= 6), (0, true));
     cluster.kill_daemon_of("first");
     load.submit(cluster, 5);
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     assert!(opens(cluster, "second") >= 5, "the second daemon takes over");
     cluster.kill_daemon_of("second");
 }
@@ -103,7 +103,7 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon();
     load.submit(cluster, 10);
     // Packages also replace the old file with a new one.
-    cluster.good(&format!(
+    cluster.run(&format!(
         "cp {folder}/pavior-slurm {folder}/new && mv {folder}/new {folder}/pavior-slurm"
     ));
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
@@ -111,27 +111,25 @@ fn upgraded(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon();
     let log = format!("cat {folder}/pavior.log");
     // A signal that arrives before its handler is installed would kill the daemon.
-    cluster.until(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
+    cluster.wait_for(&log, 20, |text| text.matches("\"event\":\"started\"").count() == 2);
     // An invalid configuration changes nothing; a valid one is adopted.
-    cluster.good(&format!(
+    cluster.run(&format!(
         "cp {folder}/pavior.toml {folder}/good; echo 'wrong = 1' >>{folder}/pavior.toml"
     ));
     cluster.signal("pavior", "HUP");
-    cluster.until(&log, 20, |text| text.contains("configuration rejected"));
+    cluster.wait_for(&log, 20, |text| text.contains("configuration rejected"));
     cluster
-        .good(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
+        .run(&format!("sed 's/poll_ms = 200/poll_ms = 150/' {folder}/good >{folder}/pavior.toml"));
     cluster.signal("pavior", "HUP");
-    cluster.until(&log, 20, |text| text.contains("configuration reloaded"));
+    cluster.wait_for(&log, 20, |text| text.contains("configuration reloaded"));
     load.submit(cluster, 5);
     // slurmctld saves its state on exit, and a restart of its unit waits for that.
-    cluster.good(&format!(
-        "pid=$(cat {folder}/pid/slurmctld) && kill $pid && timeout 60 tail --pid=$pid -f /dev/null"
-    ));
+    cluster.stop_slurmctld();
     std::thread::sleep(Duration::from_secs(3));
-    cluster.good(&format!("{folder}/cluster.sh slurmctld {folder}"));
-    cluster.until("squeue -h -o %i", 30, |_| true);
+    cluster.run(&format!("{folder}/cluster.sh slurmctld {folder}"));
+    cluster.wait_for("squeue -h -o %i", 30, |_| true);
     load.submit(cluster, 5);
-    cluster.until_empty(120);
+    cluster.wait_until_empty(120);
 }
 
 /// Uninstalls everything under load. Slurm then schedules the waiting jobs itself, and all of them
@@ -145,14 +143,14 @@ fn removed(cluster: &mut Cluster, load: &mut Load) {
     }
     std::thread::sleep(Duration::from_millis(700));
     assert!(cluster.end_daemon());
-    let said = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    let said = cluster.run(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
     assert!(said.contains("the license reservation was removed"), "{said}");
     assert!(said.contains("job_submit.lua no longer calls the gate"), "{said}");
     assert!(!said.contains("still acts") && !Path::new(&format!("{folder}/pavior.lua")).exists());
     // Jobs no longer get a gate.
     load.submit_as(cluster, "2x2-free-late");
-    assert_eq!(cluster.good("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
-    cluster.until_empty(120);
-    let again = cluster.good(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
-    assert!(again.contains("0 waiting jobs") && again.contains("does not exist"), "{again}");
+    assert_eq!(cluster.run("squeue -h -r -t PD -o %W | sort -u | grep -c pavior || true"), "0");
+    cluster.wait_until_empty(120);
+    let again = cluster.run(&format!("{} {folder}/pavior.toml uninstall", cluster.program()));
+    assert!(again.contains("no longer gated: 0") && again.contains("does not exist"), "{again}");
 }

@@ -26,12 +26,12 @@ pub(crate) fn submit(
 }
 
 pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
-    cluster.good(&format!("squeue -h -j {job} -o '%t %r'"))
+    cluster.run(&format!("squeue -h -j {job} -o '%t %r'"))
 }
 
 /// Waits until a job's note contains some words.
 pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
-    cluster.until(&format!("scontrol show job {job}"), 30, |text| {
+    cluster.wait_for(&format!("scontrol show job {job}"), 30, |text| {
         text.lines().any(|line| line.contains("AdminComment=pavior") && line.contains(words))
     });
 }
@@ -72,14 +72,14 @@ fn dependencies(cluster: &Cluster) {
     let never = alice("2x2", &format!("-t 5 --dependency=afternotok:{first}"), 1);
     // A job that depends on another one does not reserve a box.
     let beside = alice("2x2", "-t 60", 1);
-    cluster.until_gone(&beside, 20);
+    cluster.wait_until_gone(&beside, 20);
     assert_eq!(state(cluster, &then), "PD Dependency");
-    cluster.until_gone(&then, 30);
-    assert_eq!(cluster.good(&format!("squeue -h -j {first} -o %t")), "");
+    cluster.wait_until_gone(&then, 30);
+    assert_eq!(cluster.run(&format!("squeue -h -j {first} -o %t")), "");
     let shown = format!("squeue -h -j {never} -o %r");
-    cluster.until(&shown, 20, |text| text == "DependencyNeverSatisfied");
-    cluster.good(&format!("scancel {never}"));
-    cluster.until_empty(20);
+    cluster.wait_for(&shown, 20, |text| text == "DependencyNeverSatisfied");
+    cluster.run(&format!("scancel {never}"));
+    cluster.wait_until_empty(20);
 }
 
 /// Changes the time limits of a waiting and a running job. Checks that `--time-min` is ignored.
@@ -87,7 +87,7 @@ fn time_limits(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
     let runs = alice("4x2", "-t 4", 300);
-    cluster.until_runs(&runs, 20);
+    cluster.wait_until_running(&runs, 20);
     let large = alice("4x4", "-t 5", 1);
     until_told(cluster, &large, "pavior: It needs 16 nodes");
     let late = alice("2x2", "-t 60", 1);
@@ -97,15 +97,15 @@ fn time_limits(cluster: &Cluster) {
     // The user shortens the job enough for it to be backfilled.
     let shorter = format!("scontrol update JobId={late} TimeLimit=1");
     assert!(cluster.shell_as(User::Alice, &shorter).status.success());
-    cluster.until_gone(&late, 20);
+    cluster.wait_until_gone(&late, 20);
     assert!(state(cluster, &least).starts_with("PD"));
     // The large job can no longer start that early.
-    cluster.good(&format!("scontrol update JobId={runs} TimeLimit=120"));
-    cluster.until_gone(&least, 20);
+    cluster.run(&format!("scontrol update JobId={runs} TimeLimit=120"));
+    cluster.wait_until_gone(&least, 20);
     assert!(state(cluster, &large).starts_with("PD"));
-    cluster.good(&format!("scancel {runs}"));
-    cluster.until_gone(&large, 30);
-    cluster.until_empty(20);
+    cluster.run(&format!("scancel {runs}"));
+    cluster.wait_until_gone(&large, 30);
+    cluster.wait_until_empty(20);
 }
 
 /// Suspends a job, which keeps its box for an unknown time. After it resumes, its end is later by
@@ -114,62 +114,62 @@ fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
     let job = alice("4x2", "-t 5", 300);
-    cluster.until_runs(&job, 20);
-    cluster.good(&format!("scontrol suspend {job}"));
+    cluster.wait_until_running(&job, 20);
+    cluster.run(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
     // The note contains no time.
     until_told(cluster, &large, "are free. In the way on");
     let beside = alice("2x2", "-t 60", 1);
-    cluster.until_gone(&beside, 20);
+    cluster.wait_until_gone(&beside, 20);
     stays(cluster, &large);
     assert!(state(cluster, &job).starts_with('S'));
-    cluster.good(&format!("scontrol resume {job}"));
+    cluster.run(&format!("scontrol resume {job}"));
     let seconds = |field: &str| {
         let line = format!("SLURM_TIME_FORMAT=%s squeue -h -j {job} -o {field}");
-        cluster.until(&line, 20, |text| text.parse::<u64>().is_ok()).parse::<u64>().unwrap()
+        cluster.wait_for(&line, 20, |text| text.parse::<u64>().is_ok()).parse::<u64>().unwrap()
     };
     let (start, end) = (seconds("%S"), seconds("%e"));
     assert!(end >= start + 300 + 3, "{start} to {end}");
-    let told = cluster.good(&format!("date -u -d @{end} +'start at %FT%TZ, on'"));
+    let told = cluster.run(&format!("date -u -d @{end} +'start at %FT%TZ, on'"));
     until_told(cluster, &large, &told);
-    cluster.good(&format!("scancel {job}"));
-    cluster.until_gone(&large, 30);
-    cluster.until_empty(20);
+    cluster.run(&format!("scancel {job}"));
+    cluster.wait_until_gone(&large, 30);
+    cluster.wait_until_empty(20);
 }
 
 /// Reserves all nodes for a repair in an hour. Shorter jobs run before it; the others wait and get
 /// a note with the reason.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
-    cluster.good(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
+    cluster.run(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
     let long = submit(cluster, User::Alice, "2x2", "-t 120", 1);
     let short = submit(cluster, User::Alice, "4x4", "-t 5", 1);
-    cluster.until_gone(&short, 30);
+    cluster.wait_until_gone(&short, 30);
     until_told(cluster, &long, "waiting for the end of a reservation");
     let (folder, program) = (cluster.path().display(), cluster.program());
-    let why = cluster.good(&format!("{program} {folder}/pavior.toml why {long}"));
+    let why = cluster.run(&format!("{program} {folder}/pavior.toml why {long}"));
     assert!(why.contains("the end of a reservation"), "{why}");
-    cluster.good("scontrol delete ReservationName=repair");
-    cluster.until_gone(&long, 30);
-    cluster.until_empty(20);
+    cluster.run("scontrol delete ReservationName=repair");
+    cluster.wait_until_gone(&long, 30);
+    cluster.wait_until_empty(20);
 }
 
 /// Checks that the job of the user with less past usage starts first.
 fn fair_share(cluster: &Cluster) {
     // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
-    cluster.until(shares, 100, |text| {
+    cluster.wait_for(shares, 100, |text| {
         let shares = text.split(' ').filter_map(|one| one.split_once('|')?.1.parse::<f64>().ok());
         let shares: Vec<f64> = shares.collect();
         shares.len() == 2 && shares[0] < shares[1]
     });
     let all = submit(cluster, User::Alice, "4x4", "-t 5", 4);
-    cluster.until_runs(&all, 20);
+    cluster.wait_until_running(&all, 20);
     let alice = submit(cluster, User::Alice, "4x4", "-t 5", 1);
     let bob = submit(cluster, User::Bob, "4x4", "-t 5", 3);
-    cluster.until_runs(&bob, 30);
+    cluster.wait_until_running(&bob, 30);
     assert!(state(cluster, &alice).starts_with("PD"), "{}", cluster.log());
-    cluster.until_empty(30);
+    cluster.wait_until_empty(30);
 }
 
 /// Configures a cluster whose nodes Slurm powers off after a few idle seconds. Four of them are
@@ -200,7 +200,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
 
 /// Waits until all nodes are off.
 pub(crate) fn until_off(cluster: &Cluster) {
-    cluster.until("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
+    cluster.wait_for("sinfo -h -o '%t=%D'", 60, |text| text == "idle~=16");
 }
 
 /// Checks that Slurm powers on a box's nodes.
@@ -208,15 +208,15 @@ fn nodes_that_are_powered_off(release: Release) {
     let what = "nodes that are powered off";
     let Some(mut cluster) = Cluster::start(what, release, powered(10, 60)) else { return };
     cluster.start_daemon();
-    cluster.until("sinfo -h -o %t", 60, |text| text.contains("idle%"));
+    cluster.wait_for("sinfo -h -o %t", 60, |text| text.contains("idle%"));
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 2);
     until_told(&cluster, &whole, "nodes being powered off (");
     // On a busy host, a node may take too long to boot, and Slurm marks it as down.
     let mended = "sinfo -h -N -t down -o %N | sort -u \
                   | xargs -r -I{} scontrol update NodeName={} State=RESUME >/dev/null 2>&1";
     let line = format!("{mended}; squeue -h -j {whole} -o %t");
-    cluster.until(&line, 180, |text| text == "R");
+    cluster.wait_for(&line, 180, |text| text == "R");
     until_told(&cluster, &whole, "box=4x4@0,0");
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }

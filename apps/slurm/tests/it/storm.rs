@@ -13,7 +13,7 @@ pub(crate) fn storms(cluster: &mut Cluster) {
         None => storm(cluster, 18, 12),
         Some(seeds) => {
             for seed in seeds {
-                eprintln!("seed {seed}: starting at {}", cluster.good("date +%T"));
+                eprintln!("seed {seed}: starting at {}", cluster.run("date +%T"));
                 storm(cluster, seed, 50);
             }
         }
@@ -51,13 +51,13 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         if round % 16 == 15 {
             // A killed slurmctld forgets jobs that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
-            cluster.kill_slurmctld();
+            cluster.kill("slurmctld");
             std::thread::sleep(Duration::from_millis(storm.below(3000)));
             cluster.start_slurmctld();
         }
     }
     storm.nodes_come_back(cluster);
-    cluster.until(FORGOTTEN, 60 + 6 * rounds, str::is_empty);
+    cluster.wait_for(FORGOTTEN, 60 + 6 * rounds, str::is_empty);
     let records = records::read(cluster);
     for (name, wanted) in storm.wanted {
         let of_name = records.iter().filter(|record| record.name == name);
@@ -89,7 +89,7 @@ impl Storm {
             // Slurm does not requeue interactive jobs when their nodes go down.
             1 => {
                 cluster
-                    .good(&format!("salloc -J {name} {options} sleep {seconds} >/dev/null 2>&1 &"));
+                    .run(&format!("salloc -J {name} {options} sleep {seconds} >/dev/null 2>&1 &"));
                 0
             }
             _ => {
@@ -104,15 +104,15 @@ impl Storm {
         let node = cluster.node(self.below(cluster.nodes().into()));
         match self.below(8) {
             0 | 1 => {
-                cluster.good(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
+                cluster.run(&format!("scontrol update NodeName={node} State=DRAIN Reason=test"));
             }
             2 | 3 => {
                 let running = "squeue -h -t R -o %i | shuf -n 1 | xargs -r scontrol requeue";
                 cluster.shell(running, false);
             }
             4 | 5 if !self.down.contains(&node) => {
-                cluster.kill_slurmd(&node);
-                cluster.good(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
+                cluster.kill(&node);
+                cluster.run(&format!("scontrol update NodeName={node} State=DOWN Reason=test"));
                 self.down.insert(node);
             }
             6 => self.nodes_come_back(cluster),
@@ -123,7 +123,7 @@ impl Storm {
     fn nodes_come_back(&mut self, cluster: &Cluster) {
         for node in std::mem::take(&mut self.down) {
             cluster.start_slurmd(&node);
-            cluster.good(&format!("scontrol update NodeName={node} State=RESUME"));
+            cluster.run(&format!("scontrol update NodeName={node} State=RESUME"));
         }
     }
 }

@@ -13,21 +13,21 @@ fn a_cluster_of_64_nodes(release: Release) {
     let Some(mut cluster) = Cluster::start(what, release, Options::default()) else { return };
     the_gate_holds(&cluster);
     cluster.start_daemon();
-    placed_and_told(&cluster);
-    wrong_nodes_are_given_back(&mut cluster);
+    jobs_start_in_boxes_and_get_notes(&cluster);
+    a_job_on_wrong_nodes_is_requeued(&mut cluster);
     obstacles_between_opening_and_start(&mut cluster);
-    a_job_that_cannot_start_is_not_waited_for(&cluster);
-    requeued_jobs_wait_a_while(&cluster);
+    a_job_that_cannot_start_does_not_block_others(&cluster);
+    requeued_jobs_wait_for_the_cooldown(&cluster);
     races::too_many_nodes_are_not_used(&mut cluster);
     races::a_node_goes_down(&cluster);
     races::interactive_jobs(&cluster);
     races::strangers_hold_nodes(&cluster);
     races::large_boxes_do_not_starve(&cluster);
-    slurm_goes_away_and_comes_back(&cluster);
+    a_job_that_ends_while_slurmctld_is_down_is_finished(&cluster);
     races::numbers_are_used_again(&cluster);
     storm::storms(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
-    let count = records::judge(&records::read(&cluster), 8);
+    let count = records::check_allocations(&records::read(&cluster), 8);
     assert!(count > 20, "{count} allocations");
     eprintln!("64 nodes: {count} allocations, all boxes of their shape, without overlaps");
     drop(cluster);
@@ -58,7 +58,7 @@ fn the_gate_holds(cluster: &Cluster) {
     let output = cluster.shell(line, true);
     let job = String::from_utf8(output.stdout).unwrap().trim().to_string();
     let shown = format!("squeue -h -j {job} -o '%t %r %D %W'");
-    cluster.until(&shown, 20, |text| text == "PD Licenses 16 pavior:1");
+    cluster.wait_for(&shown, 20, |text| text == "PD Licenses 16 pavior:1");
     for change in [
         format!("scontrol release {job}"),
         format!("scontrol update JobId={job} Comment=shape=1x1"),
@@ -70,91 +70,91 @@ fn the_gate_holds(cluster: &Cluster) {
     ] {
         assert!(!cluster.shell(&change, true).status.success(), "{change}");
     }
-    assert_eq!(cluster.good(&shown), "PD Licenses 16 pavior:1");
+    assert_eq!(cluster.run(&shown), "PD Licenses 16 pavior:1");
 }
 
 /// Checks that batch jobs, arrays and jobs with node counts start in boxes, and that waiting jobs
 /// get a note with the reason.
-fn placed_and_told(cluster: &Cluster) {
-    cluster.until("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
+fn jobs_start_in_boxes_and_get_notes(cluster: &Cluster) {
+    cluster.wait_for("squeue -h -n 4x4-gate -o %i", 30, str::is_empty);
     let whole = cluster.submit("8x8-whole", "--comment=shape=8x8 -t 5", 300.0);
-    cluster.until_runs(&whole, 30);
-    let told = cluster.good(&format!("scontrol show job {whole}"));
+    cluster.wait_until_running(&whole, 30);
+    let told = cluster.run(&format!("scontrol show job {whole}"));
     assert!(told.contains("AdminComment=pavior:box=8x8@0,0;ranks=n00,n01,"), "{told}");
     let next = cluster.submit("2x3-next", "--comment=shape=2x3", 0.5);
-    cluster.until(&format!("scontrol show job {next}"), 20, |text| {
+    cluster.wait_for(&format!("scontrol show job {next}"), 20, |text| {
         text.contains("pavior: It needs 6 nodes, but none are free; ")
     });
     let config = cluster.path().join("pavior.toml");
     let program = cluster.program();
-    let why = cluster.good(&format!("{program} {} why {next}", config.display()));
+    let why = cluster.run(&format!("{program} {} why {next}", config.display()));
     assert!(why.contains("It needs 6 nodes") || why.contains("may start"), "{why}");
-    cluster.good(&format!("scancel {whole}"));
+    cluster.run(&format!("scancel {whole}"));
     cluster.submit("1x2-array", "--array=0-5 -N2", 0.5);
     // The 11 nodes are rounded up to a 3x4 box.
     cluster.submit("3x4-count", "-N11", 0.5);
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let found = cluster.good(&format!("{program} {} check", config.display()));
+    let found = cluster.run(&format!("{program} {} check", config.display()));
     assert!(found.contains("faults: []"), "{found}");
 }
 
 /// Opens a gate on the wrong nodes. The job starts there and is requeued.
-fn wrong_nodes_are_given_back(cluster: &mut Cluster) {
+fn a_job_on_wrong_nodes_is_requeued(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let job = cluster.submit("wrong-nodes", "--comment=shape=2x2", 300.0);
     let open = "Licenses= Priority=4294967290";
-    cluster.good(&format!("scontrol update JobId={job} ReqNodeList=n00,n01,n02,n03 {open}"));
-    cluster.until_runs(&job, 20);
+    cluster.run(&format!("scontrol update JobId={job} ReqNodeList=n00,n01,n02,n03 {open}"));
+    cluster.wait_until_running(&job, 20);
     cluster.start_daemon();
-    cluster.until(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
+    cluster.wait_for(&format!("squeue -h -j {job} -o '%t %N'"), 60, |text| {
         text.starts_with("R ") && text != "R n[00-03]"
     });
-    cluster.good(&format!("scancel {job}"));
-    cluster.until_empty(60);
+    cluster.run(&format!("scancel {job}"));
+    cluster.wait_until_empty(60);
 }
 
 /// Drains a node, or names too few nodes, between the opening of a gate and the start of its job.
 /// The gate must close, and the job must be placed again.
 fn obstacles_between_opening_and_start(cluster: &mut Cluster) {
     cluster.kill_daemon();
-    cluster.good("scontrol update NodeName=n09 State=DRAIN Reason=test");
+    cluster.run("scontrol update NodeName=n09 State=DRAIN Reason=test");
     let drained = cluster.submit("2x2-drained", "--comment=shape=2x2", 0.5);
     let few = cluster.submit("2x3-few", "--comment=shape=2x3", 0.5);
     let open = "Licenses= Priority=4294967290";
     // The start is delayed so that the daemon sees the open gate.
-    cluster.good(&format!("scontrol update JobId={few} StartTime=now+9"));
-    cluster.good(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
-    cluster.good(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
+    cluster.run(&format!("scontrol update JobId={few} StartTime=now+9"));
+    cluster.run(&format!("scontrol update JobId={drained} ReqNodeList=n00,n01,n08,n09 {open}"));
+    cluster.run(&format!("scontrol update JobId={few} ReqNodeList=n16,n17 {open}"));
     cluster.start_daemon();
-    cluster.until_empty(60);
-    cluster.good("scontrol update NodeName=n09 State=RESUME");
+    cluster.wait_until_empty(60);
+    cluster.run("scontrol update NodeName=n09 State=RESUME");
 }
 
 /// Checks that a job that cannot start because of a partition limit does not block another one.
-fn a_job_that_cannot_start_is_not_waited_for(cluster: &Cluster) {
-    cluster.good("scontrol update PartitionName=mesh MaxTime=10");
+fn a_job_that_cannot_start_does_not_block_others(cluster: &Cluster) {
+    cluster.run("scontrol update PartitionName=mesh MaxTime=10");
     let long = cluster.submit("8x8-long", "--comment=shape=8x8 -t 20", 0.5);
     let short = cluster.submit("8x8-short", "--comment=shape=8x8 -t 5", 0.5);
-    cluster.until_gone(&short, 60);
-    cluster.good(&format!("scancel {long}"));
-    cluster.good("scontrol update PartitionName=mesh MaxTime=INFINITE");
-    cluster.until_empty(30);
+    cluster.wait_until_gone(&short, 60);
+    cluster.run(&format!("scancel {long}"));
+    cluster.run("scontrol update PartitionName=mesh MaxTime=INFINITE");
+    cluster.wait_until_empty(30);
 }
 
 /// Checks that a requeued job does not start again within 4.5 seconds.
-fn requeued_jobs_wait_a_while(cluster: &Cluster) {
+fn requeued_jobs_wait_for_the_cooldown(cluster: &Cluster) {
     let job = cluster.submit("3x2-again", "--comment=shape=3x2", 300.0);
     let state = format!("squeue -h -j {job} -o %t");
-    cluster.until(&state, 20, |text| text == "R");
-    cluster.good(&format!("scontrol requeue {job}"));
+    cluster.wait_for(&state, 20, |text| text == "R");
+    cluster.run(&format!("scontrol requeue {job}"));
     let requeued = SystemTime::now();
-    cluster.until(&state, 20, |text| text == "PD");
-    cluster.until(&state, 60, |text| text == "R");
+    cluster.wait_for(&state, 20, |text| text == "PD");
+    cluster.wait_for(&state, 60, |text| text == "R");
     assert!(requeued.elapsed().unwrap() > Duration::from_millis(4500), "restarted too early");
-    cluster.good(&format!("scancel {job}"));
-    cluster.until_empty(30);
+    cluster.run(&format!("scancel {job}"));
+    cluster.wait_until_empty(30);
 }
 
 /// Kills slurmctld while a job is running, and checks that the job's end is known afterwards.
@@ -162,20 +162,20 @@ fn requeued_jobs_wait_a_while(cluster: &Cluster) {
 /// slurmctld saves its state seconds after a change, so a kill loses newer changes: a job whose end
 /// was acknowledged but not yet saved would remain in the list of running jobs. Therefore, the job
 /// ends after the kill. Its node repeats the message until it is acknowledged.
-fn slurm_goes_away_and_comes_back(cluster: &Cluster) {
+fn a_job_that_ends_while_slurmctld_is_down_is_finished(cluster: &Cluster) {
     let end = cluster.path().join("end");
-    let over = cluster.good(&format!(
+    let over = cluster.run(&format!(
         "sbatch --parsable -o /dev/null -J 4x4-over --comment=shape=4x4 \
          --wrap 'until [ -e {} ]; do sleep 0.2; done'",
         end.display()
     ));
-    cluster.until_runs(&over, 20);
-    cluster.until_written(&over);
-    cluster.kill_slurmctld();
-    cluster.good(&format!("touch {}", end.display()));
+    cluster.wait_until_running(&over, 20);
+    cluster.wait_until_saved(&over);
+    cluster.kill("slurmctld");
+    cluster.run(&format!("touch {}", end.display()));
     std::thread::sleep(Duration::from_secs(6));
     cluster.start_slurmctld();
-    cluster.until_idle(90);
+    cluster.wait_until_idle(90);
     let after = cluster.submit("4x2-after", "--comment=shape=4x2", 0.5);
-    cluster.until_gone(&after, 60);
+    cluster.wait_until_gone(&after, 60);
 }

@@ -41,15 +41,15 @@ fn a_controller_fails_over(release: Release) {
     std::thread::sleep(Duration::from_secs(7));
     cluster.kill("slurmctld-one");
     // The second controller answers.
-    cluster.until("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
+    cluster.wait_for("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
     load(&cluster);
-    cluster.until(storm::FORGOTTEN, 300, str::is_empty);
-    cluster.good(&format!("{0}/cluster.sh slurmctld {0} one", cluster.path().display()));
-    cluster.until("scontrol ping", 60, |text| !text.contains("DOWN"));
+    cluster.wait_for(storm::FORGOTTEN, 300, str::is_empty);
+    cluster.run(&format!("{0}/cluster.sh slurmctld {0} one", cluster.path().display()));
+    cluster.wait_for("scontrol ping", 60, |text| !text.contains("DOWN"));
     load(&cluster);
-    cluster.until(storm::FORGOTTEN, 300, str::is_empty);
+    cluster.wait_for(storm::FORGOTTEN, 300, str::is_empty);
     let records = records::read(&cluster);
-    records::judge(&records, 4);
+    records::check_allocations(&records, 4);
     let done = records.iter().filter(|job| records::completed(&cluster, job)).count();
     assert!(done >= jobs, "{done} of {jobs} completed; {}", cluster.log());
     let log = std::fs::read_to_string(cluster.path().join("pavior.log")).unwrap();
@@ -64,16 +64,16 @@ fn a_node_does_not_wake(release: Release) {
     let what = "a node that does not boot";
     let Some(mut cluster) = Cluster::start(what, release, powered(3, 15)) else { return };
     until_off(&cluster);
-    cluster.good(&format!("touch {}/broken-n05", cluster.path().display()));
+    cluster.run(&format!("touch {}/broken-n05", cluster.path().display()));
     cluster.start_daemon();
     let whole = submit(&cluster, User::Alice, "4x4", "-t 5", 1);
-    cluster.until(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "CF");
+    cluster.wait_for(&format!("squeue -h -j {whole} -o %t"), 30, |text| text == "CF");
     let part = submit(&cluster, User::Alice, "4x2", "-t 5", 1);
-    cluster.until_gone(&part, 120);
+    cluster.wait_until_gone(&part, 120);
     until_told(&cluster, &whole, "it cannot start until the unavailable node in");
-    cluster.good(&format!("rm {}/broken-n05", cluster.path().display()));
-    cluster.good("scontrol update NodeName=n05 State=RESUME");
-    cluster.until_gone(&whole, 120);
+    cluster.run(&format!("rm {}/broken-n05", cluster.path().display()));
+    cluster.run("scontrol update NodeName=n05 State=RESUME");
+    cluster.wait_until_gone(&whole, 120);
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
@@ -97,34 +97,34 @@ fn grace_and_exemption(release: Release) {
         "add qos high preempt=low,fresh",
         "modify user alice,bob set qos+=low,fresh,high",
     ] {
-        cluster.good(&format!("sacctmgr -i {line}"));
+        cluster.run(&format!("sacctmgr -i {line}"));
     }
-    cluster.until("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
+    cluster.wait_for("scontrol show assoc_mgr flags=qos -o", 20, |text| text.contains("QOS=high"));
     cluster.start_daemon();
     let low = submit(&cluster, User::Alice, "4x4", "--qos=low -t 20", 300);
-    cluster.until_runs(&low, 30);
+    cluster.wait_until_running(&low, 30);
     let begun = Instant::now();
     let high = submit(&cluster, User::Bob, "4x4", "--qos=high -t 5", 1);
-    cluster.until_gone(&high, 60);
+    cluster.wait_until_gone(&high, 60);
     eprintln!("grace: the preempting job had ended after {} s", begun.elapsed().as_secs());
-    assert_eq!(cluster.good(&format!("squeue -h -j {low} -o %t")), "", "it was canceled");
+    assert_eq!(cluster.run(&format!("squeue -h -j {low} -o %t")), "", "it was canceled");
     let fresh = submit(&cluster, User::Alice, "4x4", "--qos=fresh -t 20", 300);
-    cluster.until_runs(&fresh, 30);
+    cluster.wait_until_running(&fresh, 30);
     let begun = Instant::now();
     let high = submit(&cluster, User::Bob, "4x4", "--qos=high -t 5", 1);
-    cluster.until_gone(&high, 90);
+    cluster.wait_until_gone(&high, 90);
     let waited = begun.elapsed().as_secs();
     assert!((20..70).contains(&waited), "exempt for {waited} s");
-    cluster.good("scancel -u alice");
-    cluster.until_empty(60);
+    cluster.run("scancel -u alice");
+    cluster.wait_until_empty(60);
     let line = "sbatch --parsable -o /dev/null -p other -N4 -t 9 --wrap 'sleep 300'";
-    let stranger = cluster.good(line);
-    cluster.until_runs(&stranger, 20);
+    let stranger = cluster.run(line);
+    cluster.wait_until_running(&stranger, 20);
     let waits = submit(&cluster, User::Bob, "4x4", "-t 5", 1);
     until_told(&cluster, &waits, &format!("job {stranger} in partition other"));
     assert!(state(&cluster, &waits).starts_with("PD"));
-    cluster.good(&format!("scancel {stranger}"));
-    cluster.until_empty(30);
+    cluster.run(&format!("scancel {stranger}"));
+    cluster.wait_until_empty(30);
 }
 
 /// Runs a storm on a 16x16 machine.
@@ -134,6 +134,6 @@ fn two_hundred_and_fifty_six_nodes(release: Release) {
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
     cluster.start_daemon();
     storm::storm(&mut cluster, 256, 50);
-    let count = records::judge(&records::read(&cluster), 16);
+    let count = records::check_allocations(&records::read(&cluster), 16);
     eprintln!("256 nodes: {count} allocations, all boxes of their shape, without overlaps");
 }

@@ -156,8 +156,8 @@ impl Job {
 
 /// Returns a job's request if its shape fits the machine.
 fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
-    let asked = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
-    let Ask::Shape(sides) = asked else { return None };
+    let ask = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
+    let Ask::Shape(sides) = ask else { return None };
     let request = Request::shape(sides);
     planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
 }
@@ -276,7 +276,9 @@ fn turn(folder: &Path, now: u64) -> Result<View, String> {
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, address] = &arguments[..] else { return Err("usage: FOLDER ADDRESS".into()) };
+    let [folder, address] = &arguments[..] else {
+        return Err("usage: folder FOLDER ADDRESS".into());
+    };
     let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
     let board = Arc::new(Board::new(turn(Path::new(folder), now())?));
     let site = site(Arc::clone(&board), Arc::new(registry("folder")));

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 
 use super::folder::{self, PaperError};
 use super::points::plain;
-use super::{Estimate, Evidence};
+use super::{Estimate, PointEvidence};
 use pavior::experiments::{Samples, Specification};
 
 /// A paper's readings, from `readings.toml`.
@@ -248,7 +248,7 @@ impl Readings {
         specification: &Specification,
         samples: &Samples,
     ) -> Result<Vec<Closeness>, PaperError> {
-        let evidence = Evidence::new(specification, samples);
+        let evidence = PointEvidence::new(specification, samples);
         let measured = self.reading.iter().map(|reading| self.measure(reading, &evidence));
         let all: Result<Vec<Closeness>, String> = measured.collect();
         let mut all = all.map_err(|reason| PaperError::new(folder::READINGS, reason))?;
@@ -256,7 +256,11 @@ impl Readings {
         Ok(all)
     }
 
-    fn measure(&self, reading: &Reading, evidence: &Evidence<'_>) -> Result<Closeness, String> {
+    fn measure(
+        &self,
+        reading: &Reading,
+        evidence: &PointEvidence<'_>,
+    ) -> Result<Closeness, String> {
         let (mut ratios, mut all, mut goals) = (Vec::new(), Vec::new(), Vec::new());
         for goal in &self.goal {
             let point = |strategy: &str| {

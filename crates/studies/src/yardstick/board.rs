@@ -23,7 +23,7 @@ const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
 /// boxes.
 const BEST: usize = 5;
 /// The maximum share of unfinished jobs. Runs with more are not compared.
-const UNDONE: f64 = 0.02;
+const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -84,9 +84,17 @@ pub struct Board {
     pub rows: Vec<Row>,
     /// The bounds of each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
-    /// The runs not compared because they left too many jobs unfinished: scenario, strategy,
-    /// scheduler, and number of unfinished jobs.
-    pub undone: Vec<(String, String, String, usize)>,
+    /// The runs that are not compared because they left too many jobs unfinished.
+    pub incomplete: Vec<IncompleteRun>,
+}
+
+/// A run that left too many jobs unfinished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncompleteRun {
+    /// The scenario.
+    pub scenario: String,
+    /// The strategy.
+    pub strategy: String,
 }
 
 /// The end times of the jobs in a run, in seconds, or `None` for jobs that never ended.
@@ -97,12 +105,9 @@ pub(super) struct Play {
 }
 
 impl Play {
-    fn undone(&self) -> usize {
-        self.ends.iter().filter(|end| end.is_none()).count()
-    }
-
     fn is_compared(&self) -> bool {
-        self.undone() as f64 <= UNDONE * self.ends.len() as f64
+        let unfinished = self.ends.iter().filter(|end| end.is_none()).count();
+        unfinished as f64 <= MAX_UNFINISHED_SHARE * self.ends.len() as f64
     }
 }
 
@@ -143,15 +148,16 @@ pub fn judge_all(
         .zip(&plays)
         .filter_map(|(instance, plays)| judge(instance, plays, effort))
         .collect();
-    let mut undone = Vec::new();
-    for (instance, plays) in instances.iter().zip(&plays) {
-        for play in plays.iter().filter(|play| !play.is_compared()) {
-            let names = (instance.name.clone(), play.strategy.clone(), play.scheduler.clone());
-            undone.push((names.0, names.1, names.2, play.undone()));
-        }
-    }
+    let incomplete = instances.iter().zip(&plays).flat_map(|(instance, plays)| {
+        let scenario = &instance.name;
+        plays.iter().filter(|play| !play.is_compared()).map(move |play| IncompleteRun {
+            scenario: scenario.clone(),
+            strategy: play.strategy.clone(),
+        })
+    });
+    let incomplete = incomplete.collect();
     let (rows, certificates): (Vec<Vec<Row>>, Vec<Certificate>) = judged.into_iter().unzip();
-    Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, undone })
+    Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, incomplete })
 }
 
 /// Executes the runs of each instance.

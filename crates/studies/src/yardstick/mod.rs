@@ -8,10 +8,10 @@ mod findings;
 mod parts;
 mod set;
 
-pub use board::{Board, Certificate, Row, in_boxes, judge_all, keeps_boxes, write};
-pub use findings::{Evidence, Findings, Judged};
+pub use board::{Board, Certificate, IncompleteRun, Row, in_boxes, judge_all, keeps_boxes, write};
+pub use findings::{BoardEvidence, Findings, Judged};
 pub use parts::{Parts, parts};
-pub use set::{Instance, Yardstick, YardstickError};
+pub use set::{Instance, ScenarioInfo, Yardstick, YardstickError};
 
 /// The amount of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,10 @@ use super::Effort;
 use super::bounds::Task;
 use crate::folder;
 
+/// The reason for rejecting jobs that depend on others.
+const NO_DEPENDENCIES: &str = "bounds and certificates hold for jobs with fixed submit times, not \
+                               for jobs that are submitted after others have ended (dependencies)";
+
 /// An error that prevents a scenario from being run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
@@ -35,6 +39,17 @@ pub struct Yardstick {
     scenario: Vec<Entry>,
 }
 
+/// A description of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct ScenarioInfo<'y> {
+    /// The name.
+    pub name: &'y str,
+    /// The purpose, as a sentence.
+    pub purpose: &'y str,
+    /// The log that contains the jobs, or `None` if they are generated.
+    pub log: Option<&'y str>,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -46,10 +61,6 @@ struct Entry {
     failures: toml::Table,
     sum: String,
 }
-
-/// The reason for rejecting jobs that follow others.
-const FIXED: &str = "bounds and certificates hold for jobs with fixed submit times, not for jobs \
-                     that are submitted after others have ended (dependencies)";
 
 /// A scenario, with its jobs.
 pub struct Instance {
@@ -71,20 +82,17 @@ pub struct Instance {
 
 impl Yardstick {
     /// Returns the built-in yardstick.
-    ///
-    /// # Panics
-    /// This never panics, because a test reads the yardstick.
     pub fn built_in() -> Yardstick {
         let text = include_str!("../../papers/yardstick/scenarios.toml");
-        folder::parse("scenarios.toml", text).expect("the built-in yardstick is valid")
+        folder::built_in(folder::parse("scenarios.toml", text))
     }
 
-    /// Returns each scenario's name, purpose and required log.
-    pub fn scenarios(&self) -> impl Iterator<Item = (&str, &str, Option<&str>)> {
-        let log = |entry: &Entry| entry.settings.contains_key("trace");
-        self.scenario.iter().map(move |entry| {
-            let trace = entry.settings.get("trace").and_then(toml::Value::as_str);
-            (&*entry.name, &*entry.why, trace.filter(|_| log(entry)))
+    /// Returns a description of each scenario.
+    pub fn scenarios(&self) -> impl Iterator<Item = ScenarioInfo<'_>> {
+        self.scenario.iter().map(|entry| ScenarioInfo {
+            name: &entry.name,
+            purpose: &entry.why,
+            log: entry.settings.get("trace").and_then(toml::Value::as_str),
         })
     }
 
@@ -116,7 +124,7 @@ impl Entry {
         let scenario = Scenario::new(settings, false, files, &Histories::default());
         let scenario = scenario.map_err(|error| self.fault(&error))?;
         if scenario.links().is_some() {
-            return Err(self.fault(&FIXED));
+            return Err(self.fault(&NO_DEPENDENCIES));
         }
         // Synthetic times are in hours.
         let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
@@ -169,7 +177,7 @@ impl Instance {
         failures: Vec<Setting>,
     ) -> Result<Instance, String> {
         if records.iter().any(|record| record.dependency.is_some()) {
-            return Err(FIXED.to_string());
+            return Err(NO_DEPENDENCIES.to_string());
         }
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)

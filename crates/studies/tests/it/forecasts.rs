@@ -37,7 +37,7 @@ fn judged(said: i64) -> JudgedLog {
 }
 
 #[test]
-fn the_study_has_eleven_logs_and_a_quick_part_of_each() {
+fn the_study_has_eleven_logs_with_a_quick_part() {
     for quick in [false, true] {
         let points = forecasts::specification(quick).unwrap().points;
         assert_eq!(points.len(), 11);
@@ -50,7 +50,7 @@ fn the_study_has_eleven_logs_and_a_quick_part_of_each() {
 }
 
 #[test]
-fn a_log_is_judged_where_users_say_how_long_jobs_run() {
+fn only_logs_with_estimates_are_judged() {
     let without = judged(-1);
     assert_eq!((without.holds(), without.leads()), (None, None));
     let mut log = judged(60);
@@ -77,7 +77,7 @@ fn a_log_is_judged_where_users_say_how_long_jobs_run() {
 }
 
 #[test]
-fn the_table_has_a_row_a_log_and_the_sentence_counts_those_judged() {
+fn the_table_has_one_row_per_log() {
     let logs = [judged(60), judged(-1)];
     let mut bytes = Vec::new();
     forecasts::write(&logs, &mut bytes).unwrap();

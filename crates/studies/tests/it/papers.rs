@@ -71,7 +71,7 @@ fn the_nas_experiment_has_the_loads_of_its_statements() {
 }
 
 #[test]
-fn the_nas_statements_have_a_row_a_comparison() {
+fn nas_statements_have_one_row_per_comparison() {
     let all = quickly("nas", "jobs = 1000", "jobs = 8");
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
@@ -148,7 +148,7 @@ fn the_mfa_statements_are_the_same_on_every_machine() {
 }
 
 #[test]
-fn a_folder_is_read_as_one_that_is_built_in() {
+fn user_folders_are_read_like_built_in_papers() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/slices/");
     let read = |name: &str| Ok(std::fs::read_to_string(format!("{folder}{name}")).ok());
     let (own, built_in) = (Paper::open("slices", &read).unwrap(), paper("slices"));
@@ -157,7 +157,7 @@ fn a_folder_is_read_as_one_that_is_built_in() {
 }
 
 #[test]
-fn faults_in_rows_are_refused_where_they_stand() {
+fn errors_in_rows_have_a_position() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/papers/tbl/");
     for (from, to, reason) in [
         // The fault is in a row, or in the common keys of a statement.
@@ -183,7 +183,7 @@ fn faults_in_rows_are_refused_where_they_stand() {
 }
 
 #[test]
-fn the_short_runs_about_slices_are_judged() {
+fn a_quick_run_judges_the_slice_study() {
     if pavior_trials::left_out("the short runs about slices") {
         return;
     }

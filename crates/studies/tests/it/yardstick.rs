@@ -8,25 +8,27 @@ use pavior::{Grid, Time};
 use pavior_studies::yardstick::bounds::{
     Arrivals, Last, Prices, Task, ascend, look_ahead, makespan,
 };
-use pavior_studies::yardstick::{Effort, Instance, Yardstick, judge_all, keeps_boxes};
+use pavior_studies::yardstick::{
+    Effort, Instance, ScenarioInfo, Yardstick, judge_all, keeps_boxes,
+};
 
 use crate::exact::{Exact, Goal, Places};
 
 #[test]
 fn the_set_has_twenty_scenarios_with_a_purpose_each() {
     let yardstick = Yardstick::built_in();
-    let scenarios: Vec<_> = yardstick.scenarios().collect();
+    let scenarios: Vec<ScenarioInfo<'_>> = yardstick.scenarios().collect();
     assert_eq!(scenarios.len(), 20);
-    assert!(scenarios.iter().all(|(_, why, _)| why.ends_with('.')));
-    assert_eq!(scenarios.iter().filter(|(_, _, log)| log.is_some()).count(), 4);
-    let mut names: Vec<&str> = scenarios.iter().map(|(name, _, _)| *name).collect();
+    assert!(scenarios.iter().all(|scenario| scenario.purpose.ends_with('.')));
+    assert_eq!(scenarios.iter().filter(|scenario| scenario.log.is_some()).count(), 4);
+    let mut names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), 20);
 }
 
 #[test]
-fn drawn_jobs_are_those_of_this_version() {
+fn generated_jobs_match_their_checksums() {
     // When the jobs are drawn, they are compared with the checksums in the file.
     let instances = Yardstick::built_in().draw(None, Effort::FULL).unwrap();
     assert_eq!(instances.len(), 16);
@@ -85,7 +87,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         let board =
             judge_all(&instances, &Catalogue::default(), &strategies, effort, &NoProgress).unwrap();
         let [instance] = &instances;
-        assert!(board.certificates[0].left_out.is_empty() && board.undone.is_empty());
+        assert!(board.certificates[0].left_out.is_empty() && board.incomplete.is_empty());
         let best = |tasks: &[Task], goal, places| {
             Exact::best(&instance.machine, tasks, &sides, (goal, places))
         };
@@ -116,7 +118,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
 }
 
 #[test]
-fn no_schedule_that_looks_ahead_is_below_the_optimum() {
+fn lookahead_schedules_are_not_below_the_optimum() {
     let (mut optima, mut reached) = (0, 0);
     for seed in 0..6 {
         let (instance, sides) = small("mesh:4x4", seed);
@@ -136,7 +138,7 @@ fn no_schedule_that_looks_ahead_is_below_the_optimum() {
 }
 
 #[test]
-fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
+fn box_keeping_strategies_grant_the_requested_box() {
     let catalogue = Catalogue::default();
     for (name, keeps) in [
         ("ff", true),
@@ -155,7 +157,7 @@ fn boxes_are_those_that_hold_the_box_that_is_asked_for() {
 
 /// Runs jobs that need all nodes one after another, with the shortest first. This is optimal.
 #[test]
-fn jobs_that_need_all_nodes_have_nearly_their_optimum() {
+fn bounds_are_tight_for_jobs_that_need_all_nodes() {
     let runs = [30, 10, 50, 20, 40];
     let tasks = runs.map(|run| Task { release: 0, run, nodes: 16, weight: 1 });
     let optimum = 10 + 30 + 60 + 100 + 150;

@@ -1,5 +1,5 @@
 // Stores the current view in the page's URL, so it can be shared.
-import { type By, COLOURINGS } from "./colouring.ts";
+import { type By, COLORINGS } from "./coloring.ts";
 import { AXES, type Plane } from "./plane.ts";
 
 export type List = "jobs" | "waiting" | "refused" | "ahead";
@@ -74,7 +74,7 @@ export function read(hash: string): Address {
     at: instant(text("t")),
     view: one(text("view"), ["2d", "3d"]),
     plane: plane(text("plane")),
-    by: one(text("by"), COLOURINGS),
+    by: one(text("by"), COLORINGS),
     job: text("job"),
     list: one(text("list"), LISTS),
     search: text("q"),

@@ -2,7 +2,7 @@
 import { plain } from "./dom.ts";
 import type { Mark } from "./marks.ts";
 import type { Machine, Part, Raw } from "./model.ts";
-import type { Column } from "./table.ts";
+import type { Column } from "./column.ts";
 import { VIOLET } from "./theme.ts";
 import { type Clock, millis, short } from "./times.ts";
 import { boxes, nameOf, where } from "./words.ts";

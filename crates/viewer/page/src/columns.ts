@@ -1,10 +1,10 @@
 // The columns of the lists: jobs that hold nodes, waiting requests, refused requests.
-import { type By, shadeOf } from "./colouring.ts";
+import { type By, shadeOf } from "./coloring.ts";
 import { plain } from "./dom.ts";
 import type { Refusal, Told, Wait } from "./live.ts";
 import type { Lease, Machine, Waiting } from "./model.ts";
 import { startsColumn } from "./starts.ts";
-import type { Column } from "./table.ts";
+import type { Column } from "./column.ts";
 import { type Clock, local, short } from "./times.ts";
 import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
 

@@ -1,5 +1,5 @@
 // Patterns over colors, for more items than colors.
-import { type Shade, css } from "./colours.ts";
+import { type Shade, css } from "./colors.ts";
 
 /** No pattern, stripes, dots. */
 export const PATTERNS = 3;
@@ -35,8 +35,8 @@ export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPat
 }
 
 /** Colors a patch in a legend or a list. The style sheet defines its pattern. */
-export function paint(patch: HTMLElement, { colour, pattern }: Shade): void {
-  const shade = css(colour);
+export function paint(patch: HTMLElement, { color, pattern }: Shade): void {
+  const shade = css(color);
   // Browsers convert colors to their own format, so the original value is stored.
   if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
   Object.assign(patch.dataset, { shade, pattern });

@@ -1,5 +1,5 @@
 // The assignment of colors to jobs.
-import { COLOURS, hash } from "./colours.ts";
+import { COLORS, hash } from "./colors.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
 /** The number of jobs above which jobs without nodes are forgotten. */
@@ -19,11 +19,11 @@ export class Jobs {
     if (known !== undefined) return known;
     if (this.known.size >= MOST)
       for (const key of this.known.keys()) if (!machine.leases.has(key)) this.known.delete(key);
-    const few = machine.leases.size <= COLOURS;
+    const few = machine.leases.size <= COLORS;
     const others = few ? machine.leases.keys() : beside(machine, lease);
     const taken = new Set([...others].map((key) => this.known.get(key)));
-    const from = hash(lease.key) % COLOURS;
-    const all = [...Array(COLOURS).keys()].map((step) => (from + step) % COLOURS);
+    const from = hash(lease.key) % COLORS;
+    const all = [...Array(COLORS).keys()].map((step) => (from + step) % COLORS);
     const place = all.find((one) => !taken.has(one)) ?? from;
     this.known.set(lease.key, place);
     return place;

@@ -1,14 +1,12 @@
 // Handles the keyboard shortcuts, and lists them in the help dialog.
 import { element, find } from "./dom.ts";
+import { load, save } from "./storage.ts";
 
 /** A key: its names in events, its description, and its action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
-const KEPT = "pavior-single-keys";
-
-function kept(): string | null {
-  try { return localStorage.getItem(KEPT); } catch { return null; }
-}
+/** The name of the stored choice whether single keys are shortcuts. */
+const SINGLE_KEYS = "pavior-single-keys";
 
 /** Handles keys outside input fields. */
 export function keys(all: Key[]): void {
@@ -18,10 +16,8 @@ export function keys(all: Key[]): void {
   }));
   const dialog = find<HTMLDialogElement>("keys"), single = find<HTMLInputElement>("single");
   find("help").onclick = () => dialog.showModal();
-  single.checked = kept() !== "off";
-  single.onchange = () => {
-    try { localStorage.setItem(KEPT, single.checked ? "on" : "off"); } catch { /* this page */ }
-  };
+  single.checked = load(SINGLE_KEYS) !== "off";
+  single.onchange = () => save(SINGLE_KEYS, single.checked ? "on" : "off");
   addEventListener("keydown", (event) => {
     const target = event.target as Element;
     const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);

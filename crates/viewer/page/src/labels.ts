@@ -2,14 +2,13 @@
 import { type PerspectiveCamera, Vector3 } from "three";
 import { element } from "./dom.ts";
 import type { Grid } from "./model.ts";
-import { AXES } from "./plane.ts";
+import { AXES, numberStep } from "./plane.ts";
 
 /** A position on the stage. */
 interface Spot { x: number; y: number }
 
 /** The distance of the labels from the edge, and their minimum distance from each other. */
 const AWAY = 15, APART = 24;
-const STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
 
 export class Labels {
   constructor(private readonly place: HTMLElement) {}
@@ -30,7 +29,7 @@ export class Labels {
       const shift = ({ x, y }: Spot, by: number): Spot =>
         ({ x: x + by * away.x, y: y + by * away.y });
       const length = Math.hypot(to.x - from.x, to.y - from.y);
-      const step = STEPS.find((one) => (one * length) / g.sides[axis] >= APART) ?? 4096;
+      const step = numberStep(length / g.sides[axis], APART);
       for (let at = 0; at < g.sides[axis]; at += step) {
         const node = [...corners.from];
         node[axis] = at + 0.5;

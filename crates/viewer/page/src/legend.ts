@@ -1,8 +1,8 @@
 // The meaning of the colors.
-import { type By, tenantShade } from "./colouring.ts";
+import { type By, tenantShade } from "./coloring.ts";
 import {
-  AGE_TICKS, COLOURS, type Colour, type Shade, ageShare, css, drained, failed, ofAge, rgb,
-} from "./colours.ts";
+  AGE_TICKS, COLORS, type Color, type Shade, ageShare, css, drained, failed, ofAge, rgb,
+} from "./colors.ts";
 import { element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 import { type Machine, size, tenantOf } from "./model.ts";
@@ -43,8 +43,8 @@ function ages(dark: boolean): HTMLElement {
   const stops = [...Array(11).keys()].map((step) => step / 10);
   // The inverse of the age scale, in even steps.
   const seconds = (share: number) => (1 + 2592000) ** share - 1;
-  const colours = stops.map((share) => css(ofAge(seconds(share), dark)));
-  scale.style.background = `linear-gradient(to right, ${colours.join(", ")})`;
+  const colors = stops.map((share) => css(ofAge(seconds(share), dark)));
+  scale.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
   for (const [age, text] of AGE_TICKS) {
     const tick = element("b", {}, text);
     tick.style.left = `${100 * ageShare(age)}%`;
@@ -64,7 +64,7 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
 }
 
 const WORDS: Record<By, string> = {
-  job: `Each job has its own color. There are only ${COLOURS}, so distant jobs may share one. ` +
+  job: `Each job has its own color. There are only ${COLORS}, so distant jobs may share one. ` +
     "Click a job to isolate it.",
   tenant: "Tenants and their numbers of nodes:",
   age: "Time since the job started:",
@@ -77,7 +77,7 @@ export function legend(
   const items: Item[] = by === "tenant" ? tenants(machine, dark) : [];
   const words = by === "tenant" && !items.length ? "No tenant holds nodes." : WORDS[by];
   const is = (nodes: Set<number>) => [...nodes].some((node) => machine.holder[node] === null);
-  const plain = (colour: Colour): Shade => ({ colour, pattern: 0 });
+  const plain = (color: Color): Shade => ({ color, pattern: 0 });
   items.push({ shade: plain(rgb(paper(dark).faint)), text: "free" });
   if (is(machine.failed)) items.push({ shade: plain(failed(dark)), text: "failed", mark: "×" });
   if (is(machine.drained)) items.push({ shade: plain(drained(dark)), text: "drained", mark: "/" });

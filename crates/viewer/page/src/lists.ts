@@ -1,11 +1,12 @@
 // The four lists next to the machine, with search and sorting. One list is visible at a time.
 import { LISTS, type List, type Sort } from "./address.ts";
 import { type Ahead, aheadColumns } from "./ahead.ts";
+import type { Column } from "./column.ts";
 import { type Scene, jobColumns, refusedColumns, waitingColumns } from "./columns.ts";
 import { attributes, element, find, many, write } from "./dom.ts";
 import type { Refusal } from "./live.ts";
 import type { Key, Lease, Waiting } from "./model.ts";
-import { type Column, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 /** The actions of clicks on rows. */
 export interface Acts {

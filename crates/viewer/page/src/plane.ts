@@ -8,6 +8,15 @@ export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
 
+const NUMBER_STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
+
+/**
+ * Returns the smallest step between the numbers of an axis at which they are `apart` pixels apart,
+ * if a node takes `size` pixels.
+ */
+export const numberStep = (size: number, apart: number): number =>
+  NUMBER_STEPS.find((step) => step * size >= apart) ?? 4096;
+
 /** Returns the axes drawn to the right and up in a plane. */
 export const seenIn = (plane: Plane): [number, number] =>
   plane.axis === 2 ? [0, 1] : plane.axis === 1 ? [0, 2] : [1, 2];

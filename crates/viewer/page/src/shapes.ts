@@ -1,6 +1,6 @@
 // The three-dimensional drawing of a machine: the visible faces of cubes, and points. It is rebuilt
 // after every event, so its parts are counted first, then written to arrays of exactly that length.
-import { type By, nodeShades } from "./colouring.ts";
+import { type By, nodeShades } from "./coloring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
 import { type Plane, lies } from "./plane.ts";
 
@@ -43,7 +43,7 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
     const key = holder[node], own = shadeAt(node);
     if (key === null) kind[node] = own ? LOST : FREE;
     else kind[node] = selected === null || key === selected ? HELD : OTHER;
-    const shown = own?.colour ?? free, isOther = kind[node] === OTHER;
+    const shown = own?.color ?? free, isOther = kind[node] === OTHER;
     shade.set(isOther ? shown.map((part) => 0.45 * part + 0.55 * paper) : shown, 3 * node);
     const mark = key === null ? 0
       : machine.failed.has(node) ? 2 : machine.drained.has(node) ? 1 : 0;

@@ -5,7 +5,7 @@ import type { Key } from "./keys.ts";
 export interface Shortcuts {
   view(three: boolean): void;
   layer(step: number): void;
-  nextColouring(): void;
+  nextColoring(): void;
   nextTheme(): void;
   play(): void;
   /** Steps by a fraction of the time axis, forward or back. */
@@ -27,7 +27,7 @@ export function shortcuts(acts: Shortcuts): Key[] {
   return [
     two("2 3", "two or three dimensions", (key) => view(key === "3")),
     two("l L", "next plane, previous plane", (key) => layer(key === "l" ? 1 : -1)),
-    one("c", "color by job, tenant or age", acts.nextColouring),
+    one("c", "color by job, tenant or age", acts.nextColoring),
     one("t", "light, dark, or system theme", acts.nextTheme),
     one("/", "search the list", () => find("search").focus()),
     one(" ", "play and pause", acts.play, "space"),

@@ -3,7 +3,7 @@ import type { Scene } from "./columns.ts";
 import { many } from "./dom.ts";
 import type { Forecast, Told } from "./live.ts";
 import type { Waiting } from "./model.ts";
-import type { Bar, Column } from "./table.ts";
+import type { Bar, Column } from "./column.ts";
 import { type Clock, short } from "./times.ts";
 import { place as boxWords } from "./words.ts";
 

@@ -1,5 +1,5 @@
 // The assignment of colors to tenants.
-import { COLOURS, hash } from "./colours.ts";
+import { COLORS, hash } from "./colors.ts";
 import { PATTERNS } from "./hatch.ts";
 
 /**
@@ -14,9 +14,9 @@ export class Tenants {
   place(name: string): number | null {
     const known = this.known.get(name);
     if (known !== undefined) return known;
-    const taken = new Set(this.known.values()), from = hash(name) % COLOURS;
-    const all = [...Array(PATTERNS * COLOURS).keys()].map((step) =>
-      ((from + step) % COLOURS) + COLOURS * Math.floor(step / COLOURS));
+    const taken = new Set(this.known.values()), from = hash(name) % COLORS;
+    const all = [...Array(PATTERNS * COLORS).keys()].map((step) =>
+      ((from + step) % COLORS) + COLORS * Math.floor(step / COLORS));
     const free = all.find((one) => !taken.has(one)) ?? null;
     this.known.set(name, free);
     return free;

@@ -1,4 +1,5 @@
 // Light and dark mode, and the colors of canvases.
+import { load, save } from "./storage.ts";
 
 export interface Paper {
   ink: string;
@@ -26,12 +27,9 @@ const DARK: Paper = {
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
-const KEPT = "pavior-theme";
+/** The name of the stored choice of a theme. */
+const THEME = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
-
-function kept(): string | null {
-  try { return localStorage.getItem(KEPT); } catch { return null; }
-}
 
 export const chosen = (): string => document.documentElement.dataset.theme ?? "system";
 export const isDark = (): boolean =>
@@ -45,7 +43,7 @@ function choose(theme: string): void {
 
 /** Applies the user's last choice, and follows the system setting. */
 export function begin(changed: () => void): void {
-  const last = kept();
+  const last = load(THEME);
   if (last && THEMES.includes(last)) choose(last);
   system.addEventListener("change", changed);
 }
@@ -54,7 +52,7 @@ export function begin(changed: () => void): void {
 export function next(): string {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);
-  try { localStorage.setItem(KEPT, theme); } catch { /* applies to this page only */ }
+  save(THEME, theme);
   return theme;
 }
 

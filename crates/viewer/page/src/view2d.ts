@@ -1,11 +1,11 @@
 // The machine in two dimensions: its planes side by side, with their origins at the lower left.
-import { nodeShades } from "./colouring.ts";
-import { type Shade, css, inkOn } from "./colours.ts";
+import { nodeShades } from "./coloring.ts";
+import { type Shade, css, inkOn } from "./colors.ts";
 import { plain } from "./dom.ts";
 import { patterns } from "./hatch.ts";
 import { type Mark, type Move, cssOf } from "./marks.ts";
 import { type Machine, type Part, number, pieces, point } from "./model.ts";
-import { AXES, hasPlanes, seenIn } from "./plane.ts";
+import { AXES, hasPlanes, numberStep, seenIn } from "./plane.ts";
 import type { Look } from "./shapes.ts";
 import { type Paper, paper } from "./theme.ts";
 
@@ -29,7 +29,6 @@ export class View2d {
   private said: string | null = null;
   /** The node of the keyboard cursor. */
   cursor: number | null = null;
-  spent = 0;
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
@@ -84,7 +83,7 @@ export class View2d {
 
   private draw(): void {
     if (!this.machine || !this.look) return;
-    const began = performance.now(), { canvas } = this;
+    const { canvas } = this;
     const { clientWidth: width, clientHeight: height } = canvas.parentElement as HTMLElement;
     const scale = window.devicePixelRatio || 1;
     canvas.width = width * scale;
@@ -105,7 +104,6 @@ export class View2d {
       this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
     for (const move of this.moves) this.arrow(pen, move, places, cell, page);
     this.outlineCursor(pen, places, cell, page);
-    this.spent = performance.now() - began;
   }
 
   /** Draws the nodes, with thin lines within jobs and thick lines between jobs. */
@@ -114,8 +112,8 @@ export class View2d {
     const { w, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
     const known = new Map<Shade, string>(), over = patterns(pen, page.card);
     const fill = (one: Shade, isOther: boolean) => {
-      if (isOther) return css(one.colour, 0.22);
-      const text = known.get(one) ?? css(one.colour);
+      if (isOther) return css(one.color, 0.22);
+      const text = known.get(one) ?? css(one.color);
       known.set(one, text);
       return text;
     };
@@ -134,7 +132,7 @@ export class View2d {
           pen.fillRect(px, py, cell + 0.3, cell + 0.3);
         }
         if (machine.failed.has(node) || machine.drained.has(node)) {
-          pen.strokeStyle = key === null ? page.card : inkOn(one.colour);
+          pen.strokeStyle = key === null ? page.card : inkOn(one.color);
           this.cross(pen, px, py, cell, machine.failed.has(node));
         }
       }
@@ -203,8 +201,7 @@ export class View2d {
     const { u, v, w, d } = this.axes();
     pen.fillStyle = page.soft;
     pen.font = "11px system-ui, sans-serif";
-    const steps = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1024];
-    const step = steps.find((one) => one * cell >= NUMBERS) ?? 4096;
+    const step = numberStep(cell, NUMBERS);
     pen.textAlign = "center";
     for (let i = 0; i < w; i += step)
       pen.fillText(String(i), x + (i + 0.5) * cell, y + d * cell + 12);
@@ -236,8 +233,8 @@ export class View2d {
         const wide = sides[u] * cell, tall = sides[v] * cell;
         if (wide < 16 || tall < 15 || pen.measureText(name).width > wide - 6) continue;
         const one = shadeAt(number(machine.grid, base));
-        pen.fillStyle = one ? inkOn(one.colour) : "#000";
-        pen.strokeStyle = one ? css(one.colour) : "#fff";
+        pen.fillStyle = one ? inkOn(one.color) : "#000";
+        pen.strokeStyle = one ? css(one.color) : "#fff";
         for (const { at, x, y } of places) {
           if (at < base[plane.axis] || at >= base[plane.axis] + sides[plane.axis]) continue;
           const middle = x + base[u] * cell + wide / 2, low = y + (d - base[v]) * cell - tall / 2;

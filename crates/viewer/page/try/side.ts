@@ -1,7 +1,7 @@
 // One of the two machines: its run, drawing and numbers.
 import { element, find } from "../src/dom.ts";
 import type { Mark, Move } from "../src/marks.ts";
-import { type Key, Machine, type Part, grid, number, point } from "../src/model.ts";
+import { type Key, Machine, type Part, grid, number, point, volume } from "../src/model.ts";
 import { EVERYTHING } from "../src/plane.ts";
 import type { Look } from "../src/shapes.ts";
 import type { Point } from "../src/thin.ts";
@@ -113,7 +113,7 @@ export class Side {
   }
 
   private note(before: State | null, state: State, nodes: number): void {
-    const { curves } = this, box = (one: State | null) => (one?.largest ? size(one.largest) : 0);
+    const { curves } = this, box = (one: State | null) => (one?.largest ? volume(one.largest) : 0);
     if (before) this.spread += box(before) * (state.now - before.now);
     const add = (curve: Curve, value: number | null) => {
       if (value === null) return;
@@ -205,5 +205,3 @@ export class Side {
     event.stopPropagation();
   }
 }
-
-const size = (part: Part): number => part.sides.reduce((product, side) => product * side, 1);

@@ -9,11 +9,10 @@ use pavior::strategies::Selection;
 
 use self::report::{Report, StreamLabel};
 use crate::args::BenchArgs;
-use crate::commands::simulate;
 use crate::failure::Failure;
 use crate::output::{self, Format};
 use crate::progress::Bar;
-use crate::{files, input};
+use crate::{files, input, settings};
 
 /// The minimum number of requests drawn before the stream repeats.
 const MIN_DRAWN_REQUESTS: usize = 100_000;
@@ -49,7 +48,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         let svg = pavior::draw::svg(&report.chart());
         files::write_whole(path, |out| out.write_all(svg.as_bytes()))?;
     }
-    match Format::or_default(args.results.format) {
+    match args.results.output.format() {
         Format::Json => output::json(&report.json()),
         Format::Csv => report.csv(),
         Format::Table => report.table(),
@@ -62,11 +61,11 @@ fn draw_stream(
     args: &BenchArgs,
     strategy: &Selection,
 ) -> Result<(Vec<Request>, StreamLabel), Failure> {
-    let mut settings = args.requests.settings();
-    settings.push(Setting::new("machine", &args.machine));
-    settings.push(Setting::new("strategy", strategy.to_string()));
-    settings.push(Setting::new("seed", args.rounds.seed.to_string()));
-    let scenario = simulate::scenario(&settings)?;
+    let mut typed = args.requests.settings();
+    typed.push(Setting::new("machine", &args.machine));
+    typed.push(Setting::new("strategy", strategy.to_string()));
+    typed.push(Setting::new("seed", args.rounds.seed.to_string()));
+    let scenario = settings::scenario(&typed)?;
     let requests = scenario.jobs(0).map(|job| job.request);
     if let Some(trace) = args.requests.typed("trace") {
         let requests: Vec<Request> = requests.collect();

@@ -14,9 +14,8 @@ use serde_json::{Value, json};
 use super::run_settings;
 use crate::args::{ForecastArgs, StateArgs};
 use crate::busy::{self, Busy, JobName};
-use crate::commands::unblock::MAX_WIDTH;
 use crate::failure::Failure;
-use crate::output::{Format, Reply, Table};
+use crate::output::{MAX_WIDTH, Reply, Table};
 use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
@@ -38,32 +37,36 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let waiting = queue::read(queue, &busy, &mut rules)?;
     let named = |name: &'static str| args.parameters.typed_or_default(name).unwrap_or_default();
     let scheduler: Selection = input::name("--scheduler", named("scheduler"))?;
-    let effort = Effort { seed, ..effort };
-    let (mut forecaster, origin) = match past {
-        None => (Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT),
-        Some(log) => {
-            let settings = run_settings(args, log)?;
-            let bar = Bar::new("forecast");
-            let folder = logs::folder("");
-            let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
-            let learned = learn_log(&settings, effort, environment);
-            bar.finish();
-            learned?
-        }
-    };
     let strategy = input::name("--strategy", named("strategy"))?;
     let machine = Machine::with_stream(grid, &strategy, Stream::new(seed, 0, "allocation"))
         .map_err(Failure::usage)?;
-    let built = scheduler.build(()).map_err(Failure::usage)?;
-    let (forecaster, has_past) = (&mut forecaster, past.is_some());
-    let mut site = Site { busy: &busy, now: *now, origin, forecaster, has_past };
-    let mut dispatcher = Dispatcher::new(machine, built);
+    let mut dispatcher = Dispatcher::new(machine, scheduler.build(()).map_err(Failure::usage)?);
+    let (forecaster, origin) = forecaster(args, &scheduler, Effort { seed, ..effort })?;
+    let mut site = Site { busy: &busy, now: *now, origin, forecaster, has_past: past.is_some() };
     site.hold(&mut dispatcher)?;
-    let (ids, forecast) = site.answer(dispatcher, &waiting)?;
+    let (ids, forecast) = site.forecast(dispatcher, &waiting)?;
     let title = format!("{grid}, strategy {strategy}, scheduler {scheduler}");
     let past = past.is_some().then_some(forecast.experience);
-    let story = Story { title, grid, now: *now, waiting, ids, forecast, past };
-    story.reply().print(Format::or_default(args.format), MAX_WIDTH)
+    let report = QueueReport { title, grid, now: *now, waiting, ids, forecast, past };
+    report.reply().print(args.output.format(), MAX_WIDTH)
+}
+
+/// Creates a forecaster, which learns from the log of past jobs if there is one. Also returns the
+/// current time on its clock.
+fn forecaster(
+    args: &ForecastArgs,
+    scheduler: &Selection,
+    effort: Effort,
+) -> Result<(Forecaster, Time), Failure> {
+    let Some(log) = &args.state.past else {
+        return Ok((Forecaster::new(scheduler.clone(), effort), FIRST_INSTANT));
+    };
+    let settings = run_settings(args, log)?;
+    let (folder, bar) = (logs::folder(""), Bar::new("forecast"));
+    let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
+    let learned = learn_log(&settings, effort, environment);
+    bar.finish();
+    Ok(learned?)
 }
 
 /// Returns the rules for reading requests. Fails if an option for reading logs is given without a
@@ -81,6 +84,14 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     Ok(Rules { grid, shaper, freedom: given.freedom.clone(), draw })
 }
 
+/// A running or waiting job, as described by the user.
+struct JobDescription {
+    id: JobId,
+    request: Request,
+    estimate: Option<Time>,
+    user: Option<u64>,
+}
+
 /// The state of a machine and a forecaster for it.
 struct Site<'a> {
     busy: &'a Busy,
@@ -88,7 +99,7 @@ struct Site<'a> {
     now: f64,
     /// The current time on the forecaster's clock.
     origin: Time,
-    forecaster: &'a mut Forecaster,
+    forecaster: Forecaster,
     /// True if a log of past runs was given.
     has_past: bool,
 }
@@ -100,13 +111,16 @@ impl Site<'_> {
         let (users, now) = (self.busy.users()?, self.now);
         let length = |seconds: f64| TimeUnit::SECOND.time(seconds.clamp(0.0, 1e10));
         for (id, placement) in self.busy.state.held() {
-            let place = id.0 as usize;
-            let from = starts[place].unwrap_or(now).min(now);
-            let stated = ends.of(*id).map(|end| length(end - from));
-            let job = (*id, Request::nodes(placement.nodes()), stated, users[place]);
-            let (job, kind) = self.job(job);
+            let index = id.0 as usize;
+            let start = starts[index].unwrap_or(now).min(now);
+            let (job, kind) = self.job(&JobDescription {
+                id: *id,
+                request: Request::nodes(placement.nodes()),
+                estimate: ends.of(*id).map(|end| length(end - start)),
+                user: users[index],
+            });
             self.forecaster.found(job.id, kind);
-            let start = self.origin.since(length(now - from));
+            let start = self.origin.since(length(now - start));
             dispatcher.hold(job, start, placement.clone()).map_err(Failure::usage)?;
         }
         for node in self.busy.state.failed() {
@@ -116,18 +130,20 @@ impl Site<'_> {
     }
 
     /// Returns the forecasts and the ids of waiting jobs (`None` for jobs that can never start).
-    fn answer(
+    fn forecast(
         &mut self,
         mut dispatcher: Dispatcher,
         waiting: &[Waiting],
     ) -> Result<(Vec<Option<JobId>>, QueueForecast), Failure> {
         let first = self.busy.state.held().len() as u64;
         let mut ids = Vec::new();
-        for (place, one) in waiting.iter().enumerate() {
-            let stated = one.estimate.map(|seconds| TimeUnit::SECOND.time(seconds));
-            let (job, kind) =
-                self.job((JobId(first + place as u64), one.request, stated, one.user));
-            let fits = dispatcher.could_ever_fit(&one.request).is_ok();
+        for (index, &Waiting { request, estimate, user, .. }) in waiting.iter().enumerate() {
+            let (id, estimate) = (
+                JobId(first + index as u64),
+                estimate.map(|seconds| TimeUnit::SECOND.time(seconds)),
+            );
+            let (job, kind) = self.job(&JobDescription { id, request, estimate, user });
+            let fits = dispatcher.could_ever_fit(&request).is_ok();
             ids.push(fits.then_some(job.id));
             if fits {
                 self.forecaster.found(job.id, kind);
@@ -141,11 +157,9 @@ impl Site<'_> {
 
     /// Creates a job, with the properties used to find similar jobs. A job without an estimate gets
     /// the usual run time of similar jobs or, without past runs, never ends.
-    fn job(
-        &self,
-        (id, request, stated, user): (JobId, Request, Option<Time>, Option<u64>),
-    ) -> (Job, Kind) {
-        let estimate = stated.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
+    fn job(&self, description: &JobDescription) -> (Job, Kind) {
+        let &JobDescription { id, request, estimate, user } = description;
+        let estimate = estimate.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
         let kind = Kind { user, nodes: request.nodes, estimate };
         let (number, arrival) = (id.0, self.origin);
         let usual = || self.forecaster.past().usual(&kind).unwrap_or(ENDLESS_RUN_TIME);
@@ -156,7 +170,7 @@ impl Site<'_> {
 }
 
 /// The results and the settings for printing them.
-struct Story {
+struct QueueReport {
     title: String,
     grid: Grid,
     now: f64,
@@ -168,11 +182,11 @@ struct Story {
     past: Option<Experience>,
 }
 
-impl Story {
+impl QueueReport {
     fn reply(&self) -> Reply<'static> {
         let cell = |time: Option<f64>| time.map_or_else(String::new, |at| at.to_string());
-        let rows = self.rows().map(|(one, _, times)| {
-            let mut row = vec![JobName::of(&one.name).raw(), one.request.nodes.to_string()];
+        let rows = self.rows().map(|(job, _, times)| {
+            let mut row = vec![JobName::of(&job.name).raw(), job.request.nodes.to_string()];
             row.extend(times.map(|wait| cell(wait.map(|wait| self.now + wait))));
             row
         });
@@ -188,7 +202,7 @@ impl Story {
     /// Returns a row for each waiting job: its start, if it can ever start, and its earliest,
     /// median, latest and planned waiting times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
-        self.waiting.iter().zip(&self.ids).map(|(one, id)| {
+        self.waiting.iter().zip(&self.ids).map(|(job, id)| {
             let now = self.forecast.now;
             let start = id.and_then(|id| self.forecast.starts.get(&id)).copied();
             let start = start.map(|start| match self.past {
@@ -198,19 +212,19 @@ impl Story {
             let wait = |at: Time| TimeUnit::SECOND.units(at.since(now)).round();
             let times = start.map_or([None; 4], |start| start.times());
             let times = times.map(|time| time.map(wait));
-            (one, start, times)
+            (job, start, times)
         })
     }
 
     fn json(&self) -> Value {
-        let jobs = self.rows().map(|(one, start, times)| {
+        let jobs = self.rows().map(|(job, start, times)| {
             let obstacle = start.and_then(|start| start.obstacle);
             let place = obstacle.and_then(|obstacle| obstacle.place());
             let place = place.map(|at| Place::of(&self.grid, &at));
             let [earliest, median, latest, plan] =
                 times.map(|wait| wait.map(|wait| self.now + wait));
             json!({
-                "job": one.name, "nodes": one.request.nodes, "fits_ever": start.is_some(),
+                "job": job.name, "nodes": job.request.nodes, "fits_ever": start.is_some(),
                 "earliest": earliest, "median": median, "latest": latest, "plan": plan,
                 "obstacle": obstacle.map(|obstacle| obstacle.name()), "place": place,
             })
@@ -236,15 +250,15 @@ impl Story {
         let has_past = self.past.is_some();
         let header = if has_past { &header[..] } else { &["job", "nodes", "plan h"] };
         let mut table = Table::new(header, 1);
-        for (one, start, times) in self.rows() {
+        for (job, start, times) in self.rows() {
             let times = times[if has_past { 0 } else { 3 }..].iter();
             let times = times.map(|wait| match start.map(|start| start.obstacle) {
                 Some(Some(Obstacle::Unavailable(_))) => "blocked".to_string(),
                 Some(_) => shown(*wait),
                 None => "never".to_string(),
             });
-            let name = JobName::of(&one.name).to_string();
-            table.row([name, one.request.nodes.to_string()].into_iter().chain(times).collect());
+            let name = JobName::of(&job.name).to_string();
+            table.row([name, job.request.nodes.to_string()].into_iter().chain(times).collect());
         }
         table
     }

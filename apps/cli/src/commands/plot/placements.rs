@@ -1,10 +1,17 @@
-//! Parsing of placements from the JSON lines of `simulate --placements`.
+//! Drawings of placements: schedules, machines at one time, and animations. The placements are the
+//! JSON lines of `simulate --placements`.
 
-use std::io::BufRead;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use pavior::draw::Placed;
 use pavior::{Cuboid, Grid, json};
 use serde_json::Value;
+
+use super::{one_input, page, write_text, wrong};
+use crate::args::PlotArgs;
+use crate::failure::Failure;
+use crate::{files, input};
 
 #[derive(Default)]
 pub(super) struct Placements {
@@ -15,11 +22,45 @@ pub(super) struct Placements {
     pub(super) unit: Option<String>,
 }
 
+/// Draws a schedule, a machine at one time, or an animation.
+pub(super) fn draw(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
+    one_input(args)?;
+    let options = &args.placements;
+    let Some(machine) = &options.machine else {
+        return Err(Failure::usage("placements do not include their machine: add --machine"));
+    };
+    let grid: Grid = input::machine(machine)?;
+    let all =
+        read(BufReader::new(files::open(path)?), &grid).map_err(|error| wrong(path, error))?;
+    let unit = options.unit.as_ref().or(all.unit.as_ref()).cloned().unwrap_or_default();
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let title = |usual: &str| args.title.clone().unwrap_or_else(|| format!("{usual}: {name}"));
+    if !(options.seconds > 0.0 && options.seconds <= 3600.0) {
+        return Err(Failure::usage("--seconds must be above 0 and at most 3600"));
+    }
+    if options.html {
+        let page = page::render(&grid, all).map_err(|error| wrong(path, error))?;
+        return write_text(args, &page);
+    }
+    let placed = &all.placed;
+    let nodes = title("Running jobs and their nodes");
+    let svg = if let Some(at) = options.at {
+        pavior::draw::instant(&nodes, &grid, placed, at, &unit)
+    } else if options.animate {
+        pavior::draw::animation(&nodes, &grid, placed, options.seconds, &unit)
+    } else {
+        let ends = (options.from, options.to);
+        let title = title("Utilization and jobs over time");
+        pavior::draw::schedule(&title, &grid, placed, ends, &unit)
+    };
+    write_text(args, &svg.map_err(|error| wrong(path, error))?)
+}
+
 /// Reads placements.
 ///
 /// # Errors
 /// Returns a message about the first line that is not a placement on this machine.
-pub(super) fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
+fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
     let mut all = Placements::default();
     for (number, line) in input.lines().enumerate() {
         let line = line.map_err(|error| error.to_string())?;
@@ -66,16 +107,11 @@ fn read_placed(value: &Value, grid: &Grid) -> Option<Placed> {
 }
 
 fn cuboid(part: &Value, grid: &Grid) -> Option<Cuboid> {
-    let (mut base, mut sides) = ([0; 3], [1; 3]);
-    for (key, target) in [("base", &mut base), ("sides", &mut sides)] {
-        let numbers = part.get(key)?.as_array()?;
-        if numbers.len() != grid.axes() {
-            return None;
-        }
-        for (axis, number) in numbers.iter().enumerate() {
-            target[axis] = u16::try_from(number.as_u64()?).ok()?;
-        }
-    }
+    let numbers = |key: &str| -> Option<Vec<u64>> {
+        part.get(key)?.as_array()?.iter().map(Value::as_u64).collect()
+    };
+    let base = input::per_axis(&numbers("base")?, grid, 0)?;
+    let sides = input::per_axis(&numbers("sides")?, grid, 1)?;
     let cuboid = Cuboid { base, sides };
     cuboid.lies_on(grid).then_some(cuboid)
 }

@@ -6,7 +6,7 @@ mod swf;
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pavior::Time;
 use pavior::answers::json::Place;
@@ -19,26 +19,104 @@ use crate::args::ResultArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// A function that writes a combination's file.
-type WriteFile = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
-
-/// Returns the options that name files, with each file's path and the function that writes it.
-fn options(args: &ResultArgs) -> [(&'static str, &Option<PathBuf>, WriteFile); 6] {
-    [
-        ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
-        ("--schedule", &args.schedule, batsim::schedule),
-        ("--swf", &args.swf, swf::log),
-        ("--placements", &args.placements, placements),
-        ("--channels", &args.channels, channels),
-        ("--heatmap", &args.heatmap, heatmap),
-    ]
-}
-
 /// The parameters of a combination that may occur in file names.
 const NAME_PARAMETERS: [&str; 3] = ["strategy", "scheduler", "load"];
 
+/// A function that writes a combination's file.
+type WriteFile = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
+
+/// A file to write for each combination.
+struct OutputFile {
+    /// The option that names the file.
+    option: &'static str,
+    /// The path, with placeholders for the combination.
+    path: PathBuf,
+    write: WriteFile,
+}
+
+impl OutputFile {
+    /// Returns the files that the options name.
+    fn of_options(args: &ResultArgs) -> Vec<OutputFile> {
+        let options: [(_, _, WriteFile); 6] = [
+            ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
+            ("--schedule", &args.schedule, batsim::schedule),
+            ("--swf", &args.swf, swf::log),
+            ("--placements", &args.placements, placements),
+            ("--channels", &args.channels, channels),
+            ("--heatmap", &args.heatmap, heatmap),
+        ];
+        let file = |(option, path, write): (_, &Option<PathBuf>, _)| {
+            Some(OutputFile { option, path: path.clone()?, write })
+        };
+        options.into_iter().filter_map(file).collect()
+    }
+
+    /// Returns the path for a combination. Underscores replace colons, which cause problems in file
+    /// names.
+    fn path_for(&self, point: &Point) -> PathBuf {
+        let name = self.path.to_string_lossy().into_owned();
+        PathBuf::from(NAME_PARAMETERS.iter().fold(name, |name, parameter| {
+            let value = point.get(parameter).unwrap_or_default().replace([':', '/'], "_");
+            name.replace(&format!("{{{parameter}}}"), &value)
+        }))
+    }
+
+    /// Checks that the jobs of every combination have what the file describes.
+    fn check_jobs(&self, specification: &Specification) -> Result<(), Failure> {
+        let option = self.option;
+        let is_silent = |point: &Point| {
+            let jobs = point.settings().jobs();
+            jobs.is_none_or(|jobs| jobs.network.is_none() || jobs.log().is_some())
+        };
+        let needs_messages = ["--channels", "--heatmap"].contains(&option);
+        if needs_messages && specification.points.iter().any(is_silent) {
+            return Err(Failure::usage(format!(
+                "{option} needs synthetic jobs that send messages: use --service messages or \
+                 iterations"
+            )));
+        }
+        let has_moves =
+            |point: &Point| point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some());
+        if option == "--jobs-csv" && specification.points.iter().any(has_moves) {
+            return Err(Failure::usage(format!(
+                "{option} has one set of nodes per job, but a job that moves has several: use \
+                 --placements"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks that the file name distinguishes the combinations.
+    fn check_name(&self, specification: &Specification) -> Result<(), Failure> {
+        let (option, name) = (self.option, self.path.to_string_lossy());
+        let mut plain = name.to_string();
+        let mut missing = Vec::new();
+        for parameter in NAME_PARAMETERS {
+            let placeholder = format!("{{{parameter}}}");
+            let values: BTreeSet<Option<&str>> =
+                specification.points.iter().map(|point| point.get(parameter)).collect();
+            if values.len() > 1 && !name.contains(&placeholder) {
+                missing.push(format!("{placeholder} ({} of them)", values.len()));
+            }
+            plain = plain.replace(&placeholder, "");
+        }
+        if !missing.is_empty() {
+            return Err(Failure::usage(format!(
+                "{option} {name}: the name must contain {}",
+                missing.join(" and ")
+            )));
+        }
+        if plain.contains(['{', '}']) {
+            return Err(Failure::usage(format!(
+                "{option} {name}: braces may contain only strategy, scheduler or load"
+            )));
+        }
+        Ok(())
+    }
+}
+
 /// The files to write. They are checked before anything runs.
-pub(crate) struct Files(Vec<(&'static str, PathBuf, WriteFile)>);
+pub(crate) struct Files(Vec<OutputFile>);
 
 impl Files {
     /// Plans the files to write.
@@ -47,42 +125,23 @@ impl Files {
     /// Returns an error if a file name does not distinguish the combinations, or if a file cannot
     /// be written.
     pub(crate) fn plan(args: &ResultArgs, specification: &Specification) -> Result<Files, Failure> {
-        let given =
-            |(option, path, write): (_, &Option<PathBuf>, _)| Some((option, path.clone()?, write));
-        let files: Vec<_> = options(args).into_iter().filter_map(given).collect();
-        for (index, (option, path, _)) in files.iter().enumerate() {
-            if let Some((other, ..)) = files[..index].iter().find(|(_, other, _)| other == path) {
+        let files = OutputFile::of_options(args);
+        for (index, file) in files.iter().enumerate() {
+            if let Some(other) = files[..index].iter().find(|other| other.path == file.path) {
                 return Err(Failure::usage(format!(
-                    "{other} and {option} name the same file, {}",
-                    files::shown(path)
+                    "{} and {} name the same file, {}",
+                    other.option,
+                    file.option,
+                    files::shown(&file.path)
                 )));
             }
-            let needs_messages = ["--channels", "--heatmap"].contains(option);
-            let is_silent = |point: &Point| {
-                let jobs = point.settings().jobs();
-                jobs.is_none_or(|jobs| jobs.network.is_none() || jobs.log().is_some())
-            };
-            if needs_messages && specification.points.iter().any(is_silent) {
-                return Err(Failure::usage(format!(
-                    "{option} needs synthetic jobs that send messages: use --service messages or \
-                     iterations"
-                )));
-            }
-            let has_moves = |point: &Point| {
-                point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some())
-            };
-            if *option == "--jobs-csv" && specification.points.iter().any(has_moves) {
-                return Err(Failure::usage(format!(
-                    "{option} has one set of nodes per job, but a job that moves has several: use \
-                     --placements"
-                )));
-            }
-            check_name(option, path, specification)?;
+            file.check_jobs(specification)?;
+            file.check_name(specification)?;
         }
         check_overwrites(&files, specification)?;
-        for (_, path, _) in &files {
+        for file in &files {
             for point in &specification.points {
-                files::check_writable(&named(path, point))?;
+                files::check_writable(&file.path_for(point))?;
             }
         }
         Ok(Files(files))
@@ -100,9 +159,8 @@ impl Files {
     ) -> Result<(), Failure> {
         for (index, record) in recording.into_records() {
             let point = &specification.points[index];
-            for (_, path, write) in &self.0 {
-                let path = named(path, point);
-                files::write_whole(&path, |out| write(point, &record, out))?;
+            for file in &self.0 {
+                files::write_whole(&file.path_for(point), |out| (file.write)(point, &record, out))?;
             }
         }
         Ok(())
@@ -110,10 +168,7 @@ impl Files {
 }
 
 /// Checks that no file is an input or another output.
-fn check_overwrites(
-    files: &[(&'static str, PathBuf, WriteFile)],
-    specification: &Specification,
-) -> Result<(), Failure> {
+fn check_overwrites(files: &[OutputFile], specification: &Specification) -> Result<(), Failure> {
     let mut plan = FileUses::new();
     let mut seen = BTreeSet::new();
     for point in &specification.points {
@@ -128,50 +183,12 @@ fn check_overwrites(
             }
         }
     }
-    for (option, path, _) in files {
-        let names: BTreeSet<PathBuf> =
-            specification.points.iter().map(|point| named(path, point)).collect();
-        plan = names.into_iter().fold(plan, |plan, name| plan.writes(option, name));
+    for file in files {
+        let paths: BTreeSet<PathBuf> =
+            specification.points.iter().map(|point| file.path_for(point)).collect();
+        plan = paths.into_iter().fold(plan, |plan, path| plan.writes(file.option, path));
     }
     Ok(plan.check()?)
-}
-
-/// Checks that a file name distinguishes the combinations.
-fn check_name(option: &str, path: &Path, specification: &Specification) -> Result<(), Failure> {
-    let name = path.to_string_lossy();
-    let mut plain = name.to_string();
-    let mut missing = Vec::new();
-    for parameter in NAME_PARAMETERS {
-        let mark = format!("{{{parameter}}}");
-        let values: BTreeSet<Option<&str>> =
-            specification.points.iter().map(|point| point.get(parameter)).collect();
-        if values.len() > 1 && !name.contains(&mark) {
-            missing.push(format!("{mark} ({} of them)", values.len()));
-        }
-        plain = plain.replace(&mark, "");
-    }
-    if !missing.is_empty() {
-        return Err(Failure::usage(format!(
-            "{option} {name}: the name must contain {}",
-            missing.join(" and ")
-        )));
-    }
-    if plain.contains(['{', '}']) {
-        return Err(Failure::usage(format!(
-            "{option} {name}: braces may contain only strategy, scheduler or load"
-        )));
-    }
-    Ok(())
-}
-
-/// Returns the path for a combination. Colons cause problems in file names, so they are replaced by
-/// underscores.
-fn named(path: &Path, point: &Point) -> PathBuf {
-    let name = path.to_string_lossy().into_owned();
-    PathBuf::from(NAME_PARAMETERS.iter().fold(name, |name, parameter| {
-        let value = point.get(parameter).unwrap_or_default().replace([':', '/'], "_");
-        name.replace(&format!("{{{parameter}}}"), &value)
-    }))
 }
 
 /// Describes a combination as its strategy and scheduler.

@@ -23,5 +23,5 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
         files::write_whole(&out.join(&file.name), |out| out.write_all(&file.bytes))?;
     }
     eprintln!("written to {}", files::shown(out));
-    print::verdicts(args.sweep.format, &verdicts, out)
+    print::verdicts(args.sweep.output.format(), &verdicts, out)
 }

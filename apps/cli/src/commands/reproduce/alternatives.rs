@@ -27,17 +27,15 @@ pub(super) fn run(paper: &Paper, args: &ReproduceArgs, out: &Path) -> Result<(),
         out,
     };
     let from = provenance(&args.paper, args);
-    let mut ranking = Vec::new();
-    task.run(args, |specification, samples| {
-        ranking = readings.judge(specification, samples).map_err(in_paper)?;
+    let ranking = task.run(args, |specification, samples| {
+        let ranking = readings.judge(specification, samples).map_err(in_paper)?;
         let sections = vec![readings.section(&ranking)];
         let lead = readings.lead(paper, args.quick);
         let mut files = specification.publish(samples, &from, lead, sections)?;
-        let own = tables(readings, &ranking);
-        files.extend(own.map_err(Failure::other)?);
-        Ok(files)
+        files.extend(tables(readings, &ranking).map_err(Failure::other)?);
+        Ok((ranking, files))
     })?;
-    print::alternatives(args.sweep.format, readings, &ranking)
+    print::alternatives(args.sweep.output.format(), readings, &ranking)
 }
 
 /// Returns the files written in addition to those of every experiment.

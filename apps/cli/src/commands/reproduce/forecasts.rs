@@ -26,7 +26,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     let table = out.join("forecasts.csv");
     let folder = logs::folder(args.logs.clone().unwrap_or_default());
     let bar = Bar::new(forecasts::NAME);
-    let scores = pool::install(args.sweep.threads, || {
+    let scores = pool::install(args.sweep.pool.threads, || {
         forecast_points(&specification, &folder, forecasts::FUTURES, &bar)
     })?;
     bar.finish();
@@ -36,7 +36,7 @@ pub(super) fn run(args: &ReproduceArgs, out: &Path) -> Result<(), Failure> {
     };
     files::write_whole(&table, write)?;
     eprintln!("written to {}", files::shown(&table));
-    print(Format::or_default(args.sweep.format), &judged)
+    print(args.sweep.output.format(), &judged)
 }
 
 fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {

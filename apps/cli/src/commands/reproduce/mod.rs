@@ -30,17 +30,19 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
         return forecasts::run(args, &folder(args, studies::forecasts::NAME));
     }
     let built_in = Paper::built_in().iter().find(|paper| paper.name == args.paper);
-    let own = match built_in {
-        Some(_) => None,
-        None => Some(open(&args.paper)?),
+    let users_paper;
+    let paper = if let Some(paper) = built_in {
+        paper
+    } else {
+        users_paper = open(&args.paper)?;
+        &users_paper
     };
-    let paper = built_in.or(own.as_ref()).expect("one of the two");
     let out = folder(args, &paper.name);
     if args.alternatives {
         return alternatives::run(paper, args, &out);
     }
     let verdicts = judge(paper, &args.paper, &out, args)?;
-    print::verdicts(args.sweep.format, &[verdicts], &out)
+    print::verdicts(args.sweep.output.format(), &[verdicts], &out)
 }
 
 /// Locks a results directory. The directory must not belong to an experiment, and must be empty
@@ -110,18 +112,15 @@ fn judge(paper: &Paper, path: &str, out: &Path, args: &ReproduceArgs) -> Result<
         out,
     };
     let from = provenance(path, args);
-    let mut verdicts = None;
     task.run(args, |specification, samples| {
         let statements = paper.judge(specification, samples, args.quick).map_err(in_paper)?;
-        let own = Verdicts::of(paper, statements);
-        let sections = studies::sections(&own);
+        let verdicts = Verdicts::of(paper, statements);
+        let sections = studies::sections(&verdicts);
         let mut files = specification.publish(samples, &from, paper.lead(args.quick), sections)?;
-        let all = std::slice::from_ref(&own);
+        let all = std::slice::from_ref(&verdicts);
         files.extend(studies::files(all, &from).map_err(Failure::other)?);
-        verdicts = Some(own);
-        Ok(files)
-    })?;
-    Ok(verdicts.expect("a task that ended well was published"))
+        Ok((verdicts, files))
+    })
 }
 
 /// Returns the command that reproduces the numbers.
@@ -143,12 +142,13 @@ struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Runs the missing replications and writes the files that `publish` returns.
-    fn run(
+    /// Runs the missing replications, judges the results, and writes the files that `judge` returns
+    /// with its judgment.
+    fn run<T>(
         &self,
         args: &ReproduceArgs,
-        publish: impl FnOnce(&Specification, &Samples) -> Result<Vec<Publication>, Failure>,
-    ) -> Result<(), Failure> {
+        judge: impl FnOnce(&Specification, &Samples) -> Result<(T, Vec<Publication>), Failure>,
+    ) -> Result<T, Failure> {
         let Task { text, specification, name, out } = self;
         if args.logs.is_some() && !specification.reads_files() {
             return Err(Failure::usage(format!(
@@ -160,9 +160,11 @@ impl Task<'_> {
         let run = run_directory::run(specification, &files, reproduced, "1/1".to_string())?;
         let (mut open, known) =
             run_directory::begin(out, &run, text, specification, args.sweep.resume_options())?;
-        let (whole, threads) = (Shard::WHOLE, args.sweep.threads);
+        let (whole, threads) = (Shard::WHOLE, args.sweep.pool.threads);
         let samples =
             experiment::sweep(specification, known, whole, &files, &mut open, threads, out)?;
-        run_directory::finish(&open, &publish(specification, &samples)?, out)
+        let (judgment, files) = judge(specification, &samples)?;
+        run_directory::finish(&open, &files, out)?;
+        Ok(judgment)
     }
 }

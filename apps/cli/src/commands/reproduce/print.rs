@@ -10,14 +10,10 @@ use crate::files;
 use crate::output::{self, Format, Table};
 
 /// Prints the statements: every row for one paper, or the number of rows that hold for several.
-pub(super) fn verdicts(
-    format: Option<Format>,
-    papers: &[Verdicts],
-    out: &Path,
-) -> Result<(), Failure> {
+pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
-    match Format::or_default(format) {
+    match format {
         Format::Json => output::json(&Value::Array(all.iter().map(object).collect())),
         Format::Csv => csv(|bytes| studies::write_statements(&all, bytes)),
         Format::Table => {
@@ -84,11 +80,11 @@ fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<()
 
 /// Prints the readings, starting with the closest one.
 pub(super) fn alternatives(
-    format: Option<Format>,
+    format: Format,
     readings: &Readings,
     ranking: &[Closeness],
 ) -> Result<(), Failure> {
-    match Format::or_default(format) {
+    match format {
         Format::Json => {
             let statements = readings.statements(ranking);
             output::json(&json!({

@@ -9,8 +9,8 @@ use pavior::workload::{Selection, ShapeRule, Shaper};
 
 use super::Log;
 use crate::args::ConvertArgs;
-use crate::commands::simulate::say_note;
 use crate::failure::Failure;
+use crate::log_notes::print_note;
 use crate::{files, input};
 
 pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
@@ -23,7 +23,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     }
     // There are no other references to the log, so this does not copy it.
     let mut trace = Arc::unwrap_or_clone(trace);
-    trace.notes().for_each(say_note);
+    trace.notes().for_each(print_note);
     if trace.records.is_empty() {
         return Err(Failure::usage(format!(
             "{}: none of the {} job lines remain ({} filtered out, the rest skipped)",
@@ -58,7 +58,7 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
         nodes: trace.header.machine_size().or(largest).unwrap_or(0),
         header: trace.header,
         records: trace.records,
-        version: args.batsim.version(),
+        version: args.batsim,
     };
     log.write(&args.to)?;
     let report = &trace.report;

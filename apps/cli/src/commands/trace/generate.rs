@@ -3,17 +3,16 @@
 
 use std::io;
 
-use pavior::BadName;
 use pavior::experiments::Setting;
 use pavior::names::{bare_name, unknown_name};
 use pavior::workload::traces::{Format, Header, Record, batsim};
 use pavior::workload::{Family, Generator, Selection, SideDistribution};
+use pavior::{BadName, Grid};
 
 use super::Log;
 use crate::args::GenerateArgs;
-use crate::commands::simulate;
 use crate::failure::Failure;
-use crate::input;
+use crate::{input, settings};
 
 /// The maximum number of jobs in a generated log, kept in memory until its header is known.
 pub(super) const MAX_JOBS: usize = 2_000_000;
@@ -33,32 +32,9 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         SideDistribution::builtin().iter().any(|spec| spec.name == bare_name(&args.model));
     let model = (!is_sides).then(|| parse_model(&args.model)).transpose()?;
     check_options(args, is_sides)?;
-    let (nodes, records) = if let Some(model) = model {
-        let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
-            Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
-        })?;
-        if nodes == 0 {
-            return Err(Failure::usage("--nodes 0: a machine must have at least one node"));
-        }
-        let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
-        (nodes, jobs.take(args.jobs).collect())
-    } else {
-        let grid = grid.ok_or_else(|| {
-            Failure::usage(format!("{}: request sides need a --machine", args.model))
-        })?;
-        let mut settings = args.stream.settings();
-        settings.push(Setting::new("sides", &args.model));
-        settings.push(Setting::new("machine", grid.to_string()));
-        settings.push(Setting::new("seed", args.seed.to_string()));
-        settings.push(Setting::new("strategy", "ff"));
-        let scenario = simulate::scenario(&settings)?;
-        let jobs = scenario.jobs(0);
-        let records: Option<Vec<Record>> =
-            jobs.take(args.jobs).map(|job| Record::of_job(&job)).collect();
-        let records = records.ok_or_else(|| {
-            Failure::usage("a job that sends messages has no run time to write; choose --service")
-        })?;
-        (grid.nodes(), records)
+    let (nodes, records) = match model {
+        Some(model) => records_of_model(args, &model, grid)?,
+        None => records_of_sides(args, grid)?,
     };
     let mut header = Header::default();
     header.push("Version", "2.2");
@@ -73,6 +49,43 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
         Some(path) => log.write(path),
         None => Ok(log.write_to(&mut io::stdout().lock(), Format::Swf)?),
     }
+}
+
+/// Generates jobs with a model of whole workloads. Also returns the machine size in nodes.
+fn records_of_model(
+    args: &GenerateArgs,
+    model: &Selection<Generator>,
+    grid: Option<Grid>,
+) -> Result<(u32, Vec<Record>), Failure> {
+    let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
+        Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
+    })?;
+    if nodes == 0 {
+        return Err(Failure::usage("--nodes 0: a machine must have at least one node"));
+    }
+    let jobs = (model.entry.does.generate)(&model.options, nodes, args.seed, 0);
+    Ok((nodes, jobs.take(args.jobs).collect()))
+}
+
+/// Generates a stream of jobs with random sides. Also returns the machine size in nodes.
+fn records_of_sides(
+    args: &GenerateArgs,
+    grid: Option<Grid>,
+) -> Result<(u32, Vec<Record>), Failure> {
+    let grid = grid
+        .ok_or_else(|| Failure::usage(format!("{}: request sides need a --machine", args.model)))?;
+    let mut typed = args.stream.settings();
+    typed.push(Setting::new("sides", &args.model));
+    typed.push(Setting::new("machine", grid.to_string()));
+    typed.push(Setting::new("seed", args.seed.to_string()));
+    typed.push(Setting::new("strategy", "ff"));
+    let scenario = settings::scenario(&typed)?;
+    let records = scenario.jobs(0).take(args.jobs).map(|job| Record::of_job(&job));
+    let records: Option<Vec<Record>> = records.collect();
+    let records = records.ok_or_else(|| {
+        Failure::usage("a job that sends messages has no run time to write; choose --service")
+    })?;
+    Ok((grid.nodes(), records))
 }
 
 /// Rejects options that do not apply to this kind of log.

@@ -45,7 +45,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
         FileUses::new().reads("", &args.file).writes("--html", path).check()?;
         return Ok(files::write_whole(path, |out| out.write_all(page.as_bytes()))?);
     }
-    match Format::or_default(args.format) {
+    match args.output.format() {
         Format::Json => {
             let mut value = serde_json::to_value(&summary)
                 .map_err(|error| Failure::Other(format!("cannot write JSON: {error}")))?;

@@ -58,7 +58,7 @@ fn wrong(outcome: Result<Outcome, String>) -> Option<String> {
 }
 
 #[test]
-fn counts_without_end_are_answered() {
+fn huge_counts_are_answered() {
     let mut faults = Vec::new();
     for (base, option, value) in COUNTS {
         let arguments = with_option(base, option, value);
@@ -71,7 +71,7 @@ fn counts_without_end_are_answered() {
 /// Checks that a run stops with an error after a number of unsuccessful attempts if failures are so
 /// frequent that almost no job completes.
 #[test]
-fn hopeless_failures_are_told() {
+fn runs_that_cannot_finish_are_reported() {
     let mut cases = Vec::new();
     for (mttf, mttr) in [
         ("0.001", "1e12"),
@@ -92,7 +92,7 @@ fn hopeless_failures_are_told() {
             "simulate --machine mesh:16x16 -s ff,gabl --jobs 1000 --mttf {mttf} --mttr {mttr} \
              --scheduler {scheduler} --threads 1"
         );
-        let told = |outcome: &Outcome| {
+        let is_reported = |outcome: &Outcome| {
             let known = [
                 "no more jobs complete",
                 "none has completed",
@@ -103,7 +103,7 @@ fn hopeless_failures_are_told() {
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
         };
         match within(2 << 10, &words(&run)) {
-            Ok(outcome) if told(&outcome) => {}
+            Ok(outcome) if is_reported(&outcome) => {}
             Ok(outcome) => faults.push(format!("{run}: {:?} {}", outcome.code, outcome.message)),
             Err(reason) => faults.push(format!("{run}: {reason}")),
         }

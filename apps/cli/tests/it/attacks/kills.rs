@@ -41,7 +41,7 @@ fn killed(folder: &Folder) -> bool {
 }
 
 #[test]
-fn what_kills_leave_is_removed_by_the_next_output() {
+fn the_next_output_removes_files_of_killed_processes() {
     let kills = pavior_trials::size(3, 3, 40);
     let (mut tried, mut failed) = (0, 0);
     for _ in 0..kills {
@@ -61,7 +61,7 @@ fn what_kills_leave_is_removed_by_the_next_output() {
 }
 
 #[test]
-fn what_a_living_process_writes_is_left_alone() {
+fn files_of_running_processes_are_kept() {
     let folder = Folder::new();
     let out = folder.path("alive.csv");
     let mut alive = pavior::files::Output::create(out.as_ref()).unwrap();

@@ -64,7 +64,7 @@ fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
 }
 
 #[test]
-fn logs_take_the_memory_that_the_page_says() {
+fn logs_use_the_documented_memory() {
     let mebibytes = pavior_trials::size(1, 8, 64);
     let folder = tempfile::tempdir().unwrap();
     let (mut tried, mut faults) = (0, Vec::new());
@@ -96,7 +96,7 @@ fn logs_take_the_memory_that_the_page_says() {
 }
 
 #[test]
-fn a_log_is_inspected_without_holding_its_jobs() {
+fn inspection_does_not_hold_all_jobs_in_memory() {
     let lines = pavior_trials::size(600_000, 600_000, 10_000_000_u64);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.swf");

@@ -394,36 +394,36 @@ fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
 }
 
 #[test]
-fn names_of_jobs_in_a_state() {
+fn hostile_job_names_in_a_state_are_escaped() {
     attack("hostile job names in --busy and --weights", states);
 }
 
 #[test]
-fn names_of_jobs_in_a_queue() {
+fn hostile_job_names_in_a_queue_are_escaped() {
     attack("hostile job names in --queue", queues);
 }
 
 #[test]
-fn names_in_logs() {
+fn hostile_text_in_logs_is_escaped() {
     attack("hostile text in logs of every format", logs);
 }
 
 #[test]
-fn names_in_lines() {
+fn hostile_text_in_lines_is_escaped() {
     attack("hostile text in failures, messages and lines to the allocator", lines);
 }
 
 #[test]
-fn names_in_what_is_drawn() {
+fn hostile_text_in_drawings_is_escaped() {
     attack("hostile text in drawn placements, jobs and results", plots);
 }
 
 #[test]
-fn names_in_experiments() {
+fn hostile_text_in_experiments_is_escaped() {
     attack("hostile text in experiments and spans", experiments);
 }
 
 #[test]
-fn names_of_files_and_values_of_options() {
+fn hostile_file_names_and_option_values_are_escaped() {
     attack("hostile file names and option values", paths);
 }

@@ -3,7 +3,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
-use pavior_cluster::{Asked, date};
+use pavior_cluster::{ExplainQuery, date};
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use crate::world::Index;
 const NOW: u64 = 10_000;
 
 #[test]
-fn a_question_has_the_answer_of_the_table() {
+fn answers_match_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
     for case in cases {
         let mut model = Model::new("mesh:4x2", &json!({ "strategy": "ff" }));
@@ -47,9 +47,9 @@ fn a_question_has_the_answer_of_the_table() {
         let picture = made.picture.take().expect("it was asked for");
         let shown = view("m", picture, &made, NOW, None);
         let shape = serde_json::from_value(case["shape"].clone()).unwrap();
-        let asked = Asked { shape: Some(shape), nodes: None, waiting: None };
-        let told = shown.explain(&asked).unwrap();
-        let lines = told["diagnosis"]["why"].as_array().unwrap().iter();
+        let asked = ExplainQuery { shape: Some(shape), nodes: None, waiting: None };
+        let reply = shown.explain(&asked).unwrap();
+        let lines = reply["diagnosis"]["why"].as_array().unwrap().iter();
         let lines = lines.map(|line| in_words_of_the_table(line.as_str().unwrap(), &times, &names));
         assert_eq!(json!(lines.collect::<Vec<_>>()), case["why"], "{}", case["case"]);
     }

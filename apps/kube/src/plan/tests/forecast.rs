@@ -64,38 +64,38 @@ fn forecast(model: &Model, memory: &mut Memory) -> Forecast {
     made.question.unwrap().answer().unwrap()
 }
 
-fn words(told: &Forecast, job: &Uid) -> String {
-    told.words(job, |seconds| seconds.to_string()).unwrap()
+fn words(forecast: &Forecast, job: &Uid) -> String {
+    forecast.words(job, |seconds| seconds.to_string()).unwrap()
 }
 
 #[test]
-fn before_enough_have_run_it_is_said_what_is_lacking() {
+fn with_too_few_past_runs_the_forecast_says_how_many_are_known() {
     for past in [0, 20] {
         let (model, second) = machine(past);
-        let told = forecast(&model, &mut Memory::default());
-        assert!(!told.queue.experience.calibrated);
+        let forecast = forecast(&model, &mut Memory::default());
+        assert!(!forecast.queue.experience.calibrated);
         let waited = (past - 1).max(0);
         let lacking = format!("so far, {waited} of the {past} that are known).");
-        assert!(words(&told, &second).ends_with(&lacking), "{}", words(&told, &second));
+        assert!(words(&forecast, &second).ends_with(&lacking), "{}", words(&forecast, &second));
     }
 }
 
 #[test]
-fn run_times_of_the_past_make_a_range() {
+fn past_run_times_give_a_range() {
     let (model, second) = machine(60);
-    let told = forecast(&model, &mut Memory::default());
-    let times = told.of(&second).unwrap().times();
+    let forecast = forecast(&model, &mut Memory::default());
+    let times = forecast.of(&second).unwrap().times();
     let [low, median, high, plan] = times.map(|time| (time.unwrap().0 / seconds(1).0) as i64);
-    let calibrated = told.queue.experience.calibrated;
-    assert!(calibrated && NOW <= low && low <= median && median <= high, "{told:?}");
+    let calibrated = forecast.queue.experience.calibrated;
+    assert!(calibrated && NOW <= low && low <= median && median <= high, "{forecast:?}");
     assert_eq!(plan, NOW - 10 + 600, "from the limits alone");
-    assert!(median < plan, "such Jobs run for half a minute: {told:?}");
-    assert!(words(&told, &second).starts_with("It will probably start between"));
-    assert_eq!(told.of(&Uid("none".into())), None);
+    assert!(median < plan, "such Jobs run for half a minute: {forecast:?}");
+    assert!(words(&forecast, &second).starts_with("It will probably start between"));
+    assert_eq!(forecast.of(&Uid("none".into())), None);
 }
 
 #[test]
-fn what_is_deleted_is_remembered_and_counted_once() {
+fn deleted_jobs_are_remembered_and_counted_once() {
     let (mut model, second) = machine(60);
     let mut memory = Memory::default();
     let before = forecast(&model, &mut memory);
@@ -113,7 +113,7 @@ fn what_is_deleted_is_remembered_and_counted_once() {
 /// Checks that nothing starts behind a Job that cannot start because every 3x2 box contains a node
 /// of the second column.
 #[test]
-fn what_cannot_start_has_no_time() {
+fn blocked_jobs_have_no_start_time() {
     for past in [0, 60] {
         let (mut model, _) = machine(past);
         model.world.jobs.retain(|_, job| job.status.completion_time.is_some());
@@ -124,12 +124,12 @@ fn what_cannot_start_has_no_time() {
         let lacking = model.add_job("lacking", "3x2", &json!({}));
         let behind = model.add_job("behind", "1x1", &json!({}));
         model.make_pods();
-        let told = forecast(&model, &mut Memory::default());
+        let forecast = forecast(&model, &mut Memory::default());
         let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
                       fewest unavailable nodes (1).";
-        assert_eq!(words(&told, &lacking), cannot);
-        assert_eq!(words(&told, &behind), "It does not start within 60 days.");
-        let json = told.json(&lacking, |seconds| seconds.to_string());
+        assert_eq!(words(&forecast, &lacking), cannot);
+        assert_eq!(words(&forecast, &behind), "It does not start within 60 days.");
+        let json = forecast.json(&lacking, |seconds| seconds.to_string());
         let json = serde_json::to_value(json).unwrap();
         assert_eq!((&json["plan"], &json["obstacle"]), (&json!(null), &json!("unavailable")));
         assert_eq!(json["place"], json!({ "base": [0, 0], "sides": [3, 2] }));

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::model::Model;
-use super::small::{fault, planned, planned_at, settle, words};
+use super::small::{fault, kinds, planned, planned_at, settle};
 use crate::objects::Machine;
 use crate::plan::{Detail, Memory, plan};
 use crate::world::Index;
 
 #[test]
-fn indexes_that_have_failed_need_no_pod() {
+fn failed_indexes_need_no_pod() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let job = model.add_job("a", "4x2", &json!({}));
     let status = json!({ "succeeded": 1, "failedIndexes": "0,2-4,9-8,x" });
@@ -19,30 +19,28 @@ fn indexes_that_have_failed_need_no_pod() {
     let ended = [0, 1, 2, 3, 4].map(|rank| (rank, "n0-0".to_string()));
     model.ended.insert(job, BTreeMap::from(ended));
     model.make_pods();
-    assert_eq!(words(&planned(&model)), ["propose"]);
+    assert_eq!(kinds(&planned(&model)), ["propose"]);
     settle(&mut model);
     assert_eq!(model.pods(|pod| pod.node().is_some()).len(), 3);
 }
 
 #[test]
-fn a_record_that_is_rejected_keeps_no_nodes_from_others_and_its_job_is_told() {
+fn a_rejected_placement_holds_no_nodes_and_its_job_gets_the_reason() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let [first, second] = ["a", "b"].map(|name| model.add_job(name, "4x4", &json!({})));
     model.make_pods();
     let mut memory = Memory::default();
     let proposed = |memory: &mut Memory, now: i64| {
-        let made = planned_at(&model, memory, now).unwrap();
-        (made.actions[0].object().uid.clone(), made.waiting)
+        let plan = planned_at(&model, memory, now).unwrap();
+        (plan.actions[0].object().uid.clone(), plan)
     };
     assert_eq!(proposed(&mut memory, 0).0, first);
     memory.reject(&first, "exceeded quota: few", 0);
-    let (other, waiting) = proposed(&mut memory, 1);
-    assert_eq!((&other, &waiting[0].job.uid), (&second, &first));
-    assert!(
-        waiting[0].why.contains("exceeded quota: few") && !waiting[0].is_blocked(),
-        "{waiting:?}"
-    );
-    assert!(memory.depends_on_time());
+    let (other, plan) = proposed(&mut memory, 1);
+    let waiting = &plan.waiting[0];
+    assert_eq!((&other, &waiting.job.uid), (&second, &first));
+    assert!(waiting.why.contains("exceeded quota: few") && !waiting.is_blocked(), "{waiting:?}");
+    assert!(plan.depends_on_time);
     assert_eq!(proposed(&mut memory, 60).0, first, "it is tried again");
 }
 
@@ -61,26 +59,26 @@ fn the_newer_of_two_machines_with_the_same_node_has_a_fault() {
 }
 
 #[test]
-fn a_record_whose_pods_run_stays_while_labels_of_its_nodes_are_gone() {
+fn a_placement_with_running_pods_survives_the_loss_of_its_nodes_labels() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job("a", "4x2", &json!({}));
     settle(&mut model);
     model.add_job("b", "4x2", &json!({}));
     model.make_pods();
-    model.carry(&planned(&model).actions[0]);
+    model.apply(&planned(&model).actions[0]);
     let pattern = |model: &mut Model, pattern: &str| {
         let machine: &mut Machine = model.world.machines.get_mut("m").unwrap();
         machine.spec.nodes.pattern = Some(pattern.to_string());
     };
     pattern(&mut model, "other{x}-{y}");
     let made = planned(&model);
-    assert_eq!(words(&made), ["withdraw"], "the proposal alone: {made:?}");
+    assert_eq!(kinds(&made), ["withdraw"], "the proposal alone: {made:?}");
     pattern(&mut model, "n{x}-{y}");
-    assert_eq!(words(&planned(&model)), ["confirm"]);
+    assert_eq!(kinds(&planned(&model)), ["confirm"]);
 }
 
 #[test]
-fn a_taint_of_a_nodes_condition_is_no_reason_for_never() {
+fn a_condition_taint_does_not_block_a_job_forever() {
     for (key, never) in [("node.kubernetes.io/memory-pressure", false), ("theirs", true)] {
         let mut model = Model::new("mesh:2x2", &json!({}));
         model.add_job("a", "2x2", &json!({}));
@@ -105,7 +103,7 @@ fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
 }
 
 #[test]
-fn no_job_starts_that_would_run_into_maintenance() {
+fn jobs_that_overlap_maintenance_do_not_start() {
     // The plan is made 10,000 seconds after the start of 1970, at 02:46:40.
     let times = |mut one: Value| {
         one["from"] = json!("1970-01-01T03:00:00Z");
@@ -136,7 +134,7 @@ fn no_job_starts_that_would_run_into_maintenance() {
 }
 
 #[test]
-fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
+fn invalid_maintenance_is_a_fault_of_the_machine() {
     let times = ["1970-01-01T03:00:00Z", "1970-01-01T04:00:00Z"];
     for (at, from, to, word) in [
         ("4x2@0,3", times[0], times[1], "not a box on mesh:4x4"),
@@ -151,7 +149,7 @@ fn maintenance_that_cannot_be_read_is_a_fault_of_the_machine() {
 }
 
 #[test]
-fn a_machine_with_a_check_has_a_fault_where_kueue_cannot_be_read_and_others_go_on() {
+fn unreadable_kueue_objects_are_a_fault_only_of_machines_with_a_check() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.world.kueue.fault = Some("Kueue workloads: not found".to_string());
     assert!(planned(&model).actions.is_empty());

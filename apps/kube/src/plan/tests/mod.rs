@@ -2,13 +2,16 @@
 //! controller, a scheduler and nodes.
 
 mod answers;
-mod copies;
+mod draw;
 mod forecast;
+mod kueue;
 mod limits;
 mod model;
 mod quota;
 mod quota_storm;
 mod races;
+mod replicas;
 mod sets;
 mod small;
 mod speed;
+mod view;

@@ -3,118 +3,29 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::view::Change;
 use crate::objects::{
     BOX, CompactJson, GATE, GLOBAL_INDEX, Job, Machine, Node, Object, ObjectRef, Placement,
     PlacementStatus, Pod, SHAPE, Uid, Workload,
 };
-use crate::plan::{Absence, Action, Plan};
+use crate::plan::{Absence, Action, CheckUpdate, Plan};
 use crate::world::World;
-
-/// An object after a change; `None` if the change deleted it.
-#[derive(Clone)]
-#[expect(clippy::large_enum_variant, reason = "few are made, and each is kept")]
-enum News {
-    Job(Uid, Option<Job>),
-    Pod(Uid, Option<Pod>),
-    Node(String, Option<Node>),
-    Placement(Uid, Option<Placement>),
-}
-
-impl News {
-    fn kind(&self) -> usize {
-        match self {
-            News::Job(..) => 0,
-            News::Pod(..) => 1,
-            News::Node(..) => 2,
-            News::Placement(..) => 3,
-        }
-    }
-
-    fn apply(self, world: &mut World) {
-        match self {
-            News::Job(uid, Some(job)) => drop(world.jobs.insert(uid, job)),
-            News::Job(uid, None) => drop(world.jobs.remove(&uid)),
-            News::Pod(uid, Some(pod)) => drop(world.pods.insert(uid, pod)),
-            News::Pod(uid, None) => drop(world.pods.remove(&uid)),
-            News::Node(name, Some(node)) => drop(world.nodes.insert(name, node)),
-            News::Node(name, None) => drop(world.nodes.remove(&name)),
-            News::Placement(uid, Some(one)) => drop(world.placements.insert(uid, one)),
-            News::Placement(uid, None) => drop(world.placements.remove(&uid)),
-        }
-    }
-}
-
-pub(super) const KINDS: usize = 4;
 
 pub(super) struct Model {
     pub(super) world: World,
     version: u64,
     next: u64,
-    history: Vec<News>,
+    pub(super) history: Vec<Change>,
     /// The number of discarded changes that precede `history`.
-    forgotten: usize,
+    pub(super) discarded: usize,
     /// The nodes where each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
     /// The seconds after which each Workload requests its released quota again.
-    pub(super) again: HashMap<Uid, i64>,
-}
-
-/// The world as seen by a replica.
-#[derive(Default)]
-pub(super) struct View {
-    pub(super) world: World,
-    /// The number of changes read per kind.
-    seen: [usize; KINDS],
-}
-
-impl View {
-    /// Reads the updates of a kind among the next `most` changes.
-    pub(super) fn advance(&mut self, model: &Model, kind: usize, most: usize) {
-        let to = self.seen[kind].saturating_add(most).min(model.changes());
-        let (from, end) = (self.seen[kind] - model.forgotten, to - model.forgotten);
-        for news in &model.history[from..end] {
-            if news.kind() == kind {
-                news.clone().apply(&mut self.world);
-            }
-        }
-        self.seen[kind] = to;
-        self.join(model);
-    }
-
-    /// Lists a kind again, as if it had never been read; intermediate changes are not seen.
-    pub(super) fn list(&mut self, model: &Model, kind: usize) {
-        let (own, all) = (&mut self.world, &model.world);
-        match kind {
-            0 => own.jobs.clone_from(&all.jobs),
-            1 => own.pods.clone_from(&all.pods),
-            2 => own.nodes.clone_from(&all.nodes),
-            _ => own.placements.clone_from(&all.placements),
-        }
-        self.seen[kind] = model.changes();
-        self.join(model);
-    }
-
-    /// Returns the number of the latest change up to which every kind has been read.
-    pub(super) fn read(&self) -> usize {
-        self.seen.iter().copied().min().unwrap_or(0)
-    }
-
-    /// Copies the objects that are read along with every kind.
-    fn join(&mut self, model: &Model) {
-        self.world.machines = model.world.machines.clone();
-        self.world.kueue = model.world.kueue.clone();
-        self.world.join_quota();
-    }
-
-    pub(super) fn catch_up(&mut self, model: &Model) {
-        for kind in 0..KINDS {
-            self.advance(model, kind, usize::MAX);
-        }
-    }
+    pub(super) retry_delays_s: HashMap<Uid, i64>,
 }
 
 fn time(seconds: i64) -> Time {
@@ -134,9 +45,9 @@ impl Model {
             version: 1,
             next: 1,
             history: Vec::new(),
-            forgotten: 0,
+            discarded: 0,
             ended: HashMap::new(),
-            again: HashMap::new(),
+            retry_delays_s: HashMap::new(),
         };
         model.world.machines.insert("m".into(), machine);
         let grid: pavior::Grid = grid.parse().unwrap();
@@ -157,40 +68,40 @@ impl Model {
         time(1000 + self.next as i64)
     }
 
-    fn note(&mut self, news: News) {
-        news.clone().apply(&mut self.world);
-        self.history.push(news);
+    fn note(&mut self, change: Change) {
+        change.clone().apply(&mut self.world);
+        self.history.push(change);
     }
 
-    fn changes(&self) -> usize {
-        self.forgotten + self.history.len()
+    pub(super) fn changes(&self) -> usize {
+        self.discarded + self.history.len()
     }
 
     /// Discards changes that every view has read.
-    pub(super) fn forget(&mut self, read: usize) {
-        let many = read.saturating_sub(self.forgotten);
+    pub(super) fn discard(&mut self, read: usize) {
+        let many = read.saturating_sub(self.discarded);
         self.history.drain(..many);
-        self.forgotten += many;
+        self.discarded += many;
     }
 
-    fn stamp(&mut self, metadata: &mut k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta) {
+    fn stamp(&mut self, metadata: &mut ObjectMeta) {
         self.version += 1;
         metadata.resource_version = Some(self.version.to_string());
     }
 
     pub(super) fn put_job(&mut self, mut job: Job) {
         self.stamp(&mut job.metadata);
-        self.note(News::Job(job.uid(), Some(job)));
+        self.note(Change::Job(job.uid(), Some(job)));
     }
 
     pub(super) fn put_pod(&mut self, mut pod: Pod) {
         self.stamp(&mut pod.metadata);
-        self.note(News::Pod(pod.uid(), Some(pod)));
+        self.note(Change::Pod(pod.uid(), Some(pod)));
     }
 
     pub(super) fn put_node(&mut self, mut node: Node) {
         self.stamp(&mut node.metadata);
-        self.note(News::Node(node.name().to_string(), Some(node)));
+        self.note(Change::Node(node.name().to_string(), Some(node)));
     }
 
     pub(super) fn add_node(&mut self, name: &str) {
@@ -204,10 +115,10 @@ impl Model {
     }
 
     pub(super) fn delete_node(&mut self, name: &str) {
-        self.note(News::Node(name.to_string(), None));
+        self.note(Change::Node(name.to_string(), None));
         let on: Vec<Uid> = self.pods(|pod| pod.node() == Some(name));
         for pod in on {
-            self.note(News::Pod(pod, None));
+            self.note(Change::Pod(pod, None));
         }
     }
 
@@ -315,12 +226,12 @@ impl Model {
 
     /// Deletes a Job in the background: its placement is deleted first, and its pods end later.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
-        self.note(News::Job(uid.clone(), None));
+        self.note(Change::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
         let records: Vec<Uid> =
             self.world.placements.values().filter(of).map(Object::uid).collect();
         for record in records {
-            self.note(News::Placement(record, None));
+            self.note(Change::Placement(record, None));
         }
         for pod in self.pods(|pod| pod.owner().as_ref() == Some(uid)) {
             self.delete_pod(&pod);
@@ -331,7 +242,7 @@ impl Model {
     pub(super) fn delete_pod(&mut self, uid: &Uid) {
         let Some(mut pod) = self.world.pods.get(uid).cloned() else { return };
         if pod.node().is_none() {
-            return self.note(News::Pod(uid.clone(), None));
+            return self.note(Change::Pod(uid.clone(), None));
         }
         pod.metadata.deletion_timestamp = Some(time(1));
         self.put_pod(pod);
@@ -373,14 +284,10 @@ impl Model {
             if !lacking.is_empty() {
                 let job = job.clone();
                 for rank in lacking {
-                    self.make_pod(&job, rank);
+                    self.make_pod_in(job.namespace(), &job, rank);
                 }
             }
         }
-    }
-
-    fn make_pod(&mut self, job: &Job, rank: usize) {
-        self.make_pod_in(job.namespace(), job, rank);
     }
 
     /// Creates a pod that claims to belong to a Job.
@@ -417,7 +324,7 @@ impl Model {
     pub(super) fn bind(&mut self) {
         let living = self.world.pods.values().filter(|pod| pod.is_active());
         let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
-        for uid in self.pods(|pod| pod.gate().is_none() && pod.node().is_none()) {
+        for uid in self.pods(|pod| pod.spec.gate().is_none() && pod.node().is_none()) {
             let Some(name) = self.world.pods[&uid].target_node() else { continue };
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
             if ready && taken.insert(name.clone()) {
@@ -429,9 +336,9 @@ impl Model {
     }
 
     /// Removes terminating pods.
-    pub(super) fn end_going(&mut self) {
+    pub(super) fn end_terminating(&mut self) {
         for uid in self.pods(Object::is_terminating) {
-            self.note(News::Pod(uid, None));
+            self.note(Change::Pod(uid, None));
         }
     }
 
@@ -441,7 +348,7 @@ impl Model {
         let (Some(owner), Some(rank), Some(node)) = (pod.owner(), pod.rank(), pod.node()) else {
             return;
         };
-        self.note(News::Pod(uid.clone(), None));
+        self.note(Change::Pod(uid.clone(), None));
         let Some(mut job) = self.world.jobs.get(&owner).cloned() else { return };
         let ended = self.ended.entry(owner).or_default();
         ended.insert(rank, node.to_string());
@@ -461,15 +368,15 @@ impl Model {
         }
     }
 
-    pub(super) fn carry_all(&mut self, made: &Plan) {
-        for act in &made.actions {
-            self.carry(act);
+    pub(super) fn apply_all(&mut self, made: &Plan) {
+        for action in &made.actions {
+            self.apply(action);
         }
     }
 
     /// Carries out an action or rejects it.
-    pub(super) fn carry(&mut self, act: &Action) -> bool {
-        match act {
+    pub(super) fn apply(&mut self, action: &Action) -> bool {
+        match action {
             Action::Propose { job, placement } => {
                 let known = |one: &Placement| one.name() == job.uid.0;
                 // The garbage collector deletes objects that belong to a deleted Job.
@@ -499,7 +406,7 @@ impl Model {
             }
             Action::Withdraw { placement, .. } => {
                 let Some(one) = self.seen(placement) else { return false };
-                self.note(News::Placement(one.uid(), None));
+                self.note(Change::Placement(one.uid(), None));
                 true
             }
             Action::Open { pod, patch } => self.open(pod, patch),
@@ -509,15 +416,7 @@ impl Model {
                 is
             }
             Action::Offer { .. } => true,
-            Action::Check { workload, record, .. } => {
-                let is = |record: &ObjectRef| self.world.placements.contains_key(&record.uid);
-                if !record.as_ref().is_none_or(is) {
-                    return false;
-                }
-                let known = self.world.kueue.workloads.get(&workload.uid).cloned();
-                let seen = known.filter(|one| ObjectRef::of(one) == *workload);
-                seen.is_some_and(|one| self.check(one, act))
-            }
+            Action::Check(update) => self.update_check(update),
             Action::Activate { check } => {
                 let one = self.world.kueue.checks.get_mut(&check.name).unwrap();
                 let active = json!({ "type": "Active", "status": "True" });
@@ -528,12 +427,19 @@ impl Model {
     }
 
     /// Writes the state of our check to a Workload.
-    fn check(&mut self, mut one: Workload, act: &Action) -> bool {
-        let Action::Check { at, state, message, again_s, .. } = act else { return false };
-        let check = &mut one.status.admission_checks[*at];
-        (check.state, check.message) = ((*state).to_string(), message.clone());
-        self.again.extend(again_s.map(|seconds| (one.uid(), seconds as i64)));
-        self.put_workload(one);
+    fn update_check(&mut self, update: &CheckUpdate) -> bool {
+        let exists = |placement: &ObjectRef| self.world.placements.contains_key(&placement.uid);
+        let workload = self.world.kueue.workloads.get(&update.workload.uid).cloned();
+        let current = workload.filter(|workload| ObjectRef::of(workload) == update.workload);
+        let Some(mut workload) = current.filter(|_| update.placement.iter().all(exists)) else {
+            return false;
+        };
+        let check = &mut workload.status.admission_checks[update.index];
+        check.state = update.answer.state.name().to_string();
+        check.message.clone_from(&update.answer.message);
+        let delay_s = update.answer.retry_delay_s;
+        self.retry_delays_s.extend(delay_s.map(|delay_s| (workload.uid(), delay_s as i64)));
+        self.put_workload(workload);
         true
     }
 
@@ -549,7 +455,7 @@ impl Model {
 
     pub(super) fn put_placement(&mut self, mut one: Placement) {
         self.stamp(&mut one.metadata);
-        self.note(News::Placement(one.uid(), Some(one)));
+        self.note(Change::Placement(one.uid(), Some(one)));
     }
 
     fn seen(&self, seen: &ObjectRef) -> Option<Placement> {
@@ -559,7 +465,7 @@ impl Model {
 
     fn open(&mut self, seen: &ObjectRef, patch: &Value) -> bool {
         let Some(mut pod) = self.world.pods.get(&seen.uid).cloned() else { return false };
-        if pod.gate().is_none() {
+        if pod.spec.gate().is_none() {
             return false;
         }
         for step in patch.as_array().unwrap() {

@@ -1,155 +1,12 @@
 //! Tests of plans in a cluster with Kueue, which assigns quota while we assign boxes.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
+use super::kueue::Kueue;
 use super::model::Model;
-use super::small::{planned, planned_at, words};
-use crate::objects::{
-    CONTROLLER, Job, MACHINE, Object as _, ObjectRef, PlacementSpec, SHAPE, Uid, Workload,
-};
+use super::small::{kinds, planned, planned_at};
+use crate::objects::{MACHINE, Object, ObjectRef, PlacementSpec, SHAPE, Uid, Workload};
 use crate::plan::{Action, Memory, Plan};
-
-/// A stand-in for Kueue that assigns quota by priority and creation time, preempts, handles checks,
-/// and resumes and suspends Jobs.
-pub(super) struct Kueue {
-    quota: u32,
-    /// Node labels of the flavor.
-    labels: Value,
-    /// The number of pods missing from each assignment.
-    cut: u32,
-    pub(super) preempts: bool,
-    /// The time when each Workload is retried; until then, Kueue 0.17 keeps the quota.
-    until: HashMap<Uid, i64>,
-    /// The time of each Workload's latest eviction by a check, which determines the queue order.
-    evicted: HashMap<Uid, i64>,
-}
-
-impl Kueue {
-    pub(super) fn new(model: &mut Model, quota: u32, labels: Value) -> Kueue {
-        let check = json!({
-            "metadata": { "name": "place", "uid": "check", "resourceVersion": "1" },
-            "spec": { "controllerName": CONTROLLER },
-        });
-        let flavor = json!({
-            "metadata": { "name": "fast", "uid": "flavor" }, "spec": { "nodeLabels": labels },
-        });
-        let kueue = &mut model.world.kueue;
-        kueue.checks.insert("place".into(), serde_json::from_value(check).unwrap());
-        kueue.flavors.insert("fast".into(), serde_json::from_value(flavor).unwrap());
-        Kueue {
-            quota,
-            labels,
-            cut: 0,
-            preempts: false,
-            until: HashMap::new(),
-            evicted: HashMap::new(),
-        }
-    }
-
-    /// Creates a suspended Job in a queue.
-    pub(super) fn submit(model: &mut Model, name: &str, shape: &str, priority: i64) -> Uid {
-        let job = model.add_job(name, shape, &json!({}));
-        model.suspend(&job, true);
-        let (uid, made) = (model.uid(), &model.world.jobs[&job]);
-        let other = json!({ "name": "theirs", "state": "Pending", "message": "" });
-        let check = json!({ "name": "place", "state": "Pending", "message": "" });
-        let workload = json!({
-            "metadata": {
-                "name": name, "namespace": "default", "uid": uid, "resourceVersion": "1",
-                "labels": { "kueue.x-k8s.io/job-uid": job.0 },
-                "creationTimestamp": made.metadata.creation_timestamp,
-            },
-            "spec": { "priority": priority },
-            "status": { "admissionChecks": [other, check] },
-        });
-        let workload: Workload = serde_json::from_value(workload).unwrap();
-        model.world.kueue.workloads.insert(Uid(uid), workload);
-        job
-    }
-
-    /// Processes every Workload once.
-    pub(super) fn step(&mut self, model: &mut Model, now: i64) {
-        let mut all: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
-        let since = |one: &Workload| self.evicted.get(&one.uid()).copied();
-        all.sort_by_cached_key(|one| {
-            (-one.spec.priority.unwrap_or(0), since(one), one.created(), one.uid())
-        });
-        // Pods that have ended need no quota.
-        let pods = |job: &Job| job.remaining();
-        for one in &all {
-            let Some(job) = one.job().and_then(|uid| model.world.jobs.get(&uid)).cloned() else {
-                continue;
-            };
-            let mut one = model.world.kueue.workloads[&one.uid()].clone();
-            let state = one.status.admission_checks[1].state.clone();
-            if job.is_finished() {
-                set(model, &mut one, &["Finished"]);
-            } else if one.is_reserved() && state == "Retry" {
-                let delay = model.again.remove(&one.uid()).unwrap_or(0);
-                if *self.until.entry(one.uid()).or_insert(now + delay) <= now {
-                    self.until.remove(&one.uid());
-                    self.evicted.insert(one.uid(), now);
-                    evict(model, &mut one, &job);
-                }
-            } else if one.is_reserved() && state == "Ready" && job.is_suspended() {
-                let labels = serde_json::from_value(self.labels.clone()).unwrap();
-                model.resume(&job.uid(), &labels);
-            } else if !one.is_reserved() {
-                if self.preempts && Kueue::used(model) + pods(&job) > self.quota {
-                    let used = Kueue::used(model);
-                    let suffices = |other: &Workload| {
-                        let theirs = other.job().and_then(|uid| model.world.jobs.get(&uid));
-                        used + pods(&job) <= self.quota + theirs.map_or(0, pods)
-                    };
-                    let lower = all.iter().rev().find(|other| {
-                        other.spec.priority < one.spec.priority
-                            && model.world.kueue.workloads[&other.uid()].is_reserved()
-                            && suffices(other)
-                    });
-                    if let Some(other) = lower {
-                        let mut other = model.world.kueue.workloads[&other.uid()].clone();
-                        let job = model.world.jobs[&other.job().unwrap()].clone();
-                        evict(model, &mut other, &job);
-                    }
-                }
-                if Kueue::used(model) + pods(&job) <= self.quota {
-                    let set_of = json!({
-                        "flavors": { "pods": "fast" }, "count": pods(&job) - self.cut,
-                    });
-                    let admission = json!({ "podSetAssignments": [set_of] });
-                    one.status.admission = Some(serde_json::from_value(admission).unwrap());
-                    let ended = json!([{ "count": job.status.succeeded.unwrap_or(0) }]);
-                    one.status.reclaimable_pods = serde_json::from_value(ended).unwrap();
-                    set(model, &mut one, &["QuotaReserved"]);
-                }
-            }
-        }
-    }
-
-    fn used(model: &Model) -> u32 {
-        let reserved = model.world.kueue.workloads.values().filter(|one| one.is_reserved());
-        let job = |one: &Workload| one.job().and_then(|uid| model.world.jobs.get(&uid));
-        reserved.filter_map(|one| Some(job(one)?.remaining())).sum()
-    }
-}
-
-/// Sets exactly the conditions that hold.
-fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
-    let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
-    let conditions: Vec<Value> = conditions.collect();
-    one.status.conditions = serde_json::from_value(json!(conditions)).unwrap();
-    model.put_workload(one.clone());
-}
-
-fn evict(model: &mut Model, one: &mut Workload, job: &Job) {
-    one.status.admission = None;
-    one.status.admission_checks[1].state = "Pending".into();
-    one.status.admission_checks[1].message = "Reset to Pending after eviction.".into();
-    set(model, one, &["Evicted"]);
-    model.suspend(&job.uid(), true);
-}
 
 /// A cluster with Kueue and one replica of the daemon.
 struct Cluster {
@@ -180,10 +37,10 @@ impl Cluster {
     }
 
     /// Plans once and carries the plan out.
-    fn carry(&mut self, now: i64) -> Vec<&'static str> {
+    fn plan_and_apply(&mut self, now: i64) -> Vec<&'static str> {
         let made = self.planned(now);
-        self.model.carry_all(&made);
-        words(&made)
+        self.model.apply_all(&made);
+        kinds(&made)
     }
 
     /// Runs all components for a while.
@@ -191,9 +48,9 @@ impl Cluster {
         for now in from..to {
             self.step(now);
             self.model.make_pods();
-            self.carry(now);
+            self.plan_and_apply(now);
             self.model.bind();
-            self.model.end_going();
+            self.model.end_terminating();
         }
     }
 
@@ -225,15 +82,15 @@ impl Cluster {
 }
 
 #[test]
-fn a_job_has_its_place_before_it_is_admitted() {
+fn a_job_gets_its_box_before_admission() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     let job = cluster.submit("a", "2x2", 0);
-    assert_eq!(cluster.carry(0), ["activate"], "it has no quota yet");
+    assert_eq!(cluster.plan_and_apply(0), ["activate"], "it has no quota yet");
     cluster.step(0);
     for word in ["propose", "confirm", "check"] {
         let made = cluster.planned(0);
-        assert_eq!(words(&made), [word]);
-        assert!(cluster.model.carry(&made.actions[0]));
+        assert_eq!(kinds(&made), [word]);
+        assert!(cluster.model.apply(&made.actions[0]));
     }
     assert_eq!(cluster.check(&job), ("Ready".into(), "its box is 2x2 at 0,0".into()));
     // The Job is still suspended, and keeps its box.
@@ -246,7 +103,7 @@ fn a_job_has_its_place_before_it_is_admitted() {
 }
 
 #[test]
-fn a_job_that_is_preempted_gives_its_place_to_the_winner() {
+fn a_preempted_job_loses_its_box_to_the_winner() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     cluster.kueue.preempts = true;
     let low = cluster.submit("low", "4x4", 0);
@@ -261,7 +118,7 @@ fn a_job_that_is_preempted_gives_its_place_to_the_winner() {
 }
 
 #[test]
-fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
+fn a_flavor_restricts_the_box_and_keeps_its_selector() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({ "pool": "fast" }));
     cluster.model.label(&["n2-2", "n3-2", "n2-3", "n3-3"], "pool", "fast");
     let job = cluster.submit("a", "2x2", 0);
@@ -269,11 +126,11 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
     for now in 0..8 {
         cluster.step(now);
         cluster.model.make_pods();
-        for act in cluster.planned(now).actions {
-            if let Action::Open { patch, .. } = &act {
+        for action in cluster.planned(now).actions {
+            if let Action::Open { patch, .. } = &action {
                 patches.push(patch.to_string());
             }
-            cluster.model.carry(&act);
+            cluster.model.apply(&action);
         }
         cluster.model.bind();
     }
@@ -286,15 +143,15 @@ fn what_a_flavor_demands_restricts_the_box_and_is_never_replaced() {
 }
 
 #[test]
-fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
+fn a_change_of_flavor_replaces_the_box_before_admission() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({ "pool": "fast" }));
     cluster.model.label(&["n2-2", "n3-2", "n2-3", "n3-3"], "pool", "fast");
     cluster.model.label(&["n0-2", "n1-2", "n0-3", "n1-3"], "pool", "slow");
     let job = cluster.submit("a", "2x2", 0);
-    cluster.carry(0);
+    cluster.plan_and_apply(0);
     cluster.step(0);
     for word in ["propose", "confirm", "check"] {
-        assert_eq!(cluster.carry(0), [word]);
+        assert_eq!(cluster.plan_and_apply(0), [word]);
     }
     // The Job's quota was revoked and reassigned with another flavor, and no replica saw it without
     // quota.
@@ -309,13 +166,13 @@ fn who_gets_quota_of_another_flavor_gets_another_box_before_it_is_admitted() {
     one.status.admission = Some(serde_json::from_value(admission).unwrap());
     one.status.admission_checks[1].state = "Pending".into();
     cluster.model.put_workload(one);
-    let words: Vec<Vec<&str>> = (0..4).map(|_| cluster.carry(0)).collect();
+    let words: Vec<Vec<&str>> = (0..4).map(|_| cluster.plan_and_apply(0)).collect();
     assert!(words[0].contains(&"withdraw"), "{words:?}");
     assert_eq!(cluster.check(&job), ("Ready".into(), "its box is 2x2 at 0,2".into()), "{words:?}");
 }
 
 #[test]
-fn a_job_that_kueue_places_itself_is_left_alone() {
+fn jobs_with_topology_aware_scheduling_are_left_to_kueue() {
     let asked = |template: Value| {
         let mut model = Model::new("mesh:4x4", &json!({ "admissionCheck": "place" }));
         let job = model.add_job("a", "2x2", &json!({}));
@@ -339,12 +196,12 @@ fn a_job_that_kueue_places_itself_is_left_alone() {
 }
 
 #[test]
-fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
+fn a_partially_admitted_job_returns_its_quota() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     cluster.kueue.cut = 1;
     let job = cluster.submit("a", "2x2", 0);
     cluster.step(0);
-    assert!(!cluster.carry(0).contains(&"propose"));
+    assert!(!cluster.plan_and_apply(0).contains(&"propose"));
     let (state, message) = cluster.check(&job);
     assert_eq!(state, "Retry");
     assert!(message.contains("fewer pods"), "{message}");
@@ -358,7 +215,7 @@ fn a_job_that_is_cut_to_a_count_that_is_no_box_gives_its_quota_back() {
 }
 
 #[test]
-fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
+fn a_waiting_job_reports_the_reason_and_returns_its_quota_after_a_while() {
     let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 100, json!({}));
     let first = cluster.submit("first", "4x3", 0);
     cluster.go(0, 10);
@@ -374,7 +231,7 @@ fn who_waits_for_a_place_says_why_and_gives_its_quota_back_after_a_while() {
 }
 
 #[test]
-fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
+fn a_withdrawn_proposal_does_not_restart_the_quota_timeout() {
     let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 100, json!({}));
     cluster.submit("first", "4x3", 0);
     cluster.go(0, 10);
@@ -390,12 +247,12 @@ fn a_proposal_that_is_withdrawn_does_not_make_patience_begin_anew() {
         nodes: ["n0-0", "n1-0", "n0-1", "n1-1"].map(String::from).into(),
         ..PlacementSpec::default()
     };
-    assert!(cluster.model.carry(&Action::Propose { job, placement }));
+    assert!(cluster.model.apply(&Action::Propose { job, placement }));
     assert!(cluster.retries(&second, 20, 34), "{:?}", cluster.check(&second));
 }
 
 #[test]
-fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
+fn a_preempted_job_with_a_finished_pod_is_placed_again() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     cluster.kueue.preempts = true;
     let low = cluster.submit("low", "4x4", 0);
@@ -412,7 +269,7 @@ fn a_job_that_is_preempted_when_a_pod_of_it_has_ended_is_placed_again() {
 }
 
 #[test]
-fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
+fn an_admitted_job_without_a_box_returns_its_quota() {
     let mut cluster = Cluster::new(&json!({ "quotaSeconds": 20 }), 16, json!({}));
     let large = cluster.submit("large", "4x4", 0);
     cluster.go(0, 10);
@@ -426,7 +283,7 @@ fn an_admitted_job_that_lost_its_place_gives_its_quota_back() {
 }
 
 #[test]
-fn who_gave_its_quota_back_queues_behind_others_of_its_priority() {
+fn a_job_that_returned_its_quota_queues_behind_its_priority() {
     let mut cluster = Cluster::new(&json!({ "quotaSeconds": 10 }), 12, json!({}));
     let holder = cluster.model.add_job("holder", "4x2", &json!({}));
     cluster.go(0, 5);
@@ -442,7 +299,7 @@ fn who_gave_its_quota_back_queues_behind_others_of_its_priority() {
 }
 
 #[test]
-fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
+fn jobs_without_a_shape_are_admitted_and_jobs_without_a_machine_are_retried() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     let plain = cluster.submit("plain", "2x2", 0);
     let stray = cluster.submit("stray", "2x2", 0);
@@ -464,7 +321,7 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
     cluster.step(0);
     cluster.model.delete_job(&set);
     cluster.model.delete_job(&unread);
-    cluster.carry(0);
+    cluster.plan_and_apply(0);
     assert_eq!(cluster.check(&plain).0, "Ready");
     assert_eq!(cluster.check(&set).0, "Ready");
     assert_eq!(cluster.check(&unread).0, "Pending");
@@ -474,24 +331,24 @@ fn who_asks_for_no_box_is_let_go_and_who_is_of_no_machine_is_told_so() {
 }
 
 #[test]
-fn a_job_that_is_stopped_when_its_last_pod_has_ended_is_let_go() {
+fn a_job_suspended_after_its_last_pod_is_admitted() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     let job = cluster.submit("a", "2x2", 0);
     cluster.step(0);
     let met = json!({ "type": "SuccessCriteriaMet", "status": "True" });
     let status = json!({ "succeeded": 4, "conditions": [met] });
     cluster.model.change_job(&job, |job| job.status = serde_json::from_value(status).unwrap());
-    assert!(!cluster.carry(0).contains(&"propose"), "it needs no place");
+    assert!(!cluster.plan_and_apply(0).contains(&"propose"), "it needs no place");
     assert_eq!(cluster.check(&job).0, "Ready");
 }
 
 #[test]
-fn what_no_state_of_the_machine_could_hold_is_rejected_and_only_that() {
+fn shapes_larger_than_the_machine_are_rejected() {
     let mut cluster = Cluster::new(&json!({}), 100, json!({}));
     let jobs = ["5x1", "4x4"].map(|shape| cluster.submit(shape, shape, 0));
     cluster.model.cordon("n1-1", true);
     cluster.step(0);
-    cluster.carry(0);
+    cluster.plan_and_apply(0);
     let (state, message) = cluster.check(&jobs[0]);
     assert_eq!(state, "Rejected", "{message}");
     assert!(message.contains("does not fit on mesh:4x4"), "{message}");
@@ -503,10 +360,10 @@ fn a_workload_in_retry_gets_no_box() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
     let job = cluster.submit("a", "2x2", 0);
     cluster.step(0);
-    assert!(words(&cluster.planned(0)).contains(&"propose"));
+    assert!(kinds(&cluster.planned(0)).contains(&"propose"));
     let mut one = cluster.workload(&job).clone();
     one.status.admission_checks[1].state = "Retry".into();
     cluster.model.put_workload(one);
     let made = cluster.planned(0);
-    assert!(!words(&made).contains(&"propose"), "it is about to lose its quota");
+    assert!(!kinds(&made).contains(&"propose"), "it is about to lose its quota");
 }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
-use super::copies::Copies;
+use super::draw::Draw;
+use super::kueue::Kueue;
 use super::model::Model;
-use super::quota::Kueue;
-use super::races::{Draw, check};
+use super::races::check;
+use super::replicas::Replicas;
 use crate::objects::{Object as _, Uid, Workload};
 
 /// The side of the machine in nodes.
@@ -27,7 +28,7 @@ const TROUBLES: [usize; 5] = [60, 40, 40, 20, 6];
 struct Storm {
     model: Model,
     kueue: Kueue,
-    copies: Copies,
+    replicas: Replicas,
     draw: Draw,
     seed: u64,
     now: i64,
@@ -54,15 +55,11 @@ impl Storm {
         let mut model = Model::new(&format!("torus:{SIDE}x{SIDE}"), &spec);
         let mut kueue = Kueue::new(&mut model, 56, json!({}));
         kueue.preempts = seed % 2 == 0;
-        let mut draw = Draw(seed);
-        for _ in 0..8 {
-            draw.below(2);
-        }
         Storm {
             model,
             kueue,
-            copies: Copies::three(),
-            draw,
+            replicas: Replicas::three(),
+            draw: Draw::new(seed),
             seed,
             now: 100_000,
             up: 0,
@@ -90,7 +87,7 @@ impl Storm {
             } else {
                 self.down -= 1;
                 if self.down == 0 {
-                    self.copies.lose_watches(&mut self.draw);
+                    self.replicas.lose_watches(&mut self.draw);
                 }
             }
             self.act();
@@ -129,7 +126,7 @@ impl Storm {
             }
         }
         if self.draw.below(3) == 0 {
-            self.model.end_going();
+            self.model.end_terminating();
         }
         self.close();
         self.judge_quota();
@@ -175,14 +172,14 @@ impl Storm {
                 self.count("nodes deleted");
             }
             Some(2) => {
-                let open = self.model.pods(|pod| pod.gate().is_none());
+                let open = self.model.pods(|pod| pod.spec.gate().is_none());
                 if let Some(pod) = open.get(self.draw.below(open.len())) {
                     self.model.delete_pod(pod);
                     self.count("pods deleted");
                 }
             }
             Some(3) => {
-                self.copies.kill(&mut self.draw);
+                self.replicas.kill(&mut self.draw);
                 self.count("replicas killed");
             }
             Some(_) => {
@@ -233,26 +230,26 @@ impl Storm {
 
     fn act(&mut self) {
         if self.down == 0 {
-            self.copies.look(&self.model, &mut self.draw);
+            self.replicas.look(&self.model, &mut self.draw);
         }
-        self.copies.think(self.now, &mut self.draw);
-        for act in self.copies.write(&mut self.draw) {
-            let written = self.down == 0 && self.model.carry(&act);
-            self.count(if written { act.word() } else { "not written" });
+        self.replicas.plan(self.now, &mut self.draw);
+        for action in self.replicas.write(&mut self.draw) {
+            let written = self.down == 0 && self.model.apply(&action);
+            self.count(if written { action.kind() } else { "not written" });
             if written {
                 check(&self.model, self.seed);
             }
         }
-        self.model.forget(self.copies.read());
+        self.model.discard(self.replicas.latest_read());
     }
 }
 
 #[test]
-fn every_job_with_quota_gets_its_place_in_a_storm_or_gives_the_quota_back() {
+fn jobs_with_quota_get_a_box_or_return_the_quota_in_a_storm() {
     for seed in 1..=pavior_trials::size(1, 2, 5) as u64 {
         let mut storm = Storm::new(seed);
         storm.run(pavior_trials::size(80, 150, 500));
-        let (rounds, plans) = (storm.now - 100_000, storm.copies.plans);
+        let (rounds, plans) = (storm.now - 100_000, storm.replicas.plans);
         println!("seed {seed}: {rounds} rounds, {plans} plans, {:?}", storm.counts);
     }
 }

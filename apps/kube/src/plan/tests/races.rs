@@ -4,40 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::json;
 
-use super::model::{Model, View};
+use super::draw::Draw;
+use super::model::Model;
+use super::replicas::Replica;
 use crate::objects::{Object as _, Uid};
-use crate::plan::{Action, Detail, Memory, plan};
-use crate::world::Index;
-
-/// A source of pseudorandom numbers, deterministic for a seed.
-pub(super) struct Draw(pub(super) u64);
-
-impl Draw {
-    pub(super) fn below(&mut self, bound: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % bound.max(1)
-    }
-}
-
-#[derive(Default)]
-struct Copy {
-    view: View,
-    memory: Memory,
-    /// Actions that have not been written yet.
-    pending: Vec<Action>,
-    /// The replica's clock error in seconds.
-    wrong: i64,
-}
-
-impl Copy {
-    /// Creates a replica that has read the cluster.
-    fn fresh(model: &Model, wrong: i64) -> Copy {
-        let mut copy = Copy { wrong, ..Copy::default() };
-        copy.view.catch_up(model);
-        copy
-    }
-}
 
 /// Checks that no node is in two confirmed placements or has two active pods.
 pub(super) fn check(model: &Model, seed: u64) {
@@ -79,7 +49,7 @@ fn is_box(model: &Model, unit: &[Uid]) -> bool {
     })
 }
 
-fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut Vec<Uid>) {
+fn disturb(model: &mut Model, draw: &mut Draw, replicas: &mut [Replica], jobs: &mut Vec<Uid>) {
     let node = format!("n{}-{}", draw.below(4), draw.below(4));
     let job = jobs[draw.below(jobs.len())].clone();
     match draw.below(9) {
@@ -90,7 +60,7 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
             model.add_node(&node);
         }
         4 => {
-            let pods = model.pods(|pod| pod.gate().is_none());
+            let pods = model.pods(|pod| pod.spec.gate().is_none());
             if !pods.is_empty() {
                 let pod = pods[draw.below(pods.len())].clone();
                 model.delete_pod(&pod);
@@ -114,25 +84,16 @@ fn disturb(model: &mut Model, draw: &mut Draw, copies: &mut [Copy], jobs: &mut V
         _ => {
             // The replica is killed, or its watch is compacted: it loses its decisions and reads
             // everything again.
-            let at = draw.below(copies.len());
-            copies[at] = Copy::fresh(model, copies[at].wrong);
+            let at = draw.below(replicas.len());
+            replicas[at] = Replica::caught_up(model, replicas[at].clock_error);
         }
     }
 }
 
-fn think(copy: &mut Copy, now: i64) {
-    let now = now + copy.wrong;
-    let index = Index::of(&copy.view.world);
-    copy.pending = plan(&index, "m", &mut copy.memory, now, Detail::DAEMON).unwrap().actions;
-}
-
 fn run(seed: u64) {
-    let mut draw = Draw(seed);
-    for _ in 0..8 {
-        draw.below(2);
-    }
+    let mut draw = Draw::new(seed);
     let mut model = Model::new("torus:4x4", &json!({ "scheduler": "easy" }));
-    let mut copies = [0, 3600, -3600].map(|wrong| Copy::fresh(&model, wrong));
+    let mut replicas = [0, 3600, -3600].map(|clock_error| Replica::caught_up(&model, clock_error));
     let shapes = ["2x2", "4x1", "1x1", "2x4", "3x2", "4x4", "2x1"];
     let mut jobs = Vec::new();
     for name in 0..12 {
@@ -146,21 +107,21 @@ fn run(seed: u64) {
         }
     }
     for now in 0..1500 {
-        let at = draw.below(copies.len());
+        let at = draw.below(replicas.len());
         match draw.below(10) {
-            0 | 1 => copies[at].view.advance(&model, draw.below(4), 1 + draw.below(40)),
-            2 => think(&mut copies[at], now),
+            0 | 1 => replicas[at].view.advance(&model, draw.below(4), 1 + draw.below(40)),
+            2 => replicas[at].plan(now),
             3..=5 => {
                 // Pending changes are written in random order.
-                let pending = &mut copies[at].pending;
+                let pending = &mut replicas[at].pending;
                 if !pending.is_empty() {
-                    let act = pending.swap_remove(draw.below(pending.len()));
-                    model.carry(&act);
+                    let action = pending.swap_remove(draw.below(pending.len()));
+                    model.apply(&action);
                 }
             }
             6 => model.make_pods(),
             7 => model.bind(),
-            8 if draw.below(3) == 0 => model.end_going(),
+            8 if draw.below(3) == 0 => model.end_terminating(),
             8 => {
                 let running = model.pods(|pod| pod.node().is_some() && !pod.is_terminating());
                 if !running.is_empty() && draw.below(3) == 0 {
@@ -168,16 +129,16 @@ fn run(seed: u64) {
                     model.succeed(&pod);
                 }
             }
-            _ if draw.below(6) == 0 => disturb(&mut model, &mut draw, &mut copies, &mut jobs),
+            _ if draw.below(6) == 0 => disturb(&mut model, &mut draw, &mut replicas, &mut jobs),
             _ => {}
         }
         check(&model, seed);
     }
-    settle(&mut model, &mut copies[0], &jobs, seed);
+    settle(&mut model, &mut replicas[0], &jobs, seed);
 }
 
 /// Runs everything without disturbances, and checks that every Job completes on a box.
-fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
+fn settle(model: &mut Model, replica: &mut Replica, jobs: &[Uid], seed: u64) {
     for x in 0..4 {
         for y in 0..4 {
             model.cordon(&format!("n{x}-{y}"), false);
@@ -199,15 +160,15 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
     units.retain(|_, unit| unit.iter().all(|job| !model.ended.contains_key(job)));
     for now in 2000..4000 {
         model.make_pods();
-        copy.view.catch_up(model);
-        think(copy, now);
-        for act in std::mem::take(&mut copy.pending) {
-            model.carry(&act);
+        replica.view.catch_up(model);
+        replica.plan(now);
+        for action in std::mem::take(&mut replica.pending) {
+            model.apply(&action);
         }
         model.bind();
         check(model, seed);
         if now % 5 == 0 {
-            model.end_going();
+            model.end_terminating();
             for pod in model.pods(|pod| pod.node().is_some() && !pod.is_terminating()) {
                 let whole = |uid: &Uid| model.world.jobs.contains_key(uid);
                 if model.world.pods[&pod].owner().is_some_and(|owner| whole(&owner)) {
@@ -229,7 +190,7 @@ fn settle(model: &mut Model, copy: &mut Copy, jobs: &[Uid], seed: u64) {
 }
 
 #[test]
-fn three_slow_copies_never_give_a_node_twice_and_every_job_ends() {
+fn slow_replicas_never_assign_a_node_twice_and_every_job_ends() {
     let seeds = pavior_trials::size(60, 60, 3000) as u64;
     for seed in 0..seeds {
         run(seed);

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::model::Model;
-use super::small::{planned, settle, words};
+use super::small::{kinds, planned, settle};
 use crate::objects::Object as _;
 use crate::plan::Action;
 
@@ -21,7 +21,7 @@ fn nodes(model: &Model) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_set_gets_one_box_by_the_numbers_of_its_jobs_and_then_their_pods() {
+fn a_set_gets_one_box_in_order_of_job_numbers_and_pod_indexes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     // The Jobs are not created in the order of their numbers.
     model.add_job_of("s", 1, "4x2", 5);
@@ -40,7 +40,7 @@ fn a_set_gets_one_box_by_the_numbers_of_its_jobs_and_then_their_pods() {
 }
 
 #[test]
-fn a_set_that_lacks_a_job_waits_and_says_so() {
+fn an_incomplete_set_waits_with_a_reason() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job_of("s", 0, "4x2", 4);
     let made = settle(&mut model);
@@ -57,7 +57,7 @@ fn a_set_that_lacks_a_job_waits_and_says_so() {
 }
 
 #[test]
-fn numbers_are_each_once() {
+fn duplicate_job_numbers_are_rejected() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job_of("s", 0, "4x2", 4);
     model.add_job_of("s", 0, "4x2", 4);
@@ -67,14 +67,14 @@ fn numbers_are_each_once() {
 }
 
 #[test]
-fn a_set_of_which_a_job_is_deleted_is_placed_anew_as_a_whole() {
+fn a_set_is_placed_again_after_one_of_its_jobs_is_deleted() {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job_of("s", 0, "4x2", 4);
     let second = model.add_job_of("s", 1, "4x2", 4);
     settle(&mut model);
     assert_eq!(nodes(&model).len(), 8);
     model.delete_job(&second);
-    assert_eq!(words(&planned(&model)), ["withdraw"]);
+    assert_eq!(kinds(&planned(&model)), ["withdraw"]);
     // The other Job's pods keep running until there is a Job to place them with.
     let made = settle(&mut model);
     assert_eq!(
@@ -82,11 +82,11 @@ fn a_set_of_which_a_job_is_deleted_is_placed_anew_as_a_whole() {
         4
     );
     assert!(made.waiting.iter().all(|one| one.why.contains("too few")), "{:?}", made.waiting);
-    model.end_going();
+    model.end_terminating();
     model.add_job_of("s", 1, "4x2", 4);
     for _ in 0..3 {
         settle(&mut model);
-        model.end_going();
+        model.end_terminating();
     }
     let made = settle(&mut model);
     assert_eq!((made.status.busy, made.waiting.len()), (8, 0));
@@ -94,7 +94,7 @@ fn a_set_of_which_a_job_is_deleted_is_placed_anew_as_a_whole() {
 }
 
 #[test]
-fn a_job_of_a_set_that_ends_keeps_the_box() {
+fn a_finished_job_keeps_the_box_of_its_set() {
     let mut model = Model::new("mesh:4x2", &json!({}));
     let first = model.add_job_of("s", 0, "4x2", 4);
     let second = model.add_job_of("s", 1, "4x2", 4);
@@ -102,5 +102,5 @@ fn a_job_of_a_set_that_ends_keeps_the_box() {
     model.end(&first);
     assert!(planned(&model).actions.is_empty());
     model.end(&second);
-    assert_eq!(words(&planned(&model)), ["withdraw"]);
+    assert_eq!(kinds(&planned(&model)), ["withdraw"]);
 }

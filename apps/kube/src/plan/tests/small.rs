@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::model::{Model, View};
+use super::model::Model;
+use super::view::View;
 use crate::objects::{ObjectRef, PlacementSpec, Uid};
 use crate::plan::{Action, Detail, Memory, Plan, Waiting, plan};
 use crate::world::Index;
@@ -24,24 +25,24 @@ pub(super) fn fault(model: &Model) -> String {
 
 /// Carries out plans until nothing changes.
 pub(super) fn settle(model: &mut Model) -> Plan {
-    settle_by(model, &mut Memory::default())
+    settle_with(model, &mut Memory::default())
 }
 
-pub(super) fn settle_by(model: &mut Model, memory: &mut Memory) -> Plan {
+pub(super) fn settle_with(model: &mut Model, memory: &mut Memory) -> Plan {
     for _ in 0..20 {
         model.make_pods();
         let made = planned_at(model, memory, 10_000).unwrap();
         if made.actions.is_empty() {
             return made;
         }
-        model.carry_all(&made);
+        model.apply_all(&made);
         model.bind();
     }
     panic!("plans never settle: {:?}", planned(model).actions);
 }
 
-pub(super) fn words(made: &Plan) -> Vec<&'static str> {
-    made.actions.iter().map(Action::word).collect()
+pub(super) fn kinds(made: &Plan) -> Vec<&'static str> {
+    made.actions.iter().map(Action::kind).collect()
 }
 
 #[test]
@@ -56,14 +57,14 @@ fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
     };
     assert_eq!(placement.at, "2x2@0,0");
     assert_eq!(placement.nodes, ["n0-0", "n1-0", "n0-1", "n1-1"]);
-    model.carry(&made.actions[0]);
+    model.apply(&made.actions[0]);
     let made = planned(&model);
-    assert_eq!(words(&made), ["confirm"]);
-    model.carry(&made.actions[0]);
+    assert_eq!(kinds(&made), ["confirm"]);
+    model.apply(&made.actions[0]);
     let made = planned(&model);
-    assert_eq!(words(&made), ["open"; 4]);
-    for act in &made.actions {
-        assert!(model.carry(act));
+    assert_eq!(kinds(&made), ["open"; 4]);
+    for action in &made.actions {
+        assert!(model.apply(action));
     }
     model.bind();
     assert!(planned(&model).actions.is_empty());
@@ -74,7 +75,7 @@ fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
 }
 
 #[test]
-fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
+fn unplaceable_jobs_get_a_reason_and_do_not_block_others() {
     let mut model = Model::new("torus:4x4", &json!({}));
     model.add_job("large", "8x1", &json!({}));
     model.add_job("deep", "2x2x2", &json!({}));
@@ -95,7 +96,7 @@ fn jobs_that_cannot_be_placed_are_told_why_and_stop_no_other() {
 }
 
 #[test]
-fn a_job_that_waits_is_told_who_is_in_its_way() {
+fn the_reason_names_the_jobs_in_the_way() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job("first", "4x3", &json!({}));
     model.add_job("second", "2x2", &json!({}));
@@ -106,7 +107,7 @@ fn a_job_that_waits_is_told_who_is_in_its_way() {
 }
 
 #[test]
-fn who_waits_is_not_told_of_jobs_of_other_namespaces() {
+fn the_reason_does_not_name_jobs_in_other_namespaces() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job_in("secret", "merger", "4x3", &json!({}));
     model.add_job("second", "2x2", &json!({}));
@@ -116,16 +117,16 @@ fn who_waits_is_not_told_of_jobs_of_other_namespaces() {
 }
 
 #[test]
-fn a_pod_of_another_namespace_does_not_count_as_a_jobs() {
+fn pods_in_another_namespace_do_not_belong_to_a_job() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let job = model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     model.add_pod_of(&job, "other", 0);
-    assert_eq!(words(&planned(&model)), ["propose"]);
+    assert_eq!(kinds(&planned(&model)), ["propose"]);
 }
 
 #[test]
-fn a_namespace_has_no_more_than_its_limit() {
+fn a_namespace_cannot_exceed_its_limits() {
     let limits = json!({ "nodesPerNamespace": 6, "queuedPerNamespace": 2 });
     let mut model = Model::new("mesh:4x4", &limits);
     for name in ["a", "b", "c", "d"] {
@@ -146,7 +147,7 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     let rows: Vec<Uid> =
         (0..9).map(|name| model.add_job(&format!("row{name}"), "4x1", &json!({}))).collect();
     let mut memory = Memory::default();
-    settle_by(&mut model, &mut memory);
+    settle_with(&mut model, &mut memory);
     let modest = model.add_job_in("other", "modest", "4x3", &json!({}));
     model.make_pods();
     assert!(planned(&model).actions.is_empty(), "one row is free, but three are needed");
@@ -157,14 +158,14 @@ fn a_namespace_over_its_limit_takes_turns_with_others() {
     // reserved for the other namespace; then it is the other namespace's turn.
     for (ends, placed_rows, other) in [(1, 4, false), (2, 5, false), (3, 5, false), (0, 5, true)] {
         model.end(&rows[ends]);
-        settle_by(&mut model, &mut memory);
+        settle_with(&mut model, &mut memory);
         let ever = rows.iter().filter(|&row| placed(&model, row) || model.ended.contains_key(row));
         assert_eq!((ever.count(), placed(&model, &modest)), (placed_rows, other), "{ends}");
     }
 }
 
 #[test]
-fn a_cordon_alone_moves_nothing_that_runs() {
+fn a_cordon_does_not_move_running_jobs() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job("a", "4x4", &json!({}));
     settle(&mut model);
@@ -174,15 +175,15 @@ fn a_cordon_alone_moves_nothing_that_runs() {
     // another place.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
-    model.end_going();
+    model.end_terminating();
     model.make_pods();
-    assert_eq!(words(&planned(&model)), ["withdraw"]);
+    assert_eq!(kinds(&planned(&model)), ["withdraw"]);
     model.cordon("n2-2", false);
-    assert_eq!(words(&planned(&model)), ["open"]);
+    assert_eq!(kinds(&planned(&model)), ["open"]);
 }
 
 #[test]
-fn a_suspended_job_gives_its_nodes_back_when_its_pods_are_gone() {
+fn a_suspended_job_releases_its_nodes_when_its_pods_are_gone() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let job: Uid = model.add_job("a", "4x4", &json!({}));
     model.add_job("b", "1x1", &json!({}));
@@ -190,13 +191,13 @@ fn a_suspended_job_gives_its_nodes_back_when_its_pods_are_gone() {
     model.suspend(&job, true);
     assert!(planned(&model).actions.is_empty(), "its pods still have the nodes");
     model.make_pods();
-    model.end_going();
+    model.end_terminating();
     let made = settle(&mut model);
     assert_eq!((made.status.busy, made.waiting.len()), (1, 0));
 }
 
 #[test]
-fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
+fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
@@ -211,62 +212,51 @@ fn a_record_that_lacks_a_node_keeps_others_from_the_rest_while_it_is_there() {
             ..PlacementSpec::default()
         };
         let job = ObjectRef::of(&model.world.jobs[job]);
-        assert!(model.carry(&Action::Propose { job, placement }));
+        assert!(model.apply(&Action::Propose { job, placement }));
     }
-    assert_eq!(words(&planned(&model)), ["confirm", "withdraw"]);
+    assert_eq!(kinds(&planned(&model)), ["confirm", "withdraw"]);
     // Another replica that has not seen this yet may still confirm the older placement.
     model.delete_node("n0-0");
-    assert_eq!(words(&planned(&model)), ["withdraw", "withdraw"]);
+    assert_eq!(kinds(&planned(&model)), ["withdraw", "withdraw"]);
 }
 
 /// Checks a replica whose watches for different kinds lag by different amounts.
 #[test]
-fn a_copy_that_has_not_read_everything_yet_deletes_nothing_that_is_right() {
+fn a_lagging_replica_deletes_no_valid_objects() {
     let mut model = Model::new("torus:4x4", &json!({}));
-    let mut copies = [View::default(), View::default()];
-    for copy in &mut copies {
-        copy.catch_up(&model);
-    }
+    let mut views = [View::default(), View::default()];
+    views.iter_mut().for_each(|view| view.catch_up(&model));
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     for word in ["propose", "confirm", "open"] {
         let made = planned(&model);
-        assert!(made.actions.iter().all(|act| act.word() == word && model.carry(act)), "{word}");
+        assert!(
+            made.actions.iter().all(|action| action.kind() == word && model.apply(action)),
+            "{word}"
+        );
     }
-    let [records, jobs] = &mut copies;
+    let [without_placement, without_job] = &mut views;
     // One replica has read the Jobs and pods but not the placement, the other has read the
     // placement but not its Job.
     for kind in 0..2 {
-        records.advance(&model, kind, usize::MAX);
+        without_placement.advance(&model, kind, usize::MAX);
     }
-    jobs.advance(&model, 3, usize::MAX);
-    for (copy, expected) in [(records, vec!["remove"; 4]), (jobs, vec!["withdraw"])] {
-        let index = Index::of(&copy.world);
+    without_job.advance(&model, 3, usize::MAX);
+    for (view, expected) in
+        [(without_placement, vec!["remove"; 4]), (without_job, vec!["withdraw"])]
+    {
+        let index = Index::of(&view.world);
         let made = plan(&index, "m", &mut Memory::default(), 10_000, Detail::DAEMON).unwrap();
-        assert_eq!(words(&made), expected);
-        assert!(made.actions.iter().all(|act| !model.carry(act)), "{:?}", made.actions);
+        assert_eq!(kinds(&made), expected);
+        assert!(made.actions.iter().all(|action| !model.apply(action)), "{:?}", made.actions);
     }
 }
 
 #[test]
-fn a_machine_without_boxes_of_the_shape_has_a_fault_and_its_jobs_are_left_alone() {
-    let mut model = Model::new("torus:4x4", &json!({}));
-    model.add_job("a", "2x2", &json!({}));
-    model.make_pods();
-    let slices = json!({
-        "metadata": { "name": "m", "uid": "machine" },
-        "spec": { "kind": "slices", "host": "2x2x1", "spares": 1, "attempts": 3 },
-    });
-    model.world.machines.insert("m".into(), serde_json::from_value(slices).unwrap());
-    let why = fault(&model);
-    assert!(why.starts_with("kind: `slices`: the only supported kind is boxes"), "{why}");
+fn a_strategy_that_does_not_grant_boxes_is_a_fault() {
     // Ranks form a box of the shape, so a strategy must grant one.
     for strategy in ["2db", "mbs"] {
         let why = fault(&Model::new("mesh:4x4", &json!({ "strategy": strategy })));
         assert!(why.contains("does not give every Job one box of its shape"), "{why}");
     }
-    // The kind `boxes` may be stated.
-    let mut model = Model::new("torus:4x4", &json!({ "kind": "boxes" }));
-    model.add_job("a", "2x2", &json!({}));
-    assert_eq!(settle(&mut model).status.busy, 4);
 }

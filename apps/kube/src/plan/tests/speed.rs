@@ -125,8 +125,8 @@ fn crowd(world: &mut World, running: usize, waiting: usize) {
 
 /// Returns the processor time used by this thread.
 fn worked() -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = told.split(' ').next().and_then(|first| first.parse().ok());
+    let reply = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = reply.split(' ').next().and_then(|first| first.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
@@ -142,7 +142,7 @@ fn best<T>(times: usize, mut made: impl FnMut() -> T) -> (Duration, T) {
 }
 
 #[test]
-fn a_plan_draws_no_picture_that_is_not_asked_for() {
+fn a_plan_contains_a_picture_only_on_request() {
     let side = pavior_trials::size(8, 8, 32) as u16;
     let running = pavior_trials::size(100, 100, 10_000);
     let mut world = world(side, running);

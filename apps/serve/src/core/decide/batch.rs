@@ -1,26 +1,28 @@
 //! Batches of commands.
 
-use super::{Deciding, Decision};
+use super::{Decider, Decision};
 use crate::core::{Command, Reply};
 
-impl Deciding<'_> {
+impl Decider<'_> {
     /// Carries out commands in order and returns the answers. A refused command does not stop the
     /// others.
-    pub(super) fn batch(&mut self, all: Vec<Command>) -> Reply {
+    pub(super) fn batch(&mut self, commands: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });
         let is_grant = |command: &Command| match command {
             Command::Lease(request) => !request.wait,
             _ => false,
         };
-        let mut replies = Vec::with_capacity(all.len());
-        let mut all = all.into_iter().peekable();
-        while let Some(command) = all.next() {
+        let mut replies = Vec::with_capacity(commands.len());
+        let mut commands = commands.into_iter().peekable();
+        while let Some(command) = commands.next() {
             // One plan suffices for several grants if they do not let any waiting request start.
-            self.more = is_end(&command) && all.peek().is_some_and(is_end)
-                || is_grant(&command) && all.peek().is_some_and(is_grant) && self.refuses_all();
+            self.more = is_end(&command) && commands.peek().is_some_and(is_end)
+                || is_grant(&command)
+                    && commands.peek().is_some_and(is_grant)
+                    && self.refuses_all();
             replies.push(Decision::from(self.carry_out(command)).reply);
             // The queues advance even if the last command was refused.
-            self.move_queues();
+            self.advance_queues();
         }
         Reply::Batch(replies)
     }

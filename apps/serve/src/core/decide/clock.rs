@@ -5,9 +5,9 @@
 //! it, or the service is started with a clock close to the last record, times continue from the
 //! last record, and no lease expires.
 
-use super::{Deciding, Stop};
+use super::{Decider, Stop};
 use crate::core::reply::Clock;
-use crate::core::{Caller, Event, Instant, Reply, ServiceRecord, ServiceState, Why};
+use crate::core::{Caller, EndReason, Event, Instant, Reply, ServiceRecord, ServiceState};
 
 /// The conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,35 +50,34 @@ impl ServiceState {
         let now_ms = rule.now(wall_ms, self.now_ms);
         let doubts = rule.doubts(wall_ms, self.now_ms);
         let caller = &Caller::OPERATOR;
-        let mut deciding = Deciding { state: self, now_ms, caller, records, more: false };
-        match (deciding.state.doubted.is_some(), doubts) {
-            (false, true) => deciding.record(Event::Clock { doubted: true }),
-            (true, false) => drop(deciding.believe_clock()),
+        let mut decider = Decider { state: self, now_ms, caller, records, more: false };
+        match (decider.state.is_clock_doubted(), doubts) {
+            (false, true) => decider.record(Event::Clock { doubted: true }),
+            (true, false) => drop(decider.trust_clock()),
             _ => {}
         }
         now_ms
     }
 }
 
-impl Deciding<'_> {
+impl Decider<'_> {
     /// Ends the doubt, because the command's time is correct.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
-        self.operator("confirm the clock")?;
+        self.require_operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
-        let doubted = self.state.doubted.is_some();
-        let ended = if doubted { self.believe_clock() } else { 0 };
+        let ended = if self.state.is_clock_doubted() { self.trust_clock() } else { 0 };
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
     /// Continues from the command's time. Leases granted or renewed during the doubt keep their
     /// remaining time; other leases end if they are overdue. Returns the number of leases that
     /// ended.
-    fn believe_clock(&mut self) -> usize {
+    fn trust_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);
-        let since = self.state.doubted.clone().unwrap_or_default();
+        let in_doubt = self.state.in_doubt.clone().unwrap_or_default();
         self.record(Event::Clock { doubted: false });
-        for id in since {
-            let expires_ms = self.state.leases.get(&id).and_then(|lease| lease.expires_ms);
+        for id in in_doubt {
+            let expires_ms = self.state.leases.get(id).and_then(|lease| lease.expires_ms);
             if let Some(at) = expires_ms.filter(|_| ahead > 0) {
                 self.record_renewal(id, Some(at.saturating_add(ahead)));
             }
@@ -86,7 +85,7 @@ impl Deciding<'_> {
         let first = self.records.len();
         self.expire();
         let ended = |record: &&ServiceRecord| {
-            matches!(record.event, Event::Ended { why: Why::Expired, .. })
+            matches!(record.event, Event::Ended { why: EndReason::Expired, .. })
         };
         self.records[first..].iter().filter(ended).count()
     }

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{Deciding, Stop};
+use super::{Decider, Stop};
 use crate::core::lease::boxes;
 use crate::core::{
-    Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, Why, reply,
+    EndReason, Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, reply,
 };
 
 /// The maximum number of reservations, because each decision examines all of a machine's.
 const MAX_RESERVATIONS: usize = 1000;
 
-impl Deciding<'_> {
+impl Decider<'_> {
     pub(super) fn reserve(&mut self, asked: ReservationRequest) -> Result<Reply, Stop> {
-        self.operator("reserve nodes")?;
+        self.require_operator("reserve nodes")?;
         let board = self.board(asked.machine.as_deref())?;
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
@@ -36,8 +36,8 @@ impl Deciding<'_> {
             name: asked.name,
         };
         let grid = self.state.boards[board].grid;
-        reservation.ahead(&grid).map_err(Problem::bad)?;
-        let reply = self.shown(&reservation);
+        reservation.calendar_entry(&grid).map_err(Problem::bad)?;
+        let reply = self.reply_to(board, &reservation);
         self.record(Event::Reserved { reservation: Arc::new(reservation) });
         // The scheduler's plans are no longer valid.
         self.schedule(board);
@@ -45,41 +45,38 @@ impl Deciding<'_> {
     }
 
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {
-        self.operator("cancel reservations")?;
+        self.require_operator("cancel reservations")?;
         let Some(reservation) = self.state.reservations.get(&id).cloned() else {
             let detail = format!("there is no reservation {id}");
             return Err(Problem::new(Reason::UnknownReservation, detail).into());
         };
-        let reply = self.shown(&reservation);
-        if let Some(board) = self.record_unreserved(id, Why::Cancelled) {
-            self.schedule(board);
-        }
+        let board = self.board(Some(&reservation.machine))?;
+        let reply = self.reply_to(board, &reservation);
+        self.record_unreserved(id, EndReason::Cancelled);
+        self.schedule(board);
         Ok(Reply::Unreserved(reply))
     }
 
     /// Records the end of a reservation and returns the index of its machine.
-    pub(super) fn record_unreserved(&mut self, id: u64, why: Why) -> Option<usize> {
+    pub(super) fn record_unreserved(&mut self, id: u64, why: EndReason) -> Option<usize> {
         let machine = self.state.reservations.get(&id).map(|one| one.machine.clone());
         self.record(Event::Unreserved { id, why });
         self.state.board_index(machine.as_deref())
     }
 
-    fn shown(&self, reservation: &Reservation) -> reply::Reservation {
-        let board = self.state.board_index(Some(&reservation.machine));
-        let grid = &self.state.boards[board.unwrap_or_default()].grid;
+    fn reply_to(&self, board: usize, reservation: &Reservation) -> reply::ReservationReply {
         let leases = self.state.leases.values().map(|lease| &**lease);
-        reply::Reservation::of(grid, reservation, leases)
+        reply::ReservationReply::of(&self.state.boards[board].grid, reservation, leases)
     }
+}
 
-    pub(super) fn reserved_problem(&self, id: u64) -> Problem {
-        let detail = self.state.reservations.get(&id).map_or_else(String::new, |one| {
-            let (from, to) = (Instant(one.from_ms), Instant(one.to_ms));
-            format!(
-                "the request would fit now, but nodes are reserved from {from} until {to} \
-                 (reservation {id}) and it would not end before then: give a shorter \
-                 \"estimate_s\" or \"ttl_s\""
-            )
-        });
-        Problem::new(Reason::Reserved, detail)
-    }
+/// Returns the problem of a request that would last into a reservation.
+pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
+    let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
+    let detail = format!(
+        "the request would fit now, but nodes are reserved from {from} until {to} (reservation \
+         {}) and it would not end before then: give a shorter \"estimate_s\" or \"ttl_s\"",
+        reservation.id
+    );
+    Problem::new(Reason::Reserved, detail)
 }

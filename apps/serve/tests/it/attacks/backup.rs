@@ -14,7 +14,7 @@ use crate::server::fresh;
 /// Returns the documented backup commands, unchanged.
 fn documented() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
-    let page = fs::read_to_string(page).expect("the page is there");
+    let page = fs::read_to_string(page).expect("the page exists");
     let lines: Vec<&str> = page
         .lines()
         .skip_while(|line| !line.starts_with("mkdir -m 700 -p COPY"))
@@ -28,12 +28,13 @@ fn documented() -> String {
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));
-    let output = Command::new("sh").args(["-e", "-c", &lines]).output().expect("there is a shell");
+    let output =
+        Command::new("sh").args(["-e", "-c", &lines]).output().expect("the shell can be started");
     output.status.success()
 }
 
 #[test]
-fn a_backup_under_load_is_whole() {
+fn a_backup_under_load_contains_all_acknowledged_records() {
     let (server, setup) = fresh(|setup| {
         setup.machine = "mesh:16x16".into();
         (setup.snapshot_every, setup.history) = (400, 4000);

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pavior_serve::core::{Ask, Caller, Command, LeaseRequest, StateView, Written};
+use pavior_serve::core::{Ask, Caller, Command, FormattedReply, LeaseRequest, StateView};
 use pavior_serve::service::written;
 use pavior_serve::storage::disk::DiskFolder;
-use pavior_serve::writer::Do;
+use pavior_serve::writer::CallerCommand;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
@@ -48,8 +48,9 @@ impl Clocked {
 
     fn ask(&self, tenant: Option<&str>, command: Command) -> (u16, Value) {
         let caller = Caller { tenant: tenant.map(str::to_string) };
-        let answer = wait(self.0.writer.carry_out(Do { caller, key: None, command })).unwrap();
-        let Written { status, body } = written(&answer.reply);
+        let answer =
+            wait(self.0.writer.carry_out(CallerCommand { caller, key: None, command })).unwrap();
+        let FormattedReply { status, body } = written(&answer.reply);
         (status, serde_json::from_str(&body).unwrap())
     }
 
@@ -67,7 +68,7 @@ impl Clocked {
 
     fn held(&self) -> Vec<u64> {
         self.ask(None, Command::Tick);
-        self.view().leases.iter().map(|lease| lease.id).collect()
+        self.view().leases.values().map(|lease| lease.id).collect()
     }
 
     fn stop(self) {
@@ -76,7 +77,7 @@ impl Clocked {
 }
 
 #[test]
-fn a_start_under_a_wrong_clock_ends_no_lease() {
+fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
     let (mut tried, mut failed) = (0, 0);
     for seed in 0..size(20, 20, 400) as u64 {
         let mut random = Random(seed);
@@ -116,7 +117,7 @@ fn a_start_under_a_wrong_clock_ends_no_lease() {
 }
 
 #[test]
-fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
+fn a_clock_is_confirmed_by_request_or_by_option() {
     for by_request in [true, false] {
         let folder = tempfile::TempDir::new().unwrap();
         let first = Clocked::start(folder.path(), THEN, false);
@@ -140,7 +141,7 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
         let view = running.view();
         assert!((now..now + HOUR).contains(&view.now_ms), "{}", view.now_ms);
         // A lease granted while the clock was in doubt keeps its full duration.
-        if let Some(fresh) = view.leases.iter().find(|lease| Some(lease.id) == fresh) {
+        if let Some(fresh) = view.leases.values().find(|lease| Some(lease.id) == fresh) {
             assert!(fresh.expires_ms.unwrap() >= now + HOUR);
         }
         running.stop();
@@ -152,7 +153,7 @@ fn a_long_stop_is_confirmed_by_request_or_at_the_start() {
 }
 
 #[test]
-fn a_clock_that_is_behind_goes_on_from_the_last_record() {
+fn a_clock_behind_the_last_record_continues_from_it() {
     let folder = tempfile::TempDir::new().unwrap();
     let first = Clocked::start(folder.path(), THEN, false);
     first.lease(50);
@@ -163,7 +164,7 @@ fn a_clock_that_is_behind_goes_on_from_the_last_record() {
 }
 
 #[test]
-fn readyz_says_that_the_clock_is_in_doubt() {
+fn readyz_reports_a_clock_in_doubt() {
     let folder = tempfile::TempDir::new().unwrap();
     let mut setup = Setup::new(&folder.path().join("data"));
     setup.strategy = "tff".into();

@@ -33,7 +33,7 @@ fn unfinished(sent: usize) -> String {
 }
 
 #[test]
-fn crowds_lock_nobody_out() {
+fn crowds_do_not_lock_out_others() {
     let body = unfinished(100);
     for (area, what, bytes) in [
         ("service", "connections that send nothing", ""),
@@ -48,7 +48,7 @@ fn crowds_lock_nobody_out() {
 }
 
 #[test]
-fn bodies_that_do_not_end_take_bounded_memory() {
+fn unfinished_bodies_use_bounded_memory() {
     let (server, _) = tokens(4096);
     let before = server.memory();
     let count = size(300, 300, 3000);
@@ -61,7 +61,7 @@ fn bodies_that_do_not_end_take_bounded_memory() {
 }
 
 #[test]
-fn replies_that_are_not_read_take_bounded_memory() {
+fn unread_replies_use_bounded_memory() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.machine = "mesh:128x128".into();
@@ -87,7 +87,7 @@ fn replies_that_are_not_read_take_bounded_memory() {
 }
 
 #[test]
-fn handshakes_that_do_not_end_lock_nobody_out() {
+fn unfinished_handshakes_do_not_lock_out_others() {
     let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
     let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
@@ -100,7 +100,7 @@ fn handshakes_that_do_not_end_lock_nobody_out() {
 }
 
 #[test]
-fn known_callers_stay_while_others_come_and_go() {
+fn unknown_callers_do_not_evict_authenticated_ones() {
     let places = size(256, 256, 4096);
     let (server, _) = tokens(places);
     let mut b = server.of("b-secret");
@@ -118,7 +118,7 @@ fn known_callers_stay_while_others_come_and_go() {
 }
 
 #[test]
-fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
+fn a_server_with_few_open_files_continues_to_grant_and_rotate() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.open_files = Some(256);
@@ -146,7 +146,7 @@ fn a_server_with_few_open_files_goes_on_granting_and_rotating() {
 }
 
 #[test]
-fn explanations_of_a_tenant_do_not_hold_up_the_others() {
+fn explanations_of_a_tenant_do_not_delay_others() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.machine = "torus:32x32x32".into();

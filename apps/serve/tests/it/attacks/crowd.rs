@@ -52,7 +52,7 @@ impl Crowd {
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
-            stream.set_nonblocking(true).expect("it can be set");
+            stream.set_nonblocking(true).expect("the socket can be set to nonblocking");
             let mut bytes = [0; 1024];
             let ended = loop {
                 match stream.read(&mut bytes) {

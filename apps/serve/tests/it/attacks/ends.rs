@@ -92,7 +92,7 @@ fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize,
 }
 
 #[test]
-fn the_end_of_a_stopped_journal_is_never_missing_unnoticed() {
+fn loss_of_the_end_of_a_stopped_journal_is_detected() {
     let mut total: Vec<(&str, usize, usize)> = Vec::new();
     for seed in 0..pavior_trials::size(2, 2, 40) as u64 {
         let (disk, state) = stopped(seed);
@@ -122,7 +122,7 @@ fn other_magic(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn another_format_and_noise_are_no_tail() {
+fn other_formats_and_random_bytes_are_not_cut_off() {
     let (mut tried, mut failed) = (0, 0);
     for seed in 0..pavior_trials::size(3, 3, 60) as u64 {
         let (groups, _) = records::groups(seed, 40);
@@ -161,7 +161,7 @@ fn another_format_and_noise_are_no_tail() {
 }
 
 #[test]
-fn what_is_cut_is_at_most_one_write() {
+fn at_most_one_write_is_cut_off() {
     let disk = Simulated::default();
     let (groups, _) = records::groups(5, 3);
     let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
@@ -177,7 +177,11 @@ fn what_is_cut_is_at_most_one_write() {
         (0..9000).map(|index| ServiceRecord { seq: seq + index, ..large.clone() }).collect();
     journal.append(&large).unwrap();
     let whole = disk.read(records::FIRST).unwrap();
-    assert!(whole.len() - acknowledged > frame::GROUP, "{} bytes", whole.len() - acknowledged);
+    assert!(
+        whole.len() - acknowledged > frame::MAX_UNANNOUNCED,
+        "{} bytes",
+        whole.len() - acknowledged
+    );
     // If the first sectors were never written, the group is still a tail, because it was announced.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
@@ -227,7 +231,7 @@ fn after_snapshot(seq: u64, text: &str) -> Simulated {
 }
 
 #[test]
-fn members_and_kinds_that_are_not_known_are_refused_before_anything_is_written() {
+fn unknown_members_and_kinds_are_refused_before_anything_is_written() {
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);

@@ -1,8 +1,8 @@
 //! Tests tenants that try to use up stored replies, queue places and disk space.
 
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, LeaseRequest, ServiceLimits, ServiceState, StateSnapshot,
-    Written,
+    Ask, Caller, Command, FormattedReply, IdempotencyKey, LeaseRequest, ServiceLimits,
+    ServiceState, StateSnapshot,
 };
 use pavior_serve::service::written;
 use pavior_trials::{attacked, size};
@@ -19,7 +19,7 @@ fn bytes(folder: &std::path::Path, start: &str) -> u64 {
     let of = |entry: &std::fs::DirEntry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => bytes(&entry.path(), start),
         _ if entry.file_name().to_string_lossy().starts_with(start) => {
-            entry.metadata().map_or(0, |known| known.len())
+            entry.metadata().map_or(0, |metadata| metadata.len())
         }
         _ => 0,
     };
@@ -27,7 +27,7 @@ fn bytes(folder: &std::path::Path, start: &str) -> u64 {
 }
 
 #[test]
-fn large_replies_of_one_tenant_push_nobody_elses_out() {
+fn large_replies_do_not_evict_those_of_other_tenants() {
     let (mut server, setup) = fresh(|setup| setup.give_tokens(&["a", "b"]));
     let ask = |server: &Server, job: i32| {
         let body = json!({ "nodes": 2, "job": job });
@@ -56,7 +56,7 @@ fn large_replies_of_one_tenant_push_nobody_elses_out() {
 }
 
 #[test]
-fn every_tenant_keeps_its_part_of_all_replies() {
+fn every_tenant_keeps_its_share_of_stored_replies() {
     const TENANTS: u64 = 2000;
     let limits = ServiceLimits { keys: 8000, key_bytes: 8 << 20, ..ServiceLimits::default() };
     let (configured, _) = begin(None);
@@ -68,7 +68,7 @@ fn every_tenant_keeps_its_part_of_all_replies() {
         let key = IdempotencyKey { key: format!("k{number}"), digest: number, write: written };
         let before = records.len();
         let body = format!("{{\"of\":[{tenant},{number}]}}");
-        let command = Command::Keep(Written { status: 409, body });
+        let command = Command::StoreReply(FormattedReply { status: 409, body });
         let decision = state.decide(number, &caller, Some(&key), command, &mut records);
         (written(&decision.reply).body, records.len() - before)
     };
@@ -98,14 +98,14 @@ fn every_tenant_keeps_its_part_of_all_replies() {
 }
 
 #[test]
-fn the_queue_has_places_for_others() {
+fn a_tenant_cannot_fill_the_queue() {
     let (mut state, _) = begin(Some("fcfs"));
     let mut records = Vec::new();
     let mut ask = |state: &mut ServiceState, tenant: &str| {
         let caller = Caller { tenant: Some(tenant.to_string()) };
         let asked = LeaseRequest { wait: true, ..LeaseRequest::of(Ask::Shape([8, 5, 1])) };
         let decision = state.decide(1, &caller, None, Command::Lease(asked), &mut records);
-        let Written { status, body } = written(&decision.reply);
+        let FormattedReply { status, body } = written(&decision.reply);
         (status, serde_json::from_str::<Value>(&body).unwrap())
     };
     let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));

@@ -8,12 +8,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use pavior_serve::core::{
-    Ask, Caller, Command, Event, IdempotencyKey, JobName, LeaseRequest, ServiceLimits, Written,
+    Ask, Caller, Command, Event, FormattedReply, IdempotencyKey, JobName, LeaseRequest,
+    ServiceLimits,
 };
 use pavior_serve::service::written;
 use pavior_serve::storage::RecordStore;
 use pavior_serve::storage::journal::JournalStore;
-use pavior_serve::writer::{Do, Unavailable, WriterHandle};
+use pavior_serve::writer::{CallerCommand, Unavailable, WriterHandle};
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
@@ -24,7 +25,7 @@ use crate::running::{Running, wait};
 use crate::server::Server;
 use crate::takeover::{Database, ready, setup};
 
-type Outcome = Result<Written, Unavailable>;
+type Outcome = Result<FormattedReply, Unavailable>;
 
 /// Runs a function with a writer on a disk.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
@@ -36,11 +37,11 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
 }
 
 /// Returns a request for a numbered job, with a key.
-fn ask(number: u64) -> Do {
+fn ask(number: u64) -> CallerCommand {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
     let key = Some(IdempotencyKey { key: format!("k{number}"), digest: number, write: written });
-    Do { caller: Caller::OPERATOR, key, command }
+    CallerCommand { caller: Caller::OPERATOR, key, command }
 }
 
 async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
@@ -49,7 +50,7 @@ async fn answer(writer: &WriterHandle, number: u64) -> Outcome {
 
 /// Counts each job's grants in the journal.
 fn granted(disk: &Simulated) -> HashMap<u64, u32> {
-    let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("it is sound");
+    let (store, _) = JournalStore::open(Arc::new(disk.clone())).expect("the journal is undamaged");
     let mut jobs = HashMap::new();
     let scan = store.history().scan(0, &mut |record| {
         if let Event::Granted { lease } = &record.event
@@ -59,7 +60,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
         }
         Ok(true)
     });
-    scan.expect("it can be read");
+    scan.expect("the records can be read");
     jobs
 }
 
@@ -70,12 +71,12 @@ fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
 }
 
 #[test]
-fn a_failing_disk_says_what_is_known() {
+fn a_reply_says_whether_a_command_survived_a_failing_disk() {
     let (mut tried, mut failed, mut unknown, mut carried_out) = (0, 0, 0, 0);
     for seed in 0..size(150, 150, 5000) as u64 {
         let mut random = Random(seed);
         let disk = Simulated::default();
-        with_writer(&disk, async |_| ()).expect("nothing fails yet");
+        with_writer(&disk, async |_| ()).expect("the disk does not fail yet");
         disk.fault_after(6 + random.below(30), Fault::Error);
         let outcomes = with_writer(&disk, async |writer| {
             let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
@@ -111,11 +112,11 @@ fn a_failing_disk_says_what_is_known() {
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
-                again.push(answer(writer, *number).await.expect("nothing fails now"));
+                again.push(answer(writer, *number).await.expect("the disk does not fail any more"));
             }
             again
         });
-        let again = again.expect("it can be opened");
+        let again = again.expect("the journal can be opened");
         for ((_, outcome), again) in outcomes.iter().zip(&again) {
             failed += usize::from(outcome.as_ref().is_ok_and(|first| first != again));
         }
@@ -127,7 +128,7 @@ fn a_failing_disk_says_what_is_known() {
 }
 
 #[test]
-fn a_writer_that_panics_is_not_ready() {
+fn a_service_whose_writer_panics_is_not_ready() {
     let disk = Simulated::default();
     let running = Running::start(disk.clone(), (1, false), ServiceLimits::default()).unwrap();
     let writer = &running.writer;
@@ -140,7 +141,7 @@ fn a_writer_that_panics_is_not_ready() {
     assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
     // The acknowledged records can still be read.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
-    running.stop().expect_err("it has panicked");
+    running.stop().expect_err("the writer has panicked");
     // After a restart, the service continues, and a client that retries gets its answer.
     let again = with_writer(&disk, async |writer| answer(writer, 2).await);
     assert!(again.is_some_and(|answer| answer.is_ok()));
@@ -150,7 +151,7 @@ fn a_writer_that_panics_is_not_ready() {
 /// Checks that a stop and a full queue leave no command unanswered, and that a rejected command is
 /// not carried out.
 #[test]
-fn each_command_is_answered_and_a_stop_completes() {
+fn every_command_is_answered_when_the_service_stops() {
     let (mut stopped, mut busy) = (0, 0);
     for round in 0..100 {
         let disk = Simulated::default();
@@ -224,7 +225,7 @@ fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
 }
 
 #[test]
-fn a_database_that_ends_in_a_commit_says_what_is_known() {
+fn a_reply_says_whether_a_command_survived_a_killed_database() {
     let Some(database) = Database::start() else { return };
     let folder = tempfile::TempDir::new().unwrap();
     let server = Server::start(&setup(&database, folder.path(), "a"));

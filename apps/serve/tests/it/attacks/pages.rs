@@ -7,7 +7,7 @@ use serde_json::json;
 const STEPS: &str = include_str!("steps.js");
 
 #[test]
-fn a_curve_has_the_least_and_the_greatest_of_every_point() {
+fn a_curve_shows_the_minimum_and_maximum_at_every_point() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     open(&mut browser, &schedule());
     let rounds = pavior_trials::size(90, 90, 900).to_string();
@@ -19,7 +19,7 @@ fn a_curve_has_the_least_and_the_greatest_of_every_point() {
 /// Checks that a one-second job within eleven days of other jobs is drawn as a line at most two
 /// pixels wide.
 #[test]
-fn a_short_job_among_thousands_is_seen_and_stands_no_longer() {
+fn a_short_job_among_thousands_is_a_narrow_line() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     open(&mut browser, &schedule());
     let painted = browser.value(

@@ -69,7 +69,7 @@ fn no_tenant_holds_more_nodes_than_its_quota() {
                 let tenant = ["a", "b", "c"][random.below(3) as usize].to_string();
                 let caller = Caller { tenant: Some(tenant) };
                 let held = state.view().leases;
-                let command = match held.iter().nth(random.below(8) as usize) {
+                let command = match held.values().nth(random.below(8) as usize) {
                     Some(lease) => Command::End { id: lease.id, epoch: Some(lease.epoch) },
                     None => Command::Lease(ask(&mut random)),
                 };
@@ -77,7 +77,7 @@ fn no_tenant_holds_more_nodes_than_its_quota() {
                 state.validate();
                 let view = state.view();
                 let mut used: HashMap<&str, u64> = HashMap::new();
-                for lease in view.leases.iter() {
+                for lease in view.leases.values() {
                     *used.entry(&lease.tenant).or_insert(0) += u64::from(lease.nodes());
                     waited += usize::from(lease.asked_ms.is_some());
                 }

@@ -8,7 +8,7 @@ use crate::client::batch;
 use crate::server::fresh;
 
 #[test]
-fn parallel_connections_have_one_rate_together() {
+fn parallel_connections_share_a_rate() {
     const RATE: f64 = 20.0;
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a"]);
@@ -25,7 +25,7 @@ fn parallel_connections_have_one_rate_together() {
             count
         };
         let all: Vec<_> = (0..32).map(|_| scope.spawn(one)).collect();
-        all.into_iter().map(|one| one.join().expect("no panic")).sum()
+        all.into_iter().map(|one| one.join().expect("the thread does not panic")).sum()
     });
     // A burst may contain two seconds' worth of requests.
     let most = (RATE * (2.0 + began.elapsed().as_secs_f64())).ceil() as usize;

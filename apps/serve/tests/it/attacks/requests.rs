@@ -100,8 +100,9 @@ fn refused(
     for _ in 0..tried {
         let (method, path, body, kind) = request();
         let reply = client.send(method, &path, &body, &[("Content-Type", kind)]);
-        let told = reply.kind == "application/problem+json" && reply.json()["detail"].is_string();
-        if reply.status != status || !told {
+        let is_problem =
+            reply.kind == "application/problem+json" && reply.json()["detail"].is_string();
+        if reply.status != status || !is_problem {
             println!("{method} {path} {kind} {body}: {} {}", reply.status, reply.text);
             failed += 1;
         }
@@ -111,7 +112,7 @@ fn refused(
 }
 
 #[test]
-fn what_is_said_twice_is_never_carried_out() {
+fn duplicate_members_are_never_carried_out() {
     let mut random = Random(38);
     refused("duplicate members in bodies", 400, || {
         let (path, body) = BODIES[random.below(9) as usize];
@@ -120,7 +121,7 @@ fn what_is_said_twice_is_never_carried_out() {
 }
 
 #[test]
-fn parameters_that_a_route_does_not_have_are_never_ignored() {
+fn unknown_parameters_are_never_ignored() {
     let mut random = Random(39);
     let reads = ["/v1/leases", "/v1/state", "/v1/machine", "/v1/queue", "/v1/series", "/healthz"];
     let names =
@@ -142,7 +143,7 @@ fn parameters_that_a_route_does_not_have_are_never_ignored() {
 }
 
 #[test]
-fn bodies_that_pages_of_other_sites_can_send_are_never_read() {
+fn bodies_of_cross_site_requests_are_never_read() {
     let mut random = Random(40);
     let kinds = [
         "text/plain",

@@ -34,7 +34,7 @@ fn ask(client: &mut Client, count: usize, random: &mut Random) -> Vec<(u64, u64)
 }
 
 #[test]
-fn an_old_holder_touches_nothing_of_a_restored_copy() {
+fn an_old_holder_cannot_change_a_restored_copy() {
     let (mut tried, mut failed) = (0, 0);
     for round in 0..size(2, 2, 25) as u64 {
         let mut random = Random(round);

@@ -1,13 +1,13 @@
 //! Tests that changed or missing database rows are detected.
 
 use pavior_serve::core::{ServiceRecord, ServiceState};
-use pavior_serve::storage::RecordStore;
-use pavior_serve::storage::postgres::{PostgresStore, address};
+use pavior_serve::storage::postgres::PostgresStore;
+use pavior_serve::storage::{RecordStore, frame};
 use postgres::{Client, NoTls};
 
 use crate::disk::state_of;
 use crate::records;
-use crate::takeover::{Database, patience};
+use crate::takeover::{Database, timeouts};
 
 /// Statements that damage a database while no server uses it.
 const DAMAGES: [&str; 18] = [
@@ -35,14 +35,13 @@ const DAMAGES: [&str; 18] = [
     "UPDATE pavior_leader SET sum = sum + 1",
 ];
 
-fn store(url: &str, holder: &str, patience_s: f64) -> Result<PostgresStore, String> {
-    let opened =
-        address(url).and_then(|config| PostgresStore::open(config, holder, patience(patience_s)));
+fn store(url: &str) -> Result<PostgresStore, String> {
+    let opened = PostgresStore::open(url.parse().unwrap(), "test", timeouts(3.0));
     opened.map_err(|error| error.to_string())
 }
 
 fn opened(url: &str) -> Result<ServiceState, String> {
-    let mut store = store(url, "test", 3.0)?;
+    let mut store = store(url)?;
     let state = state_of(&*store.history(), u64::MAX);
     store.close();
     state
@@ -50,7 +49,7 @@ fn opened(url: &str) -> Result<ServiceState, String> {
 
 /// Stores records, with a snapshot of the first half.
 fn fill(url: &str, records: &[ServiceRecord]) {
-    let mut store = store(url, "test", 3.0).unwrap();
+    let mut store = store(url).unwrap();
     let half = records.len() / 2;
     store.append(&records[..half]).unwrap();
     let history = store.history();
@@ -62,7 +61,7 @@ fn fill(url: &str, records: &[ServiceRecord]) {
 }
 
 #[test]
-fn changed_and_missing_rows_are_found() {
+fn changed_and_missing_rows_are_detected() {
     let Some(database) = Database::start() else { return };
     let (groups, state) = records::groups(8, 30);
     let mut admin = Client::connect(&database.url(), NoTls).unwrap();
@@ -86,19 +85,27 @@ fn changed_and_missing_rows_are_found() {
     pavior_trials::attacked("data", "rows of PostgreSQL changed or removed", tried, failed);
 }
 
-/// The tables of a build from before 0.1.0.
-const FORMER: &str = "
-    CREATE TABLE pavior_leader (one boolean PRIMARY KEY DEFAULT true CHECK (one),
-        epoch bigint NOT NULL, holder text NOT NULL, beat timestamptz NOT NULL);
-    CREATE TABLE pavior_journal (
-        seq bigint PRIMARY KEY, epoch bigint NOT NULL, record text NOT NULL);
-    CREATE TABLE pavior_snapshot (seq bigint PRIMARY KEY, body text NOT NULL);
-    INSERT INTO pavior_leader VALUES (true, 1, 'former', clock_timestamp());";
-
 #[test]
-fn tables_of_a_build_before_the_first_release_are_refused() {
+fn rows_of_an_unknown_kind_are_refused_and_unchanged() {
     let Some(database) = Database::start() else { return };
-    Client::connect(&database.url(), NoTls).unwrap().batch_execute(FORMER).unwrap();
-    let said = opened(&database.url()).err().expect("it is refused");
-    assert!(said.contains("builds before 0.1.0"), "{said}");
+    let url = database.url();
+    fill(&url, &records::groups(8, 30).0.concat());
+    let mut client = Client::connect(&url, NoTls).unwrap();
+    // The last record, with the checksum of a writer that knows its kind.
+    let query = "SELECT seq, record, (SELECT sum FROM pavior_journal WHERE seq = last.seq - 1)
+        FROM pavior_journal AS last ORDER BY seq DESC LIMIT 1";
+    let row = client.query_one(query, &[]).unwrap();
+    let (seq, record, before): (i64, String, i64) = (row.get(0), row.get(1), row.get(2));
+    let record = record.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
+    let record = record.replacen("\"event\":\"", "\"event\":\"novel-", 1);
+    let chained = [&before.to_le_bytes()[..], &seq.to_le_bytes(), record.as_bytes()].concat();
+    let sum = frame::sum(&chained) as i64;
+    let update = "UPDATE pavior_journal SET record = $1, sum = $2 WHERE seq = $3";
+    client.execute(update, &[&record, &sum, &seq]).unwrap();
+    client.execute("UPDATE pavior_leader SET sum = $1", &[&sum]).unwrap();
+    let error = opened(&url).err().expect("the row is refused");
+    assert!(error.starts_with(&format!("pavior_journal: found record {seq} of kind \"novel-")));
+    assert!(error.contains(&format!("at offset {seq}, written by another version")), "{error}");
+    let stored = client.query_one("SELECT record FROM pavior_journal WHERE seq = $1", &[&seq]);
+    assert_eq!(stored.unwrap().get::<_, String>(0), record);
 }

@@ -31,7 +31,7 @@ fn watches(address: &str, token: &str) -> Option<()> {
 }
 
 #[test]
-fn watchers_of_a_tenant_lock_nobody_out() {
+fn watchers_of_a_tenant_do_not_lock_out_others() {
     let places = size(64, 64, 1024);
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
@@ -45,7 +45,7 @@ fn watchers_of_a_tenant_lock_nobody_out() {
 }
 
 #[test]
-fn watchers_that_do_not_read_take_bounded_memory() {
+fn watchers_that_do_not_read_use_bounded_memory() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.machine = "mesh:64x64".into();

@@ -13,7 +13,7 @@ use crate::random::Random;
 use crate::server::fresh;
 
 /// Watches with a token until `enough` events have arrived, or one has an id of at least `last`.
-fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
+fn watch_part(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
     let headers = format!("Last-Event-ID: {after}\r\nAuthorization: Bearer {token}\r\n");
     let seen_all =
         |seen: usize, id: u64| seen as u64 >= enough || id >= last.load(Ordering::Acquire);
@@ -21,17 +21,17 @@ fn look(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -
 }
 
 /// Reconnects until all events have been seen.
-fn come_and_go(address: &str, token: &str, last: &AtomicU64, most: u64) -> Events {
+fn watch_in_parts(address: &str, token: &str, last: &AtomicU64, most: u64) -> Events {
     let mut random = Random(most);
-    let (mut seen, mut after) = (Events::new(), 0);
+    let (mut events, mut after) = (Events::new(), 0);
     loop {
         let enough = 1 + random.below(most);
-        let part = look(address, token, after, enough, last);
+        let part = watch_part(address, token, after, enough, last);
         let quiet = part.is_empty() && last.load(Ordering::Acquire) < u64::MAX;
         after = part.last().map_or(after, |(id, ..)| *id);
-        seen.extend(part);
+        events.extend(part);
         if quiet || after >= last.load(Ordering::Acquire) {
-            return seen;
+            return events;
         }
         std::thread::sleep(Duration::from_millis(random.below(8)));
     }
@@ -82,7 +82,7 @@ fn owned(all: &Events, seq: u64) -> Vec<(u64, String, Option<String>)> {
 }
 
 #[test]
-fn a_tenants_watcher_that_comes_back_misses_nothing() {
+fn a_reconnecting_watcher_misses_nothing() {
     let (server, _) = fresh(|setup| {
         setup.give_tokens(&["a", "b"]);
         setup.scheduler = Some("fcfs".into());
@@ -92,7 +92,9 @@ fn a_tenants_watcher_that_comes_back_misses_nothing() {
     let last = Arc::new(AtomicU64::new(u64::MAX));
     let watch = |token, most| {
         let (address, last) = (server.address.clone(), last.clone());
-        std::thread::spawn(move || come_and_go(&address, &format!("{token}-secret"), &last, most))
+        std::thread::spawn(move || {
+            watch_in_parts(&address, &format!("{token}-secret"), &last, most)
+        })
     };
     let watchers = [("a", watch("a", 12)), ("b", watch("b", 3)), ("a", watch("a", 300))];
     let all = watch("root", 100_000);

@@ -13,7 +13,7 @@ const SEEN: &str = "(() => { const { page, stage } = window.pavior; return JSON.
     search: document.getElementById('search').value, busy: page.machine.counts().busy }); })()";
 
 #[test]
-fn a_view_can_be_sent_to_a_colleague() {
+fn the_url_restores_the_view() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, _) = fresh(|setup| setup.machine = "torus:4x4x4".into());
     let mut client = server.client();
@@ -67,7 +67,7 @@ fn a_view_can_be_sent_to_a_colleague() {
 
 /// Checks that the page ignores invalid parts of a URL.
 #[test]
-fn an_address_that_cannot_be_read_shows_what_is_usual() {
+fn invalid_parts_of_a_url_are_ignored() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|_| {});
     server.client().lease(r#"{"shape":[3,5]}"#);

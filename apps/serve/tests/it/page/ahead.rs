@@ -1,9 +1,9 @@
-//! Tests forecasts, reservations, and slots after moves on the page.
+//! Tests forecasts, reservations and slots on the page.
 
 use pavior_trials::Browser;
 use serde_json::{Value, json};
 
-use super::{log_in, look};
+use super::{check_accessibility, log_in};
 use crate::client::{Client, until};
 use crate::reservations::at;
 use crate::server::{Server, fresh};
@@ -31,7 +31,7 @@ fn planned() -> (Server, Client) {
 }
 
 #[test]
-fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
+fn a_waiting_request_has_a_bar_from_its_earliest_to_its_latest_start() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, mut client) = planned();
     browser.open(&format!("{}/#list=waiting", server.address));
@@ -39,8 +39,8 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
     browser.shows("note", "No forecast has been compared with an actual start yet");
     // Screen readers get the times in the service's answer.
     let queue = client.get("/v1/queue").json();
-    let told = &queue["waiting"][0]["forecast"];
-    let [earliest, latest] = ["earliest", "latest"].map(|name| told[name].as_str().unwrap());
+    let forecast = &queue["waiting"][0]["forecast"];
+    let [earliest, latest] = ["earliest", "latest"].map(|name| forecast[name].as_str().unwrap());
     browser.shows("waiting", "now – ");
     browser.shows("waiting", "Probable start (rough estimate): between ");
     let spoken = "document.querySelector('#waiting .unseen').textContent";
@@ -55,11 +55,11 @@ fn who_waits_has_a_bar_from_the_earliest_to_the_latest_start() {
         / one.parentElement.getBoundingClientRect().width))";
     let ends = browser.value(ends).as_f64().unwrap();
     assert!((0.97..1.03).contains(&ends), "{ends}");
-    look(&mut browser, "starts");
+    check_accessibility(&mut browser, "starts");
 }
 
 #[test]
-fn reservations_are_listed_and_drawn_until_they_are_given_up() {
+fn reservations_are_listed_and_drawn_until_canceled() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, mut client) = planned();
     let parts = json!([{ "base": [0, 3, 0], "sides": [2, 1, 2] }]);
@@ -71,7 +71,7 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("document.getElementById('ahead-total').textContent === '2'");
     browser.shows("note", "Reserved nodes are violet.");
     browser.until("window.pavior.page.drawn.length === 2");
-    look(&mut browser, "ahead");
+    check_accessibility(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
     // A selected row shows its text, and only its box is drawn.
@@ -86,9 +86,39 @@ fn reservations_are_listed_and_drawn_until_they_are_given_up() {
     browser.until("window.pavior.page.drawn.length === 1");
 }
 
+#[test]
+fn slots_are_counted_and_drawn() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| setup.machine = "torus:8x8x8".into());
+    let mut client = server.client();
+    for (shape, ttl_s) in [([8, 8, 3], 600), ([4, 8, 4], 900), ([3, 3, 1], 300)] {
+        client.lease(json!({ "shape": shape, "ttl_s": ttl_s }));
+    }
+    browser.open(&server.address);
+    browser.shows("counts", "329 busy");
+    browser.value("document.getElementById('shape').value = '4x4x4'");
+    browser.value("document.getElementById('slots').focus()");
+    browser.press("Enter");
+    let reply = client.get("/v1/slots?shape=4x4x4").json();
+    let count = reply["slots"].as_u64().unwrap();
+    assert!(reply["proven"] == true && count > 0, "{reply}");
+    browser.shows("answer", &format!("{count} box"));
+    browser.shows("answer", "no more are possible");
+    browser.shows("answer", "based on the known ends");
+    assert_eq!(browser.value("window.pavior.page.marks.length"), count);
+    check_accessibility(&mut browser, "slots");
+    browser.press("2");
+    browser.picture("slots-2d");
+    // A node count does not specify a box.
+    browser.value("document.getElementById('shape').value = '64'");
+    browser.value("document.getElementById('slots').click()");
+    browser.shows("answer", "Enter the sides of a box, such as 4x4");
+    browser.until("window.pavior.page.marks.length === 0");
+}
+
 /// Checks that the page shows slots after moves, and that its URL includes them.
 #[test]
-fn slots_after_moves_can_be_sent_to_a_colleague() {
+fn the_url_restores_slots_after_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, mut client) = planned();
     browser.open(&server.address);
@@ -100,15 +130,16 @@ fn slots_after_moves_can_be_sent_to_a_colleague() {
         "(() => { const one = document.getElementById('moves'); one.value = '1';
            one.onchange(); })() ?? true",
     );
-    let told = client.get("/v1/slots?shape=3x2x2&moves=1").json();
-    let (now, after) = (told["slots"].as_u64().unwrap(), told["after"]["slots"].as_u64().unwrap());
-    assert!(after > now, "{told}");
+    let reply = client.get("/v1/slots?shape=3x2x2&moves=1").json();
+    let (now, after) =
+        (reply["slots"].as_u64().unwrap(), reply["after"]["slots"].as_u64().unwrap());
+    assert!(after > now, "{reply}");
     browser.shows("answer", "after 1 move (arrows): job moves to");
     let drawn =
         "JSON.stringify([window.pavior.page.marks.length, window.pavior.page.moves.length])";
     assert_eq!(browser.value(drawn), json!([after, 1]).to_string());
     browser.until("location.hash.includes('slots=3x2x2&moves=1')");
-    look(&mut browser, "slots-after");
+    check_accessibility(&mut browser, "slots-after");
     let address = browser.value("location.href");
     browser.open("about:blank");
     browser.until("location.href === 'about:blank'");
@@ -121,7 +152,7 @@ fn slots_after_moves_can_be_sent_to_a_colleague() {
 }
 
 #[test]
-fn a_tenant_sees_reservations_its_own_jobs_in_the_way_and_no_moves() {
+fn a_tenant_sees_reservations_and_only_its_own_jobs_and_no_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, _) = fresh(|setup| {
         setup.machine = "mesh:8x8".into();

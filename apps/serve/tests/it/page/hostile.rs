@@ -7,7 +7,7 @@ use crate::reservations::at;
 use crate::server::fresh;
 
 #[test]
-fn names_are_text_in_every_place() {
+fn names_are_never_treated_as_html() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, _) = fresh(|setup| setup.scheduler = Some("easy".into()));
     let mut client = server.client();

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::server::{Server, fresh};
 
 /// Starts a mesh and a torus of 64 nodes with jobs, and an empty row of 16 nodes.
-fn three() -> Server {
+fn three_machines() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());
         setup.more =
@@ -29,9 +29,9 @@ fn choose(browser: &mut Browser, name: &str) {
 }
 
 #[test]
-fn each_machine_has_its_own() {
+fn each_machine_has_its_own_jobs_refusals_and_view() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let server = three();
+    let server = three_machines();
     let mut client = server.client();
     browser.open(&server.address);
     browser.shows("counts", "mesh:8x8: 15 busy");
@@ -60,12 +60,17 @@ fn each_machine_has_its_own() {
     browser.until("location.hash.includes('machine=cube')");
     browser.until("document.getElementById('status').textContent === 'connected'");
     browser.picture("machines-3d");
-    // A question is about the displayed machine.
-    client.lease(json!({ "machine": "cube", "shape": [1, 1, 1], "job": "live" }));
-    browser.shows("counts", "51 busy");
-    browser.value("document.getElementById('shape').value = '4x4x1'");
+}
+
+#[test]
+fn a_question_is_about_the_displayed_machine() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = three_machines();
+    browser.open(&format!("{}/#machine=cube", server.address));
+    browser.shows("counts", "48 busy");
+    browser.value("document.getElementById('shape').value = '4x4x2'");
     browser.value("document.querySelector('#ask button').click()");
-    browser.shows("answer", "It needs 16 nodes, but only 13 are free");
+    browser.shows("answer", "It needs 32 nodes, but only 16 are free");
     choose(&mut browser, "r&d #1");
     browser.shows("counts", "mesh:16: 0 busy");
     browser.until("document.getElementById('answer').textContent === ''");
@@ -76,23 +81,29 @@ fn each_machine_has_its_own() {
     let wide = "document.documentElement.scrollWidth <= innerWidth";
     assert_eq!(browser.value(wide), true, "nothing is wider than the screen");
     browser.picture("machines-400");
-    browser.size(1400, 900);
+}
 
-    // There are more switches than a browser has connections, so none may leave a watch open.
+/// Switches more often than a browser has connections.
+#[test]
+fn switching_machines_leaves_no_watch_open() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = three_machines();
+    browser.open(&server.address);
+    browser.shows("counts", "15 busy");
     for turn in 0..12 {
-        let (name, seen) = [("cube", "51 busy"), ("default", "16 busy")][turn % 2];
+        let (name, counts) = [("cube", "48 busy"), ("default", "15 busy")][turn % 2];
         choose(&mut browser, name);
-        browser.shows("counts", seen);
+        browser.shows("counts", counts);
     }
-    client.lease(json!({ "shape": [1, 1], "job": "last" }));
-    browser.shows("counts", "17 busy");
+    server.client().lease(json!({ "shape": [1, 1], "job": "last" }));
+    browser.shows("counts", "16 busy");
 }
 
 /// Checks that the URL contains the machine and the time.
 #[test]
-fn an_address_leads_to_a_machine() {
+fn the_url_selects_a_machine() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
-    let server = three();
+    let server = three_machines();
     let ended = server.client().lease(json!({ "machine": "cube", "shape": [1, 1, 1] }));
     browser.open(&format!("{}/#machine=cube&view=2d&plane=z2", server.address));
     browser.shows("counts", "torus:4x4x4: 49 busy");

@@ -5,6 +5,7 @@ use pavior_trials::Browser;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::random::Random;
 use crate::server::fresh;
 
 const TENANTS: [(&str, &str); 6] = [
@@ -28,7 +29,7 @@ fn a_busy_torus() {
         setup.scheduler = Some("easy".into());
     });
     let mut client = server.client();
-    come_and_go(&mut client);
+    grant_and_end(&mut client);
     let job = json!({ "shape": [8, 8, 2], "tenant": "climate", "job": "ocean-big" });
     for (shape, tenant) in [([8, 8, 2], "climate"), ([4, 4, 4], "astro"), ([6, 6, 3], "fusion")] {
         let mut job = job.clone();
@@ -41,7 +42,7 @@ fn a_busy_torus() {
     }
     browser.open(&format!("{}/#by=tenant&view=3d", server.address));
     browser.shows("waiting-count", "3");
-    browser.until("window.pavior.chart.drawn.refused.length > 0");
+    browser.until("window.pavior.chart.drawn?.refused.length > 0");
     browser.until("document.querySelectorAll('#jobs .name').length > 15");
     // The picture is sharp only at rest.
     browser.value("new Promise((done) => setTimeout(done, 1500))");
@@ -50,14 +51,11 @@ fn a_busy_torus() {
     assert!(used > 300, "only {used} nodes are in use");
 }
 
-fn come_and_go(client: &mut Client) {
+/// Grants and ends leases of all tenants.
+fn grant_and_end(client: &mut Client) {
     let mut held: Vec<Value> = Vec::new();
-    let mut state = 7_u64;
-    let mut next = |most: usize| {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % most
-    };
+    let mut random = Random(7);
+    let mut next = |count: usize| random.below(count as u64) as usize;
     for number in 0..260 {
         if held.len() > 8 && next(100) < if held.len() > 22 { 60 } else { 30 } {
             let lease = held.swap_remove(next(held.len()));

@@ -1,10 +1,11 @@
-//! Tests that each of many tenants has its own color or pattern.
+//! Tests the colors of tenants, and the pages that tenants see.
 
 use std::collections::BTreeSet;
 
 use pavior_trials::Browser;
 use serde_json::json;
 
+use super::log_in;
 use crate::server::fresh;
 
 /// The color and pattern of each tenant in the legend.
@@ -12,7 +13,7 @@ const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
 
 #[test]
-fn each_of_36_tenants_has_its_own() {
+fn each_of_36_tenants_has_its_own_color_or_pattern() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
     let (server, _) = fresh(|setup| setup.machine = "torus:8x8x8".into());
     let mut client = server.client();
@@ -60,4 +61,76 @@ fn each_of_36_tenants_has_its_own() {
     }
     browser.shows("legend", "3 more tenants, sharing a color (12)");
     assert_eq!(browser.value("document.querySelectorAll('#legend button').length"), 36);
+}
+
+/// Checks the legend of tenants' colors, and the reasons why requests are waiting.
+#[test]
+fn tenants_have_colors_and_waiting_is_explained() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let (server, _) = fresh(|setup| {
+        setup.scheduler = Some("easy".into());
+        setup.strategy = "gabl".into();
+    });
+    let mut client = server.client();
+    let names = ["alice", "bob", "carol", "dave", "erin", "frank", "grace"];
+    for (index, tenant) in names.iter().enumerate() {
+        client
+            .lease(json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 }));
+    }
+    let head = json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 });
+    client.lease(head);
+    let behind = json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 });
+    client.lease(behind);
+    browser.open(&server.address);
+    browser.shows("counts", "56 busy");
+    browser.press("c");
+    browser.shows("legend", "alice (8)");
+    let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
+                   one.style.backgroundColor)).size";
+    assert_eq!(browser.value(patches), 7, "no two tenants share a color");
+    browser.value("document.getElementById('tab-waiting').click()");
+    browser.shows("waiting", "reserved: 17");
+    browser.value("document.querySelectorAll('#waiting .act')[1].click()");
+    browser.shows("answer", "It fits, but job 17 has nodes reserved from");
+    let answer = browser.value("document.getElementById('answer').textContent");
+    assert!(!answer.as_str().unwrap().contains("would grant it now"), "{answer}");
+    browser.picture("tenants-light");
+    browser.prefer(true, false);
+    browser.picture("tenants-dark");
+    browser.press("c");
+    browser.until("document.querySelector('#legend .scale')");
+    browser.picture("age-dark");
+    browser.prefer(false, false);
+    browser.picture("age-light");
+
+    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
+    browser.shows("legend", "failed");
+
+    // The operator has a color like any tenant.
+    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
+    browser.press("c");
+    browser.press("c");
+    browser.shows("legend", "heidi (1)");
+    browser.shows("legend", "operator (2)");
+}
+
+/// Checks that a tenant's page shows other tenants' leases, although it gets no events about them.
+#[test]
+fn a_tenants_page_shows_the_leases_of_others() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|setup| setup.give_tokens(&["a", "b"]));
+    browser.open(&server.address);
+    log_in(&mut browser, "a-secret");
+    browser.shows("counts", "64 free");
+    let mut other = server.of("b-secret");
+    let lease = other.lease(r#"{"shape":[4,4],"job":"hidden"}"#);
+    browser.shows("counts", "16 busy");
+    browser.press("c");
+    browser.shows("legend", "other tenants (16)");
+    assert_eq!(
+        browser.value("document.getElementById('lists').textContent.includes('hidden')"),
+        false
+    );
+    other.end(&lease);
+    browser.shows("counts", "64 free");
 }

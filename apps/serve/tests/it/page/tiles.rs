@@ -9,7 +9,7 @@ use crate::server::fresh;
 /// Checks that the page finds a free box as large as the service's, on machines with and without
 /// wraparound, nearly empty, nearly full, and with failed nodes.
 #[test]
-fn what_fits_is_what_the_service_finds() {
+fn the_page_finds_a_free_box_as_large_as_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let mut random = Random(7);
     let machines = ["mesh:9", "mesh:8x6", "torus:7x5", "mesh:4x5x3", "torus:5x4x4", "grid:6wx4x3"];
@@ -28,10 +28,10 @@ fn what_fits_is_what_the_service_finds() {
                 .map(|side| random.below(side.trim_end_matches('w').parse().unwrap()))
                 .collect();
             client.post("/v1/nodes/fail", json!({ "node": node }).to_string());
-            let said = client.get("/v1/machine").json();
-            let largest = said["largest_free"].as_array().unwrap();
+            let reply = client.get("/v1/machine").json();
+            let largest = reply["largest_free"].as_array().unwrap();
             let volume: u64 = largest.iter().map(|side| side.as_u64().unwrap()).product();
-            browser.until(&format!("window.pavior?.page.machine?.seq >= {}", said["seq"]));
+            browser.until(&format!("window.pavior?.page.machine?.seq >= {}", reply["seq"]));
             let found = browser.value(
                 "(() => { const { pavior } = window, found = pavior.largestFree();
                   const { machine } = pavior.page;
@@ -48,7 +48,7 @@ fn what_fits_is_what_the_service_finds() {
 }
 
 #[test]
-fn the_tiles_say_what_is_so() {
+fn the_tiles_show_the_numbers_of_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
     let mut client = server.client();

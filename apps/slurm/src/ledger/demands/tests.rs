@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::ledger::constraints;
 
 fn fields<'a>(features: &'a str, gres: &'a str, memory: &'a str) -> DemandFields<'a> {
     DemandFields {
@@ -18,8 +19,8 @@ fn fields<'a>(features: &'a str, gres: &'a str, memory: &'a str) -> DemandFields
 
 fn node() -> Offer {
     Offer {
-        features: features("a,b,nvme").unwrap(),
-        gres: gres("gpu:a100:2(S:0-1),gpu:h100:1,bandwidth:lustre:no_consume:4K").unwrap(),
+        features: constraints::parse_features("a,b,nvme").unwrap(),
+        gres: gres::parse("gpu:a100:2(S:0-1),gpu:h100:1,bandwidth:lustre:no_consume:4K").unwrap(),
         memory: 3000,
         cpus: 8,
         layout: [2, 2, 2],
@@ -27,13 +28,13 @@ fn node() -> Offer {
     }
 }
 
-fn meets(fields: DemandFields<'_>) -> bool {
-    fields.read().unwrap().met_by(&"n0".parse().unwrap(), &node())
+fn node_satisfies(fields: DemandFields<'_>) -> bool {
+    fields.parse().unwrap().satisfied_by(&"n0".parse().unwrap(), &node())
 }
 
 #[test]
-fn constraints_are_those_of_slurm() {
-    for (constraint, met) in [
+fn constraints_have_slurms_meaning() {
+    for (constraint, expected) in [
         ("(null)", true),
         ("a", true),
         ("c", false),
@@ -47,25 +48,25 @@ fn constraints_are_those_of_slurm() {
         // False from left to right, but true if `&` binds more tightly. Both must be true.
         ("a|b&c", false),
     ] {
-        assert_eq!(meets(fields(constraint, "N/A", "0")), met, "{constraint}");
+        assert_eq!(node_satisfies(fields(constraint, "N/A", "0")), expected, "{constraint}");
     }
 }
 
 #[test]
-fn other_constraints_are_not_understood() {
+fn unsupported_constraints_are_errors() {
     let deep = format!("{}a{}", "(".repeat(40), ")".repeat(40));
     for text in
         ["[a|b]", "a*2", "a&", "&a", "a||b", "(a", "a)", "a b", "{a&b}", "!a", "a,b", "a\nb", &deep]
     {
-        let fault = fields(text, "N/A", "0").read().unwrap_err();
+        let fault = fields(text, "N/A", "0").parse().unwrap_err();
         assert_eq!(fault, "its constraint cannot be parsed", "{text}");
     }
-    assert!(fields(&"a".repeat(5000), "N/A", "0").read().is_err());
+    assert!(fields(&"a".repeat(5000), "N/A", "0").parse().is_err());
 }
 
 #[test]
 fn generic_resources_are_counted_by_name_and_type() {
-    for (text, met) in [
+    for (text, expected) in [
         ("gres:gpu", true),
         ("gres:gpu:3", true),
         ("gres:gpu:4", false),
@@ -77,24 +78,25 @@ fn generic_resources_are_counted_by_name_and_type() {
         ("gres:bandwidth:5K", false),
         ("N/A", true),
     ] {
-        assert_eq!(meets(fields("(null)", text, "0")), met, "{text}");
+        assert_eq!(node_satisfies(fields("(null)", text, "0")), expected, "{text}");
     }
     for text in
         ["gres:", "gres:gpu:a:b:2", "gpu(2", "-gpu", "gpu:1,", "gpu:1;x", "gpu:99999999999P"]
     {
-        assert!(fields("(null)", text, "0").read().is_err(), "{text}");
+        assert!(fields("(null)", text, "0").parse().is_err(), "{text}");
     }
 }
 
 #[test]
 fn memory_processors_and_disk_are_compared_in_one_unit() {
-    let memory = |text| meets(fields("(null)", "N/A", text));
+    let memory = |text| node_satisfies(fields("(null)", "N/A", text));
     assert!(memory("3000M") && memory("3000") && !memory("3001M") && !memory("3G"));
     assert!(memory("0") && memory("3071999K") && !memory("3072001K"));
     // The gate rejects memory per processor, which squeue prints in another form.
-    assert!(fields("(null)", "N/A", "750Mc").read().is_err());
-    let with =
-        |layout, cpus, disk| meets(DemandFields { cpus, layout, disk, ..fields("", "", "0") });
+    assert!(fields("(null)", "N/A", "750Mc").parse().is_err());
+    let with = |layout, cpus, disk| {
+        node_satisfies(DemandFields { cpus, layout, disk, ..fields("", "", "0") })
+    };
     assert!(with("*:*:*", "16", "100M") && !with("*:*:*", "17", "0") && !with("*:*:*", "1", "101"));
     // With one thread per core, a node has four processors.
     assert!(with("*:*:1", "8", "0") && !with("*:*:1", "9", "0"));
@@ -102,17 +104,17 @@ fn memory_processors_and_disk_are_compared_in_one_unit() {
 }
 
 #[test]
-fn nodes_that_a_job_excludes_do_not_serve_it() {
+fn excluded_nodes_do_not_satisfy_demands() {
     let excluded = vec!["n0".parse().unwrap()];
-    assert!(!meets(DemandFields { excluded, ..fields("", "", "0") }));
+    assert!(!node_satisfies(DemandFields { excluded, ..fields("", "", "0") }));
 }
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused(text in "\\PC{0,30}|[ab&|()*\\[\\]:=,gpu0-9KMG]{0,24}") {
-        let _ = fields(&text, "N/A", "0").read();
-        let _ = fields("(null)", &text, "0").read();
-        let _ = fields("(null)", "N/A", &text).read();
-        let _ = (features(&text), layout(&text));
+    fn any_text_is_parsed_or_rejected(text in "\\PC{0,30}|[ab&|()*\\[\\]:=,gpu0-9KMG]{0,24}") {
+        let _ = fields(&text, "N/A", "0").parse();
+        let _ = fields("(null)", &text, "0").parse();
+        let _ = fields("(null)", "N/A", &text).parse();
+        let _ = (constraints::parse_features(&text), layout(&text));
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::string::string_regex;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
-use super::tests::{MARK, WAITS, line, of};
+use super::tests::{MARK, WAITING, line, parse};
 use super::*;
 
 /// The jobs in the records.
@@ -26,17 +26,17 @@ fn without_comment(mut job: SlurmJob) -> SlurmJob {
     job
 }
 
-fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
+fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     let mut bytes = Vec::new();
     let mut expected = Vec::new();
     for (name, comment) in NAMES.iter().zip(comments) {
-        let mut fields = WAITS;
-        fields[0] = name;
+        let mut fields = WAITING;
+        fields[IDENTIFIER] = name;
         // Slurm prints bytes, which need not be text.
         let empty = line(&fields, "");
         let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
         bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
-        expected.push(of(&empty).0.remove(0));
+        expected.push(parse(&empty).0.remove(0));
     }
     let (jobs, unreadable) = read(&String::from_utf8_lossy(&bytes), &Mark::of(MARK)).unwrap();
     let jobs: Vec<SlurmJob> = jobs.into_iter().map(without_comment).collect();
@@ -46,21 +46,21 @@ fn all_but_comments_stay_the_same(comments: &[Vec<u8>]) -> TestCaseResult {
 }
 
 /// Checks that output with one corrupted mark is rejected or contains no other job.
-fn read_or_refused(noise: &[u8], at: usize) -> TestCaseResult {
+fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
-    let whole = line(&WAITS, &noise);
-    let place = whole.match_indices(MARK).nth(at % 27).map_or(0, |(place, _)| place);
+    let whole = line(&WAITING, &noise);
+    let place = whole.match_indices(MARK).nth(at % (FIELD_COUNT + 1)).map_or(0, |(place, _)| place);
     let broken = whole[..place].to_string() + &noise + &whole[place + MARK.len()..];
     for text in [noise.clone() + &whole, broken, noise] {
         if let Ok((jobs, _)) = read(&text, &Mark::of(MARK)) {
-            prop_assert!(jobs.iter().all(|job| job.name.to_string() == WAITS[0]));
+            prop_assert!(jobs.iter().all(|job| job.name.to_string() == WAITING[0]));
         }
     }
     Ok(())
 }
 
 /// Tests a property with many values, and reports the result of the attack.
-fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
+fn run_attack<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> TestCaseResult) {
     let tried = size(1000, 1000, 100_000);
     let config = Config { failure_persistence: None, ..Config::with_cases(tried as u32) };
     let outcome = TestRunner::new(config).run(any, property);
@@ -71,14 +71,14 @@ fn try_it<S: Strategy>(attack: &str, any: &S, property: impl Fn(S::Value) -> Tes
 }
 
 #[test]
-fn no_comment_changes_what_is_read_of_jobs() {
+fn comments_do_not_change_other_fields() {
     let attack = "arbitrary comments: other fields or jobs change";
-    try_it(attack, &vec(comments(), 1..5), |comments| all_but_comments_stay_the_same(&comments));
+    run_attack(attack, &vec(comments(), 1..5), |comments| check_other_fields(&comments));
 }
 
 #[test]
-fn any_answer_is_read_or_refused() {
+fn corrupted_output_adds_no_job() {
     let attack = "squeue output corrupted at any point";
-    let any = (vec(any::<u8>(), 0..200), 0usize..27);
-    try_it(attack, &any, |(noise, at)| read_or_refused(&noise, at));
+    let any = (vec(any::<u8>(), 0..200), 0..FIELD_COUNT + 1);
+    run_attack(attack, &any, |(noise, at)| check_corrupted(&noise, at));
 }

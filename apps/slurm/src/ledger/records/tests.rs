@@ -5,7 +5,7 @@ use super::*;
 pub(super) const MARK: &str = "0123456789abcdef0123456789abcdef";
 
 /// A job's fields as `squeue` prints them, without its comment.
-pub(super) const WAITS: [&str; 25] = [
+pub(super) const WAITING: [&str; FIELD_COUNT - 1] = [
     "3_1",
     "PD",
     "Licenses",
@@ -34,7 +34,7 @@ pub(super) const WAITS: [&str; 25] = [
 ];
 
 /// Formats a job's record as `squeue` prints it.
-pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
+pub(super) fn line(fields: &[&str; FIELD_COUNT - 1], comment: &str) -> String {
     let mut text = MARK.to_string();
     for field in fields.iter().chain([&comment]) {
         text = text + field + MARK;
@@ -42,18 +42,18 @@ pub(super) fn line(fields: &[&str; 25], comment: &str) -> String {
     text + "\n"
 }
 
-fn with(at: usize, field: &'static str) -> [&'static str; 25] {
-    let mut fields = WAITS;
+fn with_field(at: usize, field: &'static str) -> [&'static str; FIELD_COUNT - 1] {
+    let mut fields = WAITING;
     fields[at] = field;
     fields
 }
 
-pub(super) fn of(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
+pub(super) fn parse(text: &str) -> (Vec<SlurmJob>, Vec<Unreadable>) {
     read(text, &Mark::of(MARK)).unwrap()
 }
 
 #[test]
-fn marks_are_long_and_never_the_same() {
+fn marks_are_random() {
     let (one, other) = (Mark::new().unwrap(), Mark::new().unwrap());
     assert!(one.0.len() == 32 && one.0 != other.0);
     let format = Mark::of("M").format();
@@ -64,25 +64,26 @@ fn marks_are_long_and_never_the_same() {
 }
 
 #[test]
-fn records_of_squeue_are_read() {
-    let (jobs, unreadable) = of(&line(&WAITS, "shape=2x2 a|b"));
+fn a_record_is_parsed() {
+    let (jobs, unreadable) = parse(&line(&WAITING, "shape=2x2 a|b"));
     let [job] = &jobs[..] else { panic!("{jobs:?}") };
     assert_eq!((job.name.to_string(), job.phase, job.nodes), ("3_1".into(), Phase::Pending, 4));
     assert_eq!((job.named.len(), job.limit, job.start), (2, Some(86_400), None));
     assert!(
-        job.licences.gated("pavior") && job.licences.others("pavior").to_string() == "matlab:2"
+        job.licenses.has_gate("pavior")
+            && job.licenses.without_gate("pavior").to_string() == "matlab:2"
     );
     assert_eq!((job.partition.as_str(), job.user, job.account.as_str()), ("mesh", 1000, "physics"));
     let demands = job.demands.as_ref().unwrap();
     assert_eq!((demands.memory, demands.cpus, demands.excluded.len()), (3000, 2, 2));
     assert!(job.reservation.is_empty() && demands.features.is_some());
     assert!(job.comment == "shape=2x2 a|b" && !job.bad_comment && unreadable.is_empty());
-    assert_eq!(of(""), (Vec::new(), Vec::new()));
-    assert_eq!(of(&line(&WAITS, "(null)")).0[0].comment, "");
+    assert_eq!(parse(""), (Vec::new(), Vec::new()));
+    assert_eq!(parse(&line(&WAITING, "(null)")).0[0].comment, "");
 }
 
 #[test]
-fn time_limits_are_read() {
+fn time_limits_are_parsed() {
     let all = ["30", "1:30", "2:00:00", "1-00", "1-12:30", "UNLIMITED", "NOT_SET"];
     let some = [1800, 90, 7200, 86_400, 131_400].map(Some);
     assert_eq!(all[..5].iter().map(|text| time_limit(text).unwrap()).collect::<Vec<_>>(), some);
@@ -93,8 +94,8 @@ fn time_limits_are_read() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_costs_itself_alone() {
-    let good = line(&WAITS, "shape=2x2");
+fn a_malformed_record_does_not_affect_other_records() {
+    let good = line(&WAITING, "shape=2x2");
     for (at, field, fault, job) in [
         (0, "x", "identifier", false),
         (0, "7 StartTime=now", "identifier", false),
@@ -110,7 +111,8 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         (10, "a|b", "licenses", true),
         (24, "9 8", "time", true),
     ] {
-        let (jobs, unreadable) = of(&(good.clone() + &line(&with(at, field), "x") + &good));
+        let (jobs, unreadable) =
+            parse(&(good.clone() + &line(&with_field(at, field), "x") + &good));
         let [found] = &unreadable[..] else { panic!("{field}: {unreadable:?}") };
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!((jobs.len(), found.job.is_some()), (2, job), "{field}");
@@ -120,9 +122,9 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
 }
 
 #[test]
-fn a_comment_with_control_characters_is_one_comment() {
+fn a_comment_with_control_characters_stays_one_comment() {
     for comment in ["shape=2x2 a\nb", "a\rb", "\u{1b}[31m", "a\u{85}b", "\n", "a\tb"] {
-        let (jobs, unreadable) = of(&(line(&WAITS, comment) + &line(&with(0, "9"), "")));
+        let (jobs, unreadable) = parse(&(line(&WAITING, comment) + &line(&with_field(0, "9"), "")));
         assert_eq!((jobs.len(), unreadable.len()), (2, 1), "{comment:?}");
         assert!(jobs[0].bad_comment && !jobs[1].bad_comment && jobs[0].named.len() == 2);
         assert_eq!(
@@ -133,19 +135,20 @@ fn a_comment_with_control_characters_is_one_comment() {
 }
 
 #[test]
-fn text_between_records_is_said_and_costs_none() {
-    let good = line(&WAITS, "shape=2x2");
-    let (jobs, unreadable) = of(&format!("noise\n{good}noise\n{good}"));
+fn text_between_records_is_reported() {
+    let good = line(&WAITING, "shape=2x2");
+    let (jobs, unreadable) = parse(&format!("noise\n{good}noise\n{good}"));
     assert_eq!((jobs.len(), unreadable.len()), (2, 2));
     // Without the mark, there is no record at all.
-    let (jobs, unreadable) = of("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
+    let (jobs, unreadable) = parse("7|R|None|1|1|n0||1|1:00|1|(null)|\n8|R|x\n");
     assert_eq!((jobs.len(), unreadable.len()), (0, 1));
 }
 
 #[test]
-fn an_answer_that_is_cut_short_is_none() {
-    let whole = line(&WAITS, "shape=2x2 a\nb") + &line(&with(0, "9"), "");
-    let lengths = (1..whole.len()).filter(|length| *length != line(&WAITS, "shape=2x2 a\nb").len());
+fn truncated_output_is_an_error() {
+    let whole = line(&WAITING, "shape=2x2 a\nb") + &line(&with_field(0, "9"), "");
+    let lengths =
+        (1..whole.len()).filter(|length| *length != line(&WAITING, "shape=2x2 a\nb").len());
     for length in lengths {
         let cut = read(&whole[..length], &Mark::of(MARK));
         assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
@@ -155,14 +158,14 @@ fn an_answer_that_is_cut_short_is_none() {
 /// Checks `squeue` output from clusters with jobs of every kind, which `tests/it/recorded.rs`
 /// recorded with this mark. Six of the jobs have hostile comments.
 #[test]
-fn recorded_answers_are_read() {
+fn recorded_output_is_parsed() {
     let answers: [(&[u8], &str); 3] = [
         (include_bytes!("squeue-22.05.8.txt"), "1 2 4"),
         (include_bytes!("squeue-24.11.5.txt"), "4 2 1"),
         (include_bytes!("squeue-26.05.5.txt"), "4 2 1"),
     ];
     for (answer, running) in answers {
-        let (jobs, unreadable) = of(&String::from_utf8_lossy(answer));
+        let (jobs, unreadable) = parse(&String::from_utf8_lossy(answer));
         let names = jobs.iter().map(|job| job.name.to_string()).collect::<Vec<_>>();
         let expected = format!("13 14 12_1 12_3 12_5 12_6 11 10 9 8 7 6 5 {running} 3");
         assert_eq!(names.join(" "), expected);
@@ -175,15 +178,15 @@ fn recorded_answers_are_read() {
         let control = faults.iter().filter(|fault| **fault == CONTROL_CHARACTERS).count();
         let several = faults.iter().filter(|fault| fault.contains("heterogeneous")).count();
         assert_eq!((control, several, faults.len()), (6, 2, 8), "{unreadable:?}");
-        ends_are_read(&jobs);
+        check_ends(&jobs);
     }
 }
 
 /// Checks the ends of recorded jobs. Job 1 has a time limit of 300 s, job 2 has none, job 3 is
 /// suspended, and job 4 was suspended for three or four seconds.
-fn ends_are_read(jobs: &[SlurmJob]) {
+fn check_ends(jobs: &[SlurmJob]) {
     let job = |name: &str| jobs.iter().find(|job| job.name.to_string() == name).unwrap();
-    let length = |name: &str| Some(job(name).until(0)? - job(name).start?);
+    let length = |name: &str| Some(job(name).release_time(0)? - job(name).start?);
     assert_eq!((length("1"), length("2"), length("3")), (Some(300), None, None));
     assert!(matches!(length("4"), Some(303 | 304)), "{:?}", length("4"));
     assert_eq!((job("4").limit, job("3").end), (Some(300), None));

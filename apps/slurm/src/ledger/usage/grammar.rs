@@ -26,24 +26,24 @@ const RESOURCES: &[&str] = &[
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
 /// Parses the QOS. Also returns the number of malformed records.
-pub(super) fn qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
-    records(text, "QOS=", one_qos)
+pub(super) fn parse_qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
+    parse_records(text, "QOS=", parse_qos_line)
 }
 
 /// Parses the associations. Also returns the number of malformed records.
-pub(super) fn associations(text: &str) -> (HashMap<Member, Association>, usize) {
-    records(text, "ClusterName=", one_association)
+pub(super) fn parse_associations(text: &str) -> (HashMap<Member, Association>, usize) {
+    parse_records(text, "ClusterName=", parse_association)
 }
 
-fn records<K: std::hash::Hash + Eq, V>(
+fn parse_records<K: std::hash::Hash + Eq, V>(
     text: &str,
     start: &str,
-    one: impl Fn(&str) -> Option<(K, V)>,
+    parse: impl Fn(&str) -> Option<(K, V)>,
 ) -> (HashMap<K, V>, usize) {
     let mut found: HashMap<K, Option<V>> = HashMap::new();
     let mut unreadable = 0;
     for line in text.lines().filter(|line| line.starts_with(start)) {
-        match one(line) {
+        match parse(line) {
             Some((key, value)) => {
                 let twice = found.contains_key(&key);
                 unreadable += usize::from(twice);
@@ -57,22 +57,22 @@ fn records<K: std::hash::Hash + Eq, V>(
 
 /// Parses `QOS=name(1) ... Account Limits= acc={...} User Limits= joe(1001)={...}`, where either
 /// list may be `No Accounts` or `No Users`. Slurm 22.05 prints `1001={...}`.
-fn one_qos(line: &str) -> Option<(String, QosLimits)> {
+fn parse_qos_line(line: &str) -> Option<(String, QosLimits)> {
     let (head, rest) = line.split_once("Account Limits=")?;
     let (accounts, users) = rest.split_once("User Limits=")?;
     let (name, _) = head.strip_prefix("QOS=")?.split_once('(')?;
-    let mut qos = QosLimits { group: limits(head)?, ..QosLimits::default() };
-    for (account, inside) in braces(accounts)? {
-        qos.accounts.insert(account.to_string(), limits(inside)?);
+    let mut qos = QosLimits { group: parse_limits(head)?, ..QosLimits::default() };
+    for (account, inside) in parse_braces(accounts)? {
+        qos.accounts.insert(account.to_string(), parse_limits(inside)?);
     }
-    for (user, inside) in braces(users)? {
-        qos.users.insert(user_number(user)?, limits(inside)?);
+    for (user, inside) in parse_braces(users)? {
+        qos.users.insert(user_number(user)?, parse_limits(inside)?);
     }
     Some((name.to_string(), qos))
 }
 
 /// Parses the pairs in ` name={...} name={...}`.
-fn braces(text: &str) -> Option<Vec<(&str, &str)>> {
+fn parse_braces(text: &str) -> Option<Vec<(&str, &str)>> {
     let (mut rest, mut found) = (text.trim(), Vec::new());
     if matches!(rest, "No Accounts" | "No Users") {
         return Some(found);
@@ -95,7 +95,7 @@ fn user_number(text: &str) -> Option<u32> {
 }
 
 /// Parses `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
-fn one_association(line: &str) -> Option<(Member, Association)> {
+fn parse_association(line: &str) -> Option<(Member, Association)> {
     // An operator may have written any text after this.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
@@ -107,15 +107,19 @@ fn one_association(line: &str) -> Option<(Member, Association)> {
         partition: of("Partition")?.to_string(),
     };
     let parent = parent.split_once('(').map(|(parent, _)| parent.to_string());
-    Some((member, Association { parent, limits: limits(line)? }))
+    Some((member, Association { parent, limits: parse_limits(line)? }))
 }
 
 /// Parses the limits among `key=value` words, and skips other keys.
-fn limits(text: &str) -> Option<Vec<Limit>> {
+fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {
-        let limit = |(most, used)| Limit { kind: LimitKind { name, unit }, most, used };
-        found.extend(amount(value)?.map(limit));
+        match parse_amount(value)? {
+            Amount::Unset => {}
+            Amount::Limit { most, used } => {
+                found.push(Limit { kind: LimitKind { name, unit }, most, used });
+            }
+        }
         Some(())
     };
     for (key, value) in text.split(' ').filter_map(|word| word.split_once('=')) {
@@ -138,11 +142,16 @@ fn limits(text: &str) -> Option<Vec<Limit>> {
     Some(found)
 }
 
-/// Parses `N(3)`, `8(3)`, `8(3.25)`, `8`, or an empty text.
-#[expect(clippy::option_option, reason = "malformed, absent, or a limit")]
-fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
+/// The value of a limit: `N(3)`, `8(3)`, `8(3.25)`, `8`, or an empty text if it is not set.
+enum Amount {
+    Unset,
+    Limit { most: Option<u64>, used: u64 },
+}
+
+/// Parses the value of a limit.
+fn parse_amount(text: &str) -> Option<Amount> {
     if text.is_empty() {
-        return Some(None);
+        return Some(Amount::Unset);
     }
     let (most, used) = match text.split_once('(') {
         Some((most, used)) => (most, used.strip_suffix(')')?),
@@ -150,16 +159,16 @@ fn amount(text: &str) -> Option<Option<(Option<u64>, u64)>> {
     };
     let used = number(used.split_once('.').map_or(used, |(whole, _)| whole))?;
     let most = if most == "N" { None } else { Some(number(most)?) };
-    Some(Some((most, used)))
+    Some(Amount::Limit { most, used })
 }
 
 /// Parses the throttles in a list of `squeue` identifiers, one per line, such as `7_[1-10%2]`. In
 /// Slurm 26.05, the throttle is missing if some tasks have their own records.
-pub(super) fn throttles(text: &str) -> HashMap<u32, u64> {
-    text.lines().filter_map(throttle).collect()
+pub(super) fn parse_throttles(text: &str) -> HashMap<u32, u64> {
+    text.lines().filter_map(parse_throttle).collect()
 }
 
-fn throttle(line: &str) -> Option<(u32, u64)> {
+fn parse_throttle(line: &str) -> Option<(u32, u64)> {
     let (array, tasks) = line.trim().split_once('_')?;
     let (_, most) = tasks.strip_prefix('[')?.strip_suffix(']')?.split_once('%')?;
     Some((number(array)?, number(most)?))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Association, Member, Usage, grammar};
-use crate::calls::{CALL_BOUNDS, Call, Question, capture};
+use crate::calls::{Call, Query};
 use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
@@ -17,18 +17,25 @@ const MAX_ARRAYS: usize = 8;
 /// Limits that are kept between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
-    looked: u64,
+    /// The time when association limits were last requested.
+    requested_at: u64,
     associations: HashMap<Member, Association>,
-    /// The time when each array's throttle was requested, and the throttle.
-    throttles: HashMap<u32, (u64, Option<u64>)>,
+    throttles: HashMap<u32, Throttle>,
     /// The number of malformed records in the last output.
-    pub(crate) unreadable: usize,
+    pub(crate) malformed: usize,
+}
+
+/// The throttle of an array, or `None` if it has ended.
+#[derive(Clone, Copy)]
+struct Throttle {
+    requested_at: u64,
+    max_tasks: Option<u64>,
 }
 
 impl Reader {
     /// Makes the next `read` request association limits, even if there were none.
     pub(crate) fn forget(&mut self) {
-        self.looked = 0;
+        self.requested_at = 0;
     }
 
     /// Requests limits and their usage. Must be called after the jobs have been read: a job that
@@ -43,27 +50,27 @@ impl Reader {
         ledger: &Ledger,
         now: u64,
     ) -> Result<Usage, SlurmError> {
-        let mut said = Usage::default();
+        let mut usage = Usage::default();
         if !ledger.jobs.iter().any(|job| job.phase == Phase::Pending) {
-            return Ok(said);
+            return Ok(usage);
         }
-        said.throttles = self.throttles(config, ledger, now)?;
+        usage.throttles = self.throttles(config, ledger, now)?;
         if site.enforced == Enforcement::Nothing {
-            return Ok(said);
+            return Ok(usage);
         }
-        let shown = capture(Question::Show, &["assoc_mgr", "flags=qos", "-o"])?;
-        let (qos, unreadable) = grammar::qos(&shown);
-        said.qos = qos;
-        let limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
-        let matter = self.associations.values().any(limited);
-        if matter || !(self.looked..self.looked + CHECK_INTERVAL_S).contains(&now) {
-            let shown = capture(Question::Show, &["assoc_mgr", "flags=assoc", "-o"])?;
-            let (associations, torn) = grammar::associations(&shown);
-            (self.associations, self.looked) = (associations, now);
-            self.unreadable = unreadable + torn;
+        let records = Call::new(Query::Show, &["assoc_mgr", "flags=qos", "-o"]).answer()?;
+        let (qos, malformed) = grammar::parse_qos(&records);
+        usage.qos = qos;
+        let is_limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
+        let are_needed = self.associations.values().any(is_limited);
+        if are_needed || !is_recent(self.requested_at, now) {
+            let records = Call::new(Query::Show, &["assoc_mgr", "flags=assoc", "-o"]).answer()?;
+            let (associations, more) = grammar::parse_associations(&records);
+            (self.associations, self.requested_at) = (associations, now);
+            self.malformed = malformed + more;
         }
-        said.associations.clone_from(&self.associations);
-        Ok(said)
+        usage.associations.clone_from(&self.associations);
+        Ok(usage)
     }
 
     /// Returns the throttles of arrays with waiting tasks.
@@ -82,34 +89,38 @@ impl Reader {
             return Ok(HashMap::new());
         }
         let arguments = ["-h", "-t", "PENDING", "-p", &config.partition, "-o", "%i"];
-        let said = grammar::throttles(&capture(Question::Jobs, &arguments)?);
-        let (mut most_of, mut asked) = (HashMap::new(), 0);
+        let listed = grammar::parse_throttles(&Call::new(Query::Jobs, &arguments).answer()?);
+        let (mut limits, mut requests) = (HashMap::new(), 0);
         for array in arrays {
-            if let Some(&most) = said.get(&array) {
-                self.throttles.insert(array, (now, Some(most)));
-            }
-            let known = self.throttles.get(&array);
-            let fresh = known.is_some_and(|&(at, _)| (at..at + CHECK_INTERVAL_S).contains(&now));
-            if !fresh && asked < MAX_ARRAYS {
-                asked += 1;
-                self.throttles.insert(array, (now, ask(array)?));
-            }
-            match self.throttles.get(&array) {
-                Some(&(_, Some(most))) => drop(most_of.insert(array, most)),
-                Some((_, None)) => {}
-                // The throttle is assumed to be 1 until a later cycle requests it.
-                None => drop(most_of.insert(array, 1)),
-            }
+            let known = self.throttles.get(&array).copied();
+            let throttle = if let Some(&most) = listed.get(&array) {
+                Some(Throttle { requested_at: now, max_tasks: Some(most) })
+            } else if requests == MAX_ARRAYS
+                || known.is_some_and(|known| is_recent(known.requested_at, now))
+            {
+                known
+            } else {
+                requests += 1;
+                Some(Throttle { requested_at: now, max_tasks: request_throttle(array)? })
+            };
+            self.throttles.extend(throttle.map(|throttle| (array, throttle)));
+            // A throttle is assumed to be 1 until a later cycle requests it.
+            let max_tasks = throttle.map_or(Some(1), |throttle| throttle.max_tasks);
+            limits.extend(max_tasks.map(|most| (array, most)));
         }
-        Ok(most_of)
+        Ok(limits)
     }
 }
 
+/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. If the clock was set
+/// back, the request is repeated.
+fn is_recent(requested_at: u64, now: u64) -> bool {
+    (requested_at..requested_at + CHECK_INTERVAL_S).contains(&now)
+}
+
 /// Requests an array's throttle, which is `None` if the array has ended.
-fn ask(array: u32) -> Result<Option<u64>, SlurmError> {
+fn request_throttle(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
-    let arguments = &["job", &number, "-o"];
-    let call = Call { question: Question::Show, arguments, environment: &[] };
-    let said = call.run(CALL_BOUNDS)?;
-    Ok(grammar::throttle_of(&String::from_utf8_lossy(&said.stdout), array))
+    let output = Call::new(Query::Show, &["job", &number, "-o"]).run()?;
+    Ok(grammar::throttle_of(&String::from_utf8_lossy(&output.stdout), array))
 }

@@ -15,9 +15,9 @@ fn finite(limits: &[Limit]) -> Vec<Limit> {
 }
 
 #[test]
-fn recorded_limits_are_read() {
+fn recorded_limits_are_parsed() {
     for text in QOS {
-        let (qos, unreadable) = grammar::qos(text);
+        let (qos, unreadable) = grammar::parse_qos(text);
         assert_eq!((qos.len(), unreadable), (6, 0));
         assert!(finite(&qos["normal"].group).is_empty());
         let two = finite(&qos["two"].users[&1001]);
@@ -30,7 +30,7 @@ fn recorded_limits_are_read() {
         assert_eq!(finite(&per.group), [minutes, limit("MaxWallPJ", Unit::Minutes, 60, 0)]);
     }
     for text in ASSOCIATIONS {
-        let (all, unreadable) = grammar::associations(text);
+        let (all, unreadable) = grammar::parse_associations(text);
         assert_eq!((all.len(), unreadable), (8, 0));
         let of = |account: &str, user: Option<u32>| {
             let account = account.to_string();
@@ -49,12 +49,12 @@ fn recorded_limits_are_read() {
 }
 
 #[test]
-fn what_22_05_says_of_users_is_read() {
+fn user_limits_of_22_05_are_parsed() {
     let text = "QOS=q(7) GrpJobs=N(1) GrpWall=10(3.25) GrpTRES=cpu=N(2),node=9(1) \
                 Account Limits= acc={MaxJobsPA=N(1) MaxTRESPA=node=N(1)} \
                 User Limits= 1001={MaxJobsPU=2(1) MaxTRESPU=cpu=N(2),node=N(1)} \
                 1002={MaxJobsPU=2(0)}";
-    let (qos, unreadable) = grammar::qos(text);
+    let (qos, unreadable) = grammar::parse_qos(text);
     assert_eq!(
         (finite(&qos["q"].users[&1001]), unreadable),
         (vec![limit("MaxJobsPU", Unit::Jobs, 2, 1)], 0)
@@ -67,7 +67,7 @@ fn what_22_05_says_of_users_is_read() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_costs_itself_alone() {
+fn a_malformed_record_does_not_affect_other_records() {
     let good = "QOS=a(1) GrpJobs=2(0) Account Limits=No Accounts User Limits=No Users";
     for bad in [
         "QOS=b(2) GrpJobs=x(0) Account Limits=No Accounts User Limits=No Users",
@@ -77,33 +77,33 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
         "QOS=b(2) GrpJobs=2(0) Account Limits=No Accounts User Limits= joe={MaxJobsPU=1(0)}",
         "QOS=b(2) GrpJobs=99999999999999999999(0) Account Limits=No Accounts User Limits=No Users",
     ] {
-        let (qos, unreadable) = grammar::qos(&format!("{good}\n{bad}\n"));
+        let (qos, unreadable) = grammar::parse_qos(&format!("{good}\n{bad}\n"));
         assert_eq!((qos.len(), unreadable), (1, 1), "{bad}");
     }
 }
 
 #[test]
-fn a_comment_forges_no_record() {
+fn a_comment_cannot_forge_a_record() {
     let line = |jobs: u32, comment: &str| {
         format!(
             "ClusterName=c Account=acc UserName=joe(1001) Partition= Priority=0 ID=5 \
              ParentAccount= GrpJobs={jobs}(0) MaxJobs= Comment={comment}\n"
         )
     };
-    let (all, unreadable) = grammar::associations(&line(3, "GrpJobs=0(0) UserName=x"));
+    let (all, unreadable) = grammar::parse_associations(&line(3, "GrpJobs=0(0) UserName=x"));
     assert_eq!((all.len(), unreadable), (1, 0));
     assert_eq!(finite(&all.values().next().unwrap().limits)[0].most, Some(3));
     // Two records have the same owner, so neither counts.
     let forged = line(3, "x") + &line(0, "y");
-    assert_eq!(grammar::associations(&forged).0.len(), 0);
-    let (qos, _) = grammar::qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));
+    assert_eq!(grammar::parse_associations(&forged).0.len(), 0);
+    let (qos, _) = grammar::parse_qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));
     assert!(qos.is_empty());
 }
 
 #[test]
-fn throttles_are_read() {
-    let said = grammar::throttles("7_[1-10%2]\n8_[3,5-7]\n9\n9_4\n10_[1%x]\n11_[1\n");
-    assert_eq!(said, [(7, 2)].into());
+fn throttles_are_parsed() {
+    let throttles = grammar::parse_throttles("7_[1-10%2]\n8_[3,5-7]\n9\n9_4\n10_[1%x]\n11_[1\n");
+    assert_eq!(throttles, [(7, 2)].into());
     let text = "JobId=8 ArrayJobId=7 ArrayTaskId=1 JobName=x ArrayTaskThrottle=9\n\
                 JobId=7 ArrayJobId=7 ArrayTaskId=2 ArrayTaskThrottle=3 JobName=y\n";
     assert_eq!(grammar::throttle_of(text, 7), Some(3));

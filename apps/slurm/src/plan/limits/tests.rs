@@ -1,5 +1,6 @@
 use super::*;
-use crate::ledger::site::{Partition, Qos};
+use crate::ledger::qos::Qos;
+use crate::ledger::site::Partition;
 use crate::ledger::usage::tests::limit;
 
 fn job(name: &str, nodes: u32) -> SlurmJob {
@@ -7,8 +8,13 @@ fn job(name: &str, nodes: u32) -> SlurmJob {
 }
 
 fn site() -> Site {
-    let qos = |over_partition| Qos { over_partition, plain_usage: true, ..Qos::default() };
-    let part = Partition { qos: Some("part".into()), processors: (32, 16), ..Partition::default() };
+    let qos = |over_partition| Qos { over_partition, is_unscaled: true, ..Qos::default() };
+    let part = Partition {
+        qos: Some("part".into()),
+        processors: 32,
+        total_nodes: 16,
+        ..Partition::default()
+    };
     Site {
         enforced: Enforcement::Limits,
         partitions: [("p".into(), part)].into(),
@@ -22,32 +28,32 @@ fn usage(
     qos: &[(&str, Limit)],
     associations: &[(&str, Option<u32>, Option<&str>, Limit)],
 ) -> Usage {
-    let mut said = Usage::default();
+    let mut usage = Usage::default();
     for (name, limit) in qos {
-        said.qos.entry((*name).into()).or_default().group.push(*limit);
+        usage.qos.entry((*name).into()).or_default().group.push(*limit);
     }
     for (account, user, parent, limit) in associations {
         let member = Member { account: (*account).into(), user: *user, partition: String::new() };
-        let association = said.associations.entry(member).or_default();
+        let association = usage.associations.entry(member).or_default();
         association.parent = parent.map(Into::into);
         association.limits.push(*limit);
     }
-    said
+    usage
 }
 
-fn over(site: &Site, said: &Usage, job: &SlurmJob) -> Option<String> {
-    Limits::new(Rules { site, usage: said }, &Ledger::default()).over(job)
+fn exceeded(site: &Site, usage: &Usage, job: &SlurmJob) -> Option<String> {
+    Limits::new(Rules { site, usage }, &Ledger::default()).exceeded_by(job)
 }
 
 #[test]
-fn the_first_qos_goes_before_the_second_and_both_before_associations() {
+fn a_qos_limit_overrides_the_second_qos_and_associations() {
     let jobs = |most, used| limit("GrpJobs", Unit::Jobs, most, used);
     let open = jobs(9, 0);
     let full = jobs(1, 1);
     let acc = |limit| ("acc", Some(1001), None, limit);
     let q = |name: &str| SlurmJob { qos: name.into(), ..job("1", 1) };
     let site = site();
-    let is_over = |said: Usage, name: &str| over(&site, &said, &q(name)).is_some();
+    let is_over = |usage: Usage, name: &str| exceeded(&site, &usage, &q(name)).is_some();
     assert!(is_over(usage(&[("part", full), ("q", open)], &[]), "q"));
     assert!(!is_over(usage(&[("part", open), ("q", full)], &[]), "q"));
     assert!(is_over(usage(&[("part", open), ("over", full)], &[]), "over"));
@@ -55,11 +61,11 @@ fn the_first_qos_goes_before_the_second_and_both_before_associations() {
     assert!(is_over(usage(&[], &[acc(full)]), "q"));
     // No limits are enforced.
     let free = Site { enforced: Enforcement::Nothing, ..site.clone() };
-    assert_eq!(over(&free, &usage(&[("q", full)], &[]), &q("q")), None);
+    assert_eq!(exceeded(&free, &usage(&[("q", full)], &[]), &q("q")), None);
 }
 
 #[test]
-fn groups_reach_from_parents_and_single_limits_do_not() {
+fn only_group_limits_are_inherited() {
     let nodes = |name, used| limit(name, Unit::Nodes, 8, used);
     let tree = |limit| {
         let none =
@@ -73,17 +79,17 @@ fn groups_reach_from_parents_and_single_limits_do_not() {
             ],
         )
     };
-    let words = over(&site(), &tree(nodes("GrpTRES", 7)), &job("1", 2)).unwrap();
+    let words = exceeded(&site(), &tree(nodes("GrpTRES", 7)), &job("1", 2)).unwrap();
     assert_eq!(words, "GrpTRES of account top: 8 nodes, 7 used or reserved");
-    assert_eq!(over(&site(), &tree(nodes("GrpTRES", 6)), &job("1", 2)), None);
-    assert_eq!(over(&site(), &tree(nodes("MaxTRESPJ", 0)), &job("1", 9)), None);
+    assert_eq!(exceeded(&site(), &tree(nodes("GrpTRES", 6)), &job("1", 2)), None);
+    assert_eq!(exceeded(&site(), &tree(nodes("MaxTRESPJ", 0)), &job("1", 9)), None);
     let own = usage(&[], &[("acc", Some(1001), None, nodes("MaxTRESPJ", 0))]);
-    assert!(over(&site(), &own, &job("1", 9)).is_some());
+    assert!(exceeded(&site(), &own, &job("1", 9)).is_some());
 }
 
 #[test]
 fn minutes_and_processors_are_counted() {
-    let ask = |limit| over(&site(), &usage(&[("q", limit)], &[]), &job("1", 3)).is_some();
+    let ask = |limit| exceeded(&site(), &usage(&[("q", limit)], &[]), &job("1", 3)).is_some();
     // The job uses three nodes with two processors each for 10 minutes.
     let processors = |name, most, used| limit(name, Unit::Processors, most, used);
     assert!(!ask(processors("GrpTRES", 8, 2)) && ask(processors("GrpTRES", 8, 3)));
@@ -98,53 +104,34 @@ fn minutes_and_processors_are_counted() {
 }
 
 #[test]
-fn with_safe_limits_a_job_must_be_able_to_end() {
+fn with_safe_limits_the_remaining_minutes_cover_the_time_limit() {
     let safe = Site { enforced: Enforcement::Safely, ..site() };
     let ask = |used, running, most| {
         let run = LimitKind { name: "GrpTRESRunMins", unit: Unit::Nodes };
         let run = Limit { kind: run, most: None, used: running };
         let minutes = limit("GrpTRESMins", Unit::Nodes, most, used);
-        over(&safe, &usage(&[("q", run), ("q", minutes)], &[]), &job("1", 3)).is_some()
+        exceeded(&safe, &usage(&[("q", run), ("q", minutes)], &[]), &job("1", 3)).is_some()
     };
     // The job uses 30 node-minutes.
     assert!(!ask(50, 20, 100) && ask(50, 21, 100) && ask(71, 0, 100));
     // If a factor scales the usage, the daemon cannot predict it, so Slurm decides.
     let mut scaled = safe.clone();
-    scaled.qos.get_mut("q").unwrap().plain_usage = false;
+    scaled.qos.get_mut("q").unwrap().is_unscaled = false;
     let full = usage(&[("q", limit("GrpTRESMins", Unit::Nodes, 1, 1))], &[]);
-    assert_eq!(over(&scaled, &full, &job("1", 3)), None);
+    assert_eq!(exceeded(&scaled, &full, &job("1", 3)), None);
 }
 
 #[test]
-fn jobs_that_may_start_are_counted() {
+fn reserved_usage_counts() {
     let site = site();
-    let said = usage(&[("q", limit("GrpTRES", Unit::Nodes, 6, 1))], &[]);
-    let mut limits = Limits::new(Rules { site: &site, usage: &said }, &Ledger::default());
+    let usage = usage(&[("q", limit("GrpTRES", Unit::Nodes, 6, 1))], &[]);
+    let mut limits = Limits::new(Rules { site: &site, usage: &usage }, &Ledger::default());
     let other = SlurmJob { qos: "over".into(), ..job("9", 1) };
-    assert!(limits.touches(&job("1", 3), &job("2", 3)) && !limits.touches(&job("1", 3), &other));
-    limits.take(&job("1", 3));
-    assert!(limits.over(&job("2", 3)).is_some() && limits.over(&job("3", 2)).is_none());
-}
-
-#[test]
-fn slurms_reasons_tell_whom_a_limit_keeps_back() {
-    let one = job("7_1", 1);
-    let same_array = SlurmJob { user: 2, ..job("7_2", 1) };
-    let same_user = SlurmJob { account: "b".into(), ..job("8", 1) };
-    let same_account = SlurmJob { user: 2, qos: "r".into(), ..job("8", 1) };
-    for (reason, array, user, account) in [
-        ("JobArrayTaskLimit", true, false, false),
-        ("QOSMaxJobsPerUserLimit", false, true, false),
-        ("QOSMaxNodePerAccount", true, false, false),
-        ("QOSGrpNodeLimit", true, true, false),
-        ("AssocGrpJobsLimit", true, false, true),
-        ("AssocMaxJobsLimit", false, false, false),
-        ("QOSMaxWallDurationPerJobLimit", false, false, false),
-        ("PartitionNodeLimit", false, false, false),
-    ] {
-        let kin = LimitScope::of(&one, reason);
-        let all = [kin.has(&same_array), kin.has(&same_user), kin.has(&same_account)];
-        assert!(is_limit(reason) && all == [array, user, account], "{reason}: {all:?}");
-    }
-    assert!(!is_limit("Licenses") && !is_limit("JobHeldUser") && !is_limit("Dependency"));
+    assert!(
+        limits.share_meter(&job("1", 3), &job("2", 3)) && !limits.share_meter(&job("1", 3), &other)
+    );
+    limits.reserve(&job("1", 3));
+    assert!(
+        limits.exceeded_by(&job("2", 3)).is_some() && limits.exceeded_by(&job("3", 2)).is_none()
+    );
 }

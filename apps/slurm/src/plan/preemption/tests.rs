@@ -1,5 +1,6 @@
 use super::*;
-use crate::ledger::site::{Partition, Qos};
+use crate::ledger::qos::Qos;
+use crate::ledger::site::Partition;
 
 fn job(qos: &str, partition: &str) -> SlurmJob {
     SlurmJob {
@@ -19,9 +20,9 @@ fn by_qos(low: Qos) -> Site {
 }
 
 #[test]
-fn a_qos_preempts_those_that_it_names() {
+fn a_qos_preempts_the_qos_that_it_names() {
     let site = by_qos(Qos::default());
-    let may = |job: &SlurmJob, victim: &SlurmJob| may(&site, job, victim, 200);
+    let may = |job: &SlurmJob, victim: &SlurmJob| may_preempt(&site, job, victim, 200);
     let (high, low, normal) = (job("high", "p"), job("low", "p"), job("normal", "p"));
     assert!(may(&high, &low));
     assert!(!may(&high, &normal) && !may(&high, &high) && !may(&low, &high) && !may(&normal, &low));
@@ -30,20 +31,23 @@ fn a_qos_preempts_those_that_it_names() {
 }
 
 #[test]
-fn jobs_that_are_exempt_or_would_keep_their_nodes_are_not_preempted() {
+fn exempt_and_suspended_jobs_are_not_preempted() {
     let (high, low) = (job("high", "p"), job("low", "p"));
     let exempt = by_qos(Qos { exempt_s: Some(150), ..Qos::default() });
-    assert!(!may(&exempt, &high, &low, 249) && may(&exempt, &high, &low, 250));
+    assert!(!may_preempt(&exempt, &high, &low, 249) && may_preempt(&exempt, &high, &low, 250));
     let cluster = Site { exempt_s: 150, ..by_qos(Qos::default()) };
-    assert!(!may(&cluster, &high, &low, 249) && may(&cluster, &high, &low, 250));
+    assert!(!may_preempt(&cluster, &high, &low, 249) && may_preempt(&cluster, &high, &low, 250));
     let of = |mode| by_qos(Qos { mode: Some(mode), ..Qos::default() });
-    assert!(!may(&of(Mode::Suspend), &high, &low, 300) && may(&of(Mode::Cancel), &high, &low, 300));
+    assert!(
+        !may_preempt(&of(Mode::Suspend), &high, &low, 300)
+            && may_preempt(&of(Mode::Cancel), &high, &low, 300)
+    );
     let all = Site { mode: Mode::Suspend, ..by_qos(Qos::default()) };
-    assert!(!may(&all, &high, &low, 300));
+    assert!(!may_preempt(&all, &high, &low, 300));
 }
 
 #[test]
-fn a_partition_preempts_those_of_lower_tiers() {
+fn a_partition_preempts_lower_tiers() {
     let tier = |tier, mode| Partition { tier, mode, ..Partition::default() };
     let partitions = [
         ("hi".into(), tier(10, Mode::Requeue)),
@@ -57,7 +61,7 @@ fn a_partition_preempts_those_of_lower_tiers() {
         ..Site::default()
     };
     let (hi, lo, off) = (job("", "hi"), job("", "lo"), job("", "off"));
-    assert!(may(&site, &hi, &lo, 200) && !may(&site, &lo, &hi, 200));
-    assert!(!may(&site, &hi, &off, 200) && !may(&site, &lo, &lo, 200));
-    assert!(preempts(&site, &hi) && !preempts(&site, &lo));
+    assert!(may_preempt(&site, &hi, &lo, 200) && !may_preempt(&site, &lo, &hi, 200));
+    assert!(!may_preempt(&site, &hi, &off, 200) && !may_preempt(&site, &lo, &lo, 200));
+    assert!(can_preempt(&site, &hi) && !can_preempt(&site, &lo));
 }

@@ -1,7 +1,7 @@
 //! Checks `pavior slurm why` against the table of answers for all interfaces.
 
 use pavior::answers::Queued;
-use pavior_cluster::{Context, MOVED, date};
+use pavior_cluster::{Context, MAX_MOVES, date};
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::plan::explanation::explainer;
 const NOW: u64 = 1000;
 
 #[test]
-fn a_question_has_the_answer_of_the_table() {
+fn explanations_match_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
     let config = config("easy");
     let name = (format!("`{}`", config.strategy), "`S`".to_string());
@@ -35,14 +35,14 @@ fn a_question_has_the_answer_of_the_table() {
             let at = (4 * number(&node[1]) + number(&node[0])) as usize;
             ledger.nodes[at].condition = Condition::Unavailable;
         }
-        let site = Site { basic: true, ..Site::default() };
+        let site = Site { is_fifo: true, ..Site::default() };
         let mut shaper = shaper(&config.grid);
         let world = World { config: &config, ledger: &ledger, now: NOW };
         let state = MachineState::of(world, &site, &HashSet::new(), &mut shaper).unwrap();
         let shape = [number(&case["shape"][0]) as u16, number(&case["shape"][1]) as u16];
         let request = Request::shape(shape);
         let snapshot = state.planner.snapshot(&request);
-        let context = Context { moved: MOVED, queued: Queued::First, planned: None };
+        let context = Context { moved: MAX_MOVES, queued: Queued::First, planned: None };
         let times: Vec<(String, u64)> =
             jobs.iter().map(|job| (date(NOW + number(&job["end"])), number(&job["end"]))).collect();
         let (_, lines) = explainer(world, |one| one.explain(&snapshot, &request, &context));

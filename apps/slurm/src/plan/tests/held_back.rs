@@ -14,7 +14,7 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 }
 
 #[test]
-fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() {
+fn jobs_of_equal_priority_start_by_age_then_number_then_task() {
     // `squeue` prints the newest first.
     let at = |name: &str, submitted: u64| {
         let job = shaped(name, "4x2", 8, 7);
@@ -24,7 +24,7 @@ fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() 
         vec![at("12", 100), at("11_10", 100), at("11_9", 100), at("13", 99), at("9", 101)];
     let mut order = Vec::new();
     while !jobs.is_empty() {
-        let first = opens(&Run::new("strict").at(&ledger(jobs.clone()), 1000));
+        let first = opened_gates(&Run::new("strict").at(&ledger(jobs.clone()), 1000));
         let first = first[0].split(' ').next().unwrap().to_string();
         jobs.retain(|job| job.name.to_string() != first);
         order.push(first);
@@ -33,25 +33,25 @@ fn among_equals_the_oldest_is_first_then_the_least_number_then_the_least_task() 
 }
 
 #[test]
-fn a_partition_of_a_higher_tier_comes_first_then_the_priority() {
+fn the_partition_tier_precedes_the_priority() {
     let mut run = Run::new("strict");
     let high = Partition { tier: 10, ..Partition::default() };
     run.site.partitions.insert("hi".into(), high);
     let hi = SlurmJob { partition: "hi".into(), ..shaped("3", "4x2", 8, 1) };
     let jobs = vec![shaped("1", "4x2", 8, 9), shaped("2", "4x2", 8, 99), hi];
-    assert_eq!(opens(&run.at(&ledger(jobs.clone()), 1000))[0].split(' ').next(), Some("3"));
-    let opened = opens(&run.at(&ledger(jobs[..2].to_vec()), 1000));
+    assert_eq!(opened_gates(&run.at(&ledger(jobs.clone()), 1000))[0].split(' ').next(), Some("3"));
+    let opened = opened_gates(&run.at(&ledger(jobs[..2].to_vec()), 1000));
     assert_eq!(opened[0].split(' ').next(), Some("2"));
 }
 
 #[test]
-fn a_hold_is_a_hold() {
+fn held_jobs_stay_held_and_their_gates_close() {
     // One job was held while its gate was open, one was requeued and held, one was held without a
     // gate, and one with its gate closed.
     let held = |job: SlurmJob| SlurmJob { priority: 0, reason: "JobHeldUser".into(), ..job };
     let open = held(opened("1", "2x2", 4, &[0, 1, 4, 5]));
     let requeued = SlurmJob { start: Some(1120), ..held(opened("2", "2x1", 2, &[2, 3])) };
-    let bare = SlurmJob { licences: Licences::default(), ..held(shaped("3", "1x1", 1, 0)) };
+    let bare = SlurmJob { licenses: Licenses::default(), ..held(shaped("3", "1x1", 1, 0)) };
     let gated = held(shaped("4", "1x1", 1, 0));
     let mut run = Run::new("easy");
     let changes = run.at(&ledger(vec![open, requeued, bare, gated]), 1000);
@@ -74,46 +74,46 @@ fn two(name: &str, nodes: u32) -> SlurmJob {
 }
 
 #[test]
-fn no_more_are_opened_than_the_limit_of_jobs_and_others_do_not_wait() {
+fn a_job_limit_restricts_opened_gates_but_not_other_users() {
     let mut run = limited("MaxJobsPU", Unit::Jobs, 2, 1);
     let other = SlurmJob { user: 1002, ..two("4", 1) };
     let jobs = vec![two("1", 1), two("2", 1), two("3", 1), other, shaped("5", "1x1", 1, 1)];
     let decision = run.decide(&ledger(jobs), 1000);
     // One job is running. In strict order, jobs 2 and 3 would hold the others back.
-    let opened: Vec<String> = opens(&decision.changes)
+    let opened: Vec<String> = opened_gates(&decision.changes)
         .iter()
         .map(|open| open.split(' ').next().unwrap().into())
         .collect();
     assert_eq!(opened, ["1", "4", "5"]);
     let expected = "pavior: not started yet: limit MaxJobsPU of QOS two, user 1001: 2 jobs, 2 used \
                     or reserved";
-    assert_eq!(told(&decision, "2"), expected);
+    assert_eq!(note_for(&decision, "2"), expected);
 }
 
 #[test]
-fn opened_jobs_count_though_slurm_does_not_count_them_yet() {
+fn opened_jobs_count_toward_limits() {
     let mut run = limited("MaxTRESPU", Unit::Nodes, 5, 0);
     let open = SlurmJob { qos: "two".into(), ..opened("1", "4x1", 4, &[0, 1, 2, 3]) };
     let jobs = vec![open, two("2", 2), two("3", 1), two("4", 1)];
-    assert_eq!(opens(&run.at(&ledger(jobs), 1000)), ["3 n4"]);
+    assert_eq!(opened_gates(&run.at(&ledger(jobs), 1000)), ["3 n4"]);
 }
 
 #[test]
-fn of_an_array_no_more_tasks_are_opened_than_may_run() {
+fn an_array_throttle_restricts_opened_tasks() {
     let task = |task: u32| shaped(&format!("7_{task}"), "1x1", 1, 9);
     let runs = SlurmJob { qos: String::new(), ..running("7_1", "1x1", &[0], 60) };
     let open = opened("7_2", "1x1", 1, &[1]);
     let jobs = vec![runs, open, task(3), task(4), task(5), shaped("9", "1x1", 1, 1)];
     let mut run = Run::new("strict");
     run.usage.throttles.insert(7, 3);
-    assert_eq!(opens(&run.at(&ledger(jobs.clone()), 1000)), ["7_3 n2", "9 n3"]);
+    assert_eq!(opened_gates(&run.at(&ledger(jobs.clone()), 1000)), ["7_3 n2", "9 n3"]);
     // The throttle has been raised.
     run.usage.throttles.insert(7, 4);
-    assert_eq!(opens(&run.at(&ledger(jobs), 1000)), ["7_3 n2", "7_4 n3", "9 n4"]);
+    assert_eq!(opened_gates(&run.at(&ledger(jobs), 1000)), ["7_3 n2", "7_4 n3", "9 n4"]);
 }
 
 #[test]
-fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_for_a_change() {
+fn a_limit_reported_by_slurm_closes_the_gate_and_holds_back_related_jobs() {
     let mut run = Run::new("strict");
     let reason = "QOSGrpBilling";
     let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
@@ -122,36 +122,36 @@ fn an_opened_job_that_slurm_gives_a_limit_is_closed_at_once_and_its_kin_waits_fo
     let other = SlurmJob { qos: "high".into(), ..shaped("3", "1x1", 1, 1) };
     let state = ledger(vec![open, runs.clone(), kin.clone(), other]);
     let changes = run.at(&state, 1000);
-    assert_eq!(closes(&changes), [("1".to_string(), Priority::Slurms)]);
-    let started = opens(&changes);
+    assert_eq!(closes(&changes), [("1".to_string(), Priority::Computed)]);
+    let started = opened_gates(&changes);
     assert!(started.len() == 1 && started[0].starts_with("3 "), "{started:?}");
     // The gate is closed, and the job's reason no longer names the limit. The gate stays closed
     // until the other job ends.
     let again = shaped("1", "2x1", 2, 9);
     let state = ledger(vec![again.clone(), runs, kin.clone()]);
     assert!(run.at(&state, 1030).is_empty());
-    assert_eq!(opens(&run.at(&ledger(vec![again.clone(), kin.clone()]), 1031)).len(), 2);
+    assert_eq!(opened_gates(&run.at(&ledger(vec![again.clone(), kin.clone()]), 1031)).len(), 2);
     // If no job ends, the gate stays closed for a minute.
     let mut run = Run::new("strict");
     let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
     run.at(&ledger(vec![open]), 1000);
     assert!(run.at(&ledger(vec![again.clone(), kin.clone()]), 1059).is_empty());
-    assert_eq!(opens(&run.at(&ledger(vec![again, kin]), 1060)).len(), 2);
+    assert_eq!(opened_gates(&run.at(&ledger(vec![again, kin]), 1060)).len(), 2);
 }
 
 #[test]
-fn a_job_whose_qos_was_changed_is_not_kept_back_by_a_limit_of_the_old_one() {
+fn a_limit_of_the_old_qos_does_not_hold_back_a_changed_job() {
     let mut run = Run::new("strict");
     let open = SlurmJob { reason: "QOSMaxMemoryPerUser".into(), ..opened("1", "2x1", 2, &[0, 1]) };
     run.at(&ledger(vec![open]), 1000);
     let again = shaped("1", "2x1", 2, 9);
     assert!(run.at(&ledger(vec![again.clone()]), 1010).is_empty());
     let changed = SlurmJob { qos: "high".into(), ..again };
-    assert_eq!(opens(&run.at(&ledger(vec![changed]), 1011)).len(), 1);
+    assert_eq!(opened_gates(&run.at(&ledger(vec![changed]), 1011)).len(), 1);
 }
 
 #[test]
-fn reasons_that_are_no_limits_leave_a_gate_open() {
+fn other_reasons_leave_a_gate_open() {
     for reason in ["Licenses", "Priority", "Resources", "None", "ReqNodeNotAvail"] {
         let open = SlurmJob { reason: reason.into(), ..opened("1", "2x1", 2, &[0, 1]) };
         assert!(Run::new("easy").at(&ledger(vec![open]), 1000).is_empty(), "{reason}");

@@ -1,7 +1,8 @@
 //! Tests of gates that open on running jobs' nodes.
 
 use super::*;
-use crate::ledger::site::{Mode, Preemption, Qos};
+use crate::ledger::qos::Qos;
+use crate::ledger::site::{Mode, Preemption};
 
 fn run(order: &str) -> Run {
     let mut run = Run::new(order);
@@ -21,14 +22,14 @@ fn high(name: &str, shape: &str, nodes: u32) -> SlurmJob {
 }
 
 #[test]
-fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
+fn preemption_chooses_the_box_where_the_least_work_is_lost() {
     // Jobs 1 and 2 have done little work; job 3 may not be preempted.
     let one = SlurmJob { start: Some(900), ..low("1", "2x1", &[0, 1]) };
     let two = SlurmJob { start: Some(990), ..low("2", "2x1", &[4, 5]) };
     let three = running("3", "2x2", &[2, 3, 6, 7], 6000);
     let jobs = vec![one, two, three, high("4", "2x1", 2)];
     let changes = run("easy").at(&ledger(jobs.clone()), 1000);
-    assert_eq!(opens(&changes), ["4 n4,n5"]);
+    assert_eq!(opened_gates(&changes), ["4 n4,n5"]);
     assert_eq!(changes.len(), 1, "the daemon ends no job itself: {changes:?}");
     // A box that requires preempting job 3 is not chosen.
     let jobs = [&jobs[..3], &[high("4", "4x1", 4)]].concat();
@@ -36,13 +37,13 @@ fn the_box_is_where_the_least_work_is_lost_and_none_is_preempted_in_vain() {
 }
 
 #[test]
-fn the_gate_stays_open_while_the_others_end_and_its_free_nodes_are_kept() {
+fn the_gate_stays_open_while_preempted_jobs_end() {
     let mut run = run("easy");
     let victim = || low("1", "2x1", &[0, 1]);
     let rest = || running("2", "2x2", &[2, 3, 6, 7], 6000);
     let waits = || shaped("5", "1x1", 1, 1);
     let changes = run.at(&ledger(vec![victim(), rest(), high("4", "2x2", 4)]), 1000);
-    assert_eq!(opens(&changes), ["4 n0,n1,n4,n5"]);
+    assert_eq!(opened_gates(&changes), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
     // Nodes n4 and n5 are free, but not for other jobs.
     let at = |run: &mut Run, jobs, now| run.at(&ledger(jobs), now);
@@ -56,32 +57,32 @@ fn the_gate_stays_open_while_the_others_end_and_its_free_nodes_are_kept() {
     let mut state = ledger(vec![gone, rest(), open(), waits()]);
     state.nodes[0].condition = Condition::Taken;
     let changes = run.at(&state, 1031);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == called("1")));
+    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == job_name("1")));
     assert!(at(&mut run, vec![rest(), open(), waits()], 1032).is_empty());
 }
 
 #[test]
-fn a_preemption_that_slurm_does_not_carry_out_is_given_up() {
+fn the_gate_closes_if_slurm_preempts_no_job() {
     let mut run = run("easy");
     let victim = || low("1", "4x2", &[0, 1, 2, 3, 4, 5, 6, 7]);
     let job = || high("4", "2x2", 4);
-    assert_eq!(opens(&run.at(&ledger(vec![victim(), job()]), 1000)), ["4 n0,n1,n4,n5"]);
+    assert_eq!(opened_gates(&run.at(&ledger(vec![victim(), job()]), 1000)), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
     assert!(run.at(&ledger(vec![victim(), open()]), 1009).is_empty());
     let changes = run.at(&ledger(vec![victim(), open()]), 1010);
-    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == called("4")));
+    assert!(matches!(&changes[..], [Change::Close { job, .. }] if *job == job_name("4")));
     assert!(run.at(&ledger(vec![victim(), job()]), 1100).is_empty());
-    assert_eq!(opens(&run.at(&ledger(vec![victim(), job()]), 1700)).len(), 1);
+    assert_eq!(opened_gates(&run.at(&ledger(vec![victim(), job()]), 1700)).len(), 1);
 }
 
 #[test]
-fn a_later_job_preempts_only_where_it_does_not_delay_the_first() {
+fn preemption_for_a_later_job_does_not_delay_the_first() {
     // The first job may not preempt others. It gets n0 to n3 when job 9 ends.
     let held = || running("9", "4x1", &[0, 1, 2, 3], 600);
     let first = || shaped("1", "4x1", 4, 100);
     let below = || low("2", "4x1", &[4, 5, 6, 7]);
     let jobs = || vec![held(), below(), first(), high("4", "2x1", 2)];
-    assert_eq!(opens(&run("easy").at(&ledger(jobs()), 1000)), ["4 n4,n5"]);
+    assert_eq!(opened_gates(&run("easy").at(&ledger(jobs()), 1000)), ["4 n4,n5"]);
     assert!(run("strict").at(&ledger(jobs()), 1000).is_empty());
     // If the low-priority job ends sooner, its nodes go to the first job.
     let mut jobs = jobs();
@@ -91,8 +92,8 @@ fn a_later_job_preempts_only_where_it_does_not_delay_the_first() {
 }
 
 #[test]
-fn one_at_a_time() {
+fn only_one_job_preempts_at_a_time() {
     let victims = vec![low("1", "4x1", &[0, 1, 2, 3]), low("2", "4x1", &[4, 5, 6, 7])];
     let jobs = [victims, vec![high("4", "4x1", 4), high("5", "4x1", 4)]].concat();
-    assert_eq!(opens(&run("fit").at(&ledger(jobs), 1000)).len(), 1);
+    assert_eq!(opened_gates(&run("fit").at(&ledger(jobs), 1000)).len(), 1);
 }

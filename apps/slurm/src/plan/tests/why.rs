@@ -1,7 +1,7 @@
 //! Tests of `why` for queued jobs.
 
 use super::*;
-use crate::show::why::answer;
+use crate::show::why::explain_job;
 
 const NOW: u64 = 1010;
 
@@ -9,12 +9,12 @@ const NOW: u64 = 1010;
 fn why(ledger: &Ledger, order: &str) -> String {
     let (config, site, usage) = (config(order), Site::default(), Usage::default());
     let world = World { config: &config, ledger, now: NOW };
-    answer(world, Rules { site: &site, usage: &usage }, called("2")).unwrap()
+    explain_job(world, Rules { site: &site, usage: &usage }, job_name("2")).unwrap()
 }
 
 /// Checks a job with a reservation and a job behind another one.
 #[test]
-fn an_answer_has_one_time_and_one_place() {
+fn an_explanation_has_one_time_and_one_place() {
     let held: Vec<u32> = (0..8).collect();
     let runs = || running("1", "4x2", &held, 600);
     let jobs = vec![runs(), shaped("2", "4x2", 8, 5)];
@@ -30,26 +30,26 @@ fn an_answer_has_one_time_and_one_place() {
 }
 
 #[test]
-fn a_job_that_fits_now_is_told_its_box() {
+fn the_box_of_a_job_that_fits_is_shown() {
     let jobs = vec![shaped("1", "2x2", 4, 9), shaped("2", "2x2", 4, 5)];
     assert_eq!(why(&ledger(jobs), "easy"), "2 may start now on 2x2 at 2,0");
 }
 
 /// Checks a 3x2 job that needs the unavailable node n1 and, in strict order, a job behind it.
 #[test]
-fn a_job_that_cannot_start_has_no_time() {
+fn a_job_that_cannot_start_has_no_planned_time() {
     let mut lacking = ledger(vec![shaped("1", "1x2", 2, 9), shaped("2", "3x2", 6, 5)]);
     lacking.nodes[1].condition = Condition::Unavailable;
-    let told = why(&lacking, "easy");
-    assert!(told.contains("cannot start until the unavailable node"), "{told}");
+    let text = why(&lacking, "easy");
+    assert!(text.contains("cannot start until the unavailable node"), "{text}");
     let mut lacking = ledger(vec![shaped("1", "3x2", 6, 9), shaped("2", "1x1", 1, 5)]);
     lacking.nodes[1].condition = Condition::Unavailable;
-    for told in [told, why(&lacking, "strict")] {
-        assert!(!told.contains("1970") && !told.contains("may start"), "{told}");
+    for text in [text, why(&lacking, "strict")] {
+        assert!(!text.contains("1970") && !text.contains("may start"), "{text}");
     }
     // The end of a job without a time limit is unknown.
     let held: Vec<u32> = (0..8).collect();
     let endless = SlurmJob { limit: None, ..running("1", "4x2", &held, 1) };
-    let told = why(&ledger(vec![endless, shaped("2", "4x2", 8, 5)]), "easy");
-    assert!(!told.contains("planned"), "{told}");
+    let text = why(&ledger(vec![endless, shaped("2", "4x2", 8, 5)]), "easy");
+    assert!(!text.contains("planned"), "{text}");
 }

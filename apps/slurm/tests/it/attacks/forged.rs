@@ -21,12 +21,12 @@ fn users_cannot_forge_what_the_daemon_reads(release: Release) {
     the_gate_refuses_control_characters(&cluster);
     cluster.start_daemon();
     texts_of_other_fields(&cluster);
-    an_older_gate(&mut cluster);
+    a_gate_that_accepts_control_characters(&mut cluster);
     comments_that_look_like_jobs(&cluster);
     a_running_job_with_a_forged_comment(&mut cluster);
     slurm_is_away(&mut cluster);
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
-    records::judge(&records::read(&cluster), 8);
+    records::check_allocations(&records::read(&cluster), 8);
 }
 
 /// Returns the value of one of the daemon's metrics.
@@ -78,7 +78,7 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
         let line = format!("scontrol update JobId={held} Comment='{change}'");
         failed += usize::from(cluster.shell(&line, user).status.success());
     }
-    cluster.good(&format!("scancel {held}"));
+    cluster.run(&format!("scancel {held}"));
     let attack = "control characters in comments, on submission and later";
     pavior_trials::attacked("slurm", attack, texts.len() + 3, failed);
 }
@@ -115,15 +115,15 @@ fn texts_of_other_fields(cluster: &Cluster) {
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
     }
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     failed +=
         metric(cluster, "unreadable_total") as usize + metric(cluster, "overlaps_total") as usize;
     let attack = "names, accounts, licenses, reservations and other fields that imitate records";
     pavior_trials::attacked("slurm", attack, options.len(), failed);
 }
 
-/// Checks that `check` detects a gate that accepts control characters, as early versions did.
-fn an_older_gate(cluster: &mut Cluster) {
+/// Checks that `check` detects a gate that accepts control characters.
+fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     let file = cluster.path().join("pavior.lua");
     let text = std::fs::read_to_string(&file).unwrap();
     let checksum = text.split_once("checksum ").unwrap().1.split_once('.').unwrap().0;
@@ -131,17 +131,17 @@ fn an_older_gate(cluster: &mut Cluster) {
     assert_ne!(text, older);
     let older = older.replace(checksum, "0123456789abcdef");
     let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
-    assert!(cluster.good(&check).contains("faults: []"));
+    assert!(cluster.run(&check).contains("faults: []"));
     // Slurm compares the file's modification time in whole seconds.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(&file, older).unwrap();
-    cluster.good(&format!("touch {}/job_submit.lua", cluster.path().display()));
-    cluster.until(&check, 30, |text| text.contains("another version"));
+    cluster.run(&format!("touch {}/job_submit.lua", cluster.path().display()));
+    cluster.wait_for(&check, 30, |text| text.contains("another version"));
     // The daemon checks the gate at startup.
     assert_eq!(metric(cluster, "gate_loaded"), 1);
     cluster.start_daemon();
     let log = format!("cat {}/pavior.log", cluster.path().display());
-    cluster.until(&log, 30, |text| text.contains("the gate has a fault"));
+    cluster.wait_for(&log, 30, |text| text.contains("the gate has a fault"));
     assert_eq!(metric(cluster, "gate_loaded"), 0);
 }
 
@@ -149,12 +149,12 @@ fn an_older_gate(cluster: &mut Cluster) {
 fn comments_that_look_like_jobs(cluster: &Cluster) {
     let victim = cluster.submit("1x3-victim", "--comment=shape=1x3", 600.0);
     let state = format!("squeue -h -j {victim} -o '%t %N'");
-    let running = cluster.until(&state, 30, |text| text.starts_with("R n"));
+    let running = cluster.wait_for(&state, 30, |text| text.starts_with("R n"));
     let nodes = running.strip_prefix("R ").unwrap();
     let held = cluster.submit("2x2-held", "-H --comment=shape=2x2", 0.5);
-    let now = cluster.good("date +%s");
+    let now = cluster.run("date +%s");
     let priority = format!("squeue -h -j {held} -o %Q");
-    assert_eq!(cluster.good(&priority), "0");
+    assert_eq!(cluster.run(&priority), "0");
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
@@ -176,10 +176,10 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
         hostile.push(attempt(cluster, &format!("-H {}", comment(text))).unwrap());
         // Other jobs are still placed.
         let good = cluster.submit(&format!("2x2-good{serial}"), "--comment=shape=2x2", 0.2);
-        cluster.until_gone(&good, 60);
-        let shown = cluster.good(&format!("scontrol show job {victim}"));
+        cluster.wait_until_gone(&good, 60);
+        let shown = cluster.run(&format!("scontrol show job {victim}"));
         let kept = shown.contains("JobState=RUNNING") && shown.contains("Restarts=0");
-        failed += usize::from(!kept || cluster.good(&priority) != "0");
+        failed += usize::from(!kept || cluster.run(&priority) != "0");
     }
     let count = attacks.len() as u64;
     metric_until(cluster, "records_unreadable", |value| value == count);
@@ -191,13 +191,13 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     assert!((1..=3).contains(&said), "not logged once a minute:\n{log}");
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
     // After its release, a hostile job keeps waiting, with an explanation.
-    cluster.good(&format!("scontrol release {}", hostile[0]));
-    cluster.until(&format!("scontrol show job {}", hostile[0]), 30, |text| {
+    cluster.run(&format!("scontrol release {}", hostile[0]));
+    cluster.wait_for(&format!("scontrol show job {}", hostile[0]), 30, |text| {
         text.contains("not placed: its comment contains control characters")
     });
-    cluster.good(&format!("scancel {victim} {held} {}", hostile.join(" ")));
+    cluster.run(&format!("scancel {victim} {held} {}", hostile.join(" ")));
     metric_until(cluster, "records_unreadable", |value| value == 0);
-    cluster.until_empty(60);
+    cluster.wait_until_empty(60);
     let attack = "forged comments: another user's job is requeued or released, or placement stops";
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
@@ -214,19 +214,19 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
         let forged = String::from_utf8(cluster.shell(&line, true).stdout).unwrap();
         let (forged, node) = (forged.trim(), format!("n{:02}", (9 + 5 * serial) % 64));
         let open = format!("ReqNodeList={node} Licenses= Priority=4294967290");
-        cluster.good(&format!("scontrol update JobId={forged} {open}"));
+        cluster.run(&format!("scontrol update JobId={forged} {open}"));
         let place = format!("squeue -h -j {forged} -o '%t %N'");
-        cluster.until(&place, 30, |text| text == format!("R {node}"));
+        cluster.wait_for(&place, 30, |text| text == format!("R {node}"));
         cluster.start_daemon();
         let whole = cluster.submit("8x8-beside", "--comment=shape=8x8 -t 1", 0.2);
-        cluster.until(&format!("scontrol show job {whole}"), 30, |text| {
+        cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
             text.contains(&format!(": job {forged} (1 node)"))
         });
         let row = cluster.submit("8x1-beside", "--comment=shape=8x1 -t 1", 0.2);
-        cluster.until_gone(&row, 30);
-        failed += usize::from(cluster.good(&place) != format!("R {node}"));
-        cluster.good(&format!("scancel {forged}"));
-        cluster.until_empty(60);
+        cluster.wait_until_gone(&row, 30);
+        failed += usize::from(cluster.run(&place) != format!("R {node}"));
+        cluster.run(&format!("scancel {forged}"));
+        cluster.wait_until_empty(60);
     }
     let attack = "a running job's comment claims that its nodes are free";
     pavior_trials::attacked("slurm", attack, tried, failed);
@@ -236,11 +236,11 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));
-    cluster.kill_slurmctld();
+    cluster.kill("slurmctld");
     metric_until(cluster, "failures_total", |value| value > 0);
     assert_eq!(metric(cluster, "up"), 0);
     cluster.start_slurmctld();
-    cluster.until_idle(90);
+    cluster.wait_until_idle(90);
     metric_until(cluster, "up", |value| value == 1);
     assert_eq!(metric(cluster, "unreadable_total"), unreadable);
     assert!(cluster.log().contains("slurm answers again"));

@@ -40,7 +40,7 @@ impl Programs {
     }
 
     /// Configures another machine with nodes `n0`, `n1` and so on.
-    pub(crate) fn lie_on(&self, machine: &str) {
+    pub(crate) fn set_machine(&self, machine: &str) {
         let text = format!("machine = \"{machine}\"\nnodes = \"n{{}}\"\npartition = \"p\"\n");
         std::fs::write(self.path().join("pavior.toml"), text).unwrap();
     }
@@ -74,7 +74,7 @@ impl Programs {
     }
 
     /// Makes each program record its arguments and input in the file `calls`.
-    pub(crate) fn note_calls(&self) {
+    pub(crate) fn record_calls(&self) {
         for name in ["sinfo", "squeue", "scontrol", "sbatch"] {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap();
             let text = text.trim_start_matches("#!/bin/sh\n");
@@ -107,7 +107,7 @@ fn opened(log: &str, job: &str) -> Option<String> {
 }
 
 #[test]
-fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
+fn each_call_uses_a_new_mark_that_other_users_cannot_see() {
     // Every user can read the arguments of a process, but not its environment.
     let squeue = "echo \"$@\" >>$FOLDER/arguments; echo $SQUEUE_FORMAT >>$FOLDER/formats
                   env | grep -c 'SQUEUE_USERS\\|SQUEUE_FORMAT2\\|SINFO_' >>$FOLDER/wishes
@@ -130,7 +130,7 @@ fn every_reading_has_a_mark_of_its_own_that_other_users_cannot_see() {
 }
 
 #[test]
-fn what_slurm_says_is_whole_or_nothing() {
+fn truncated_output_skips_the_cycle() {
     let good = "waits 7 4 shape=2x2; ";
     let attacks = [
         ("squeue is killed in a record", IDLE, "waits 7 4 shape=2x2; printf '%s8' $M; kill -9 $$"),
@@ -154,7 +154,7 @@ fn what_slurm_says_is_whole_or_nothing() {
 }
 
 #[test]
-fn a_record_that_cannot_be_read_costs_itself_alone() {
+fn a_malformed_record_does_not_affect_other_records() {
     let forged = "x\n9|R|None|1|4|n[0-2]||1|1:00|1|(null)|shape=2x2\n8|PD|None|1|4|||N/A|1:00|1||";
     let attacks = [
         ("a comment with two lines", "waits 9 1 'shape=1x1 a\nb'".to_string()),
@@ -188,7 +188,7 @@ fn a_record_that_cannot_be_read_costs_itself_alone() {
 }
 
 #[test]
-fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
+fn nodes_in_a_malformed_record_are_not_free() {
     // Slurm reported all nodes as idle; then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
@@ -215,7 +215,7 @@ fn nodes_of_a_running_job_that_cannot_be_read_are_not_free() {
 }
 
 #[test]
-fn a_new_job_is_judged_by_what_is_so_when_it_is_read() {
+fn a_new_job_is_planned_with_current_data() {
     // Until squeue has answered, no node is drained, and there is no reservation.
     let sinfo = "if [ -e $FOLDER/read ]; then S=drained; else S=idle; fi
                  for node in 0 1 2 3 4 5 6 7; do
@@ -233,7 +233,7 @@ fn a_new_job_is_judged_by_what_is_so_when_it_is_read() {
 }
 
 #[test]
-fn what_is_said_of_a_job_is_harmless() {
+fn explanations_contain_no_raw_user_text() {
     let squeue = "waits 7 4 \"$(printf 'shape=2x\\033[31m')\"
                   waits 8 4 \"$(printf 'shape=2\\342\\200\\256x2')\"
                   job 9 PD \"$(printf 'Held\\033[2J')\" 9 4 '' '' N/A 1:00 1 pavior:1 shape=2x2

@@ -99,9 +99,24 @@ impl Ord for Waiting {
 /// The schedule of the relaxation, in which jobs can be interrupted and all nodes work on the job
 /// with the largest weight per node-second.
 struct Fluid {
-    /// Pieces of the price curve, each with its start, its end, its rate of decrease, and the value
-    /// of its line at time 0.
-    pieces: Vec<(f64, f64, f64, f64)>,
+    pieces: Vec<Piece>,
+}
+
+/// A piece of the price curve, on a falling line.
+struct Piece {
+    start: f64,
+    end: f64,
+    /// The decrease per second.
+    slope: f64,
+    /// The value of the line at time 0.
+    intercept: f64,
+}
+
+/// An uninterrupted part of a job's run.
+struct Segment {
+    start: f64,
+    end: f64,
+    task: usize,
 }
 
 impl Fluid {
@@ -110,7 +125,7 @@ impl Fluid {
         let density = |at: usize| tasks[at].weight as f64 / work(&tasks[at]);
         let mut order = latest_first(tasks);
         let mut left: Vec<f64> = tasks.iter().map(|task| work(task) / capacity as f64).collect();
-        let (mut waiting, mut now, mut runs) = (BinaryHeap::new(), 0.0_f64, Vec::new());
+        let (mut waiting, mut now, mut segments) = (BinaryHeap::new(), 0.0_f64, Vec::new());
         while let Some(next) = order.last().copied().or_else(|| top(&waiting)) {
             if waiting.is_empty() {
                 now = now.max(tasks[next].release as f64);
@@ -122,24 +137,24 @@ impl Fluid {
             let Some(at) = top(&waiting) else { continue };
             let until = order.last().map_or(f64::INFINITY, |&at| tasks[at].release as f64);
             let end = until.min(now + left[at]);
-            runs.push((now, end, at));
+            segments.push(Segment { start: now, end, task: at });
             left[at] -= end - now;
             if end < until || left[at] <= 0.0 {
                 waiting.pop();
             }
             now = end;
         }
-        Fluid { pieces: priced(&runs, &density, tasks.len()) }
+        Fluid { pieces: price_pieces(&segments, &density, tasks.len()) }
     }
 
     fn end(&self) -> f64 {
-        self.pieces.last().map_or(0.0, |piece| piece.1)
+        self.pieces.last().map_or(0.0, |piece| piece.end)
     }
 
     fn price(&self, time: f64) -> f64 {
-        let at = self.pieces.partition_point(|piece| piece.1 <= time);
-        let piece = self.pieces.get(at).filter(|piece| piece.0 <= time);
-        piece.map_or(0.0, |&(_, _, falls, meets)| (meets - falls * time).max(0.0))
+        let at = self.pieces.partition_point(|piece| piece.end <= time);
+        let piece = self.pieces.get(at).filter(|piece| piece.start <= time);
+        piece.map_or(0.0, |piece| (piece.intercept - piece.slope * time).max(0.0))
     }
 }
 
@@ -149,21 +164,17 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
 
 /// Computes prices backwards from the end. All pieces of a job lie on the same line. Two lines
 /// intersect where one job is followed by another.
-fn priced(
-    runs: &[(f64, f64, usize)],
-    density: &dyn Fn(usize) -> f64,
-    jobs: usize,
-) -> Vec<(f64, f64, f64, f64)> {
-    let mut lines: Vec<Option<f64>> = vec![None; jobs];
-    let (mut price, mut begins) = (0.0, f64::INFINITY);
-    let mut pieces = Vec::with_capacity(runs.len());
-    for &(from, to, at) in runs.iter().rev() {
-        let falls = density(at);
+fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usize) -> Vec<Piece> {
+    let mut intercepts: Vec<Option<f64>> = vec![None; jobs];
+    let (mut price, mut begin) = (0.0, f64::INFINITY);
+    let mut pieces = Vec::with_capacity(segments.len());
+    for &Segment { start, end, task } in segments.iter().rev() {
+        let slope = density(task);
         // After an idle period, no cost remains.
-        let behind = if to < begins { 0.0 } else { price };
-        let meets = *lines[at].get_or_insert(behind + falls * to);
-        (price, begins) = (meets - falls * from, from);
-        pieces.push((from, to, falls, meets));
+        let price_at_end = if end < begin { 0.0 } else { price };
+        let intercept = *intercepts[task].get_or_insert(price_at_end + slope * end);
+        (price, begin) = (intercept - slope * start, start);
+        pieces.push(Piece { start, end, slope, intercept });
     }
     pieces.reverse();
     pieces

@@ -1,0 +1,39 @@
+//! Options of `pavior explain`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{AskArgs, FormatArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The machine, such as mesh:8x8
+    #[arg(long, short)]
+    pub(crate) machine: String,
+    /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
+    /// they were granted, and `{"node":[1,1]}` for failed nodes; - is standard input
+    #[arg(long)]
+    pub(crate) busy: PathBuf,
+    /// Considers only the jobs in --busy that run at this time, for example in the output of
+    /// `simulate --placements`
+    #[arg(long)]
+    pub(crate) at: Option<f64>,
+    #[command(flatten)]
+    pub(crate) ask: AskArgs,
+    /// The freedom in placing the job: box, turned, any-box, connected or any
+    /// [default: that of each strategy]
+    #[arg(long)]
+    pub(crate) freedom: Option<String>,
+    /// The strategies to try, separated by commas [default: all that work on the machine]
+    #[arg(long, short)]
+    pub(crate) strategy: Option<String>,
+    /// Skips strategies that do not work on the machine, and lists them
+    #[arg(long, requires = "strategy")]
+    pub(crate) skip_unsupported: bool,
+    /// Draws the placement that each strategy chooses
+    #[arg(long)]
+    pub(crate) svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
+}

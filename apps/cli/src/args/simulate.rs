@@ -1,0 +1,49 @@
+//! Options of `pavior simulate`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{FormatArgs, ParameterArgs, RunParameters, ThreadArgs};
+
+#[derive(Debug, Args)]
+pub(crate) struct SimulateArgs {
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs<RunParameters>,
+    #[command(flatten, next_help_heading = "Replications")]
+    pub(crate) pool: ThreadArgs,
+    #[command(flatten)]
+    pub(crate) results: ResultArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Results")]
+pub(crate) struct ResultArgs {
+    #[command(flatten)]
+    pub(crate) output: FormatArgs,
+    /// Leaves out the measured time per attempt
+    #[arg(long)]
+    pub(crate) no_timing: bool,
+    /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
+    /// the name are replaced by the values of each combination
+    #[arg(long)]
+    pub(crate) jobs_csv: Option<PathBuf>,
+    /// Writes a summary of replication 0 as Batsim's schedule.json; accepts the placeholders of
+    /// --jobs-csv
+    #[arg(long)]
+    pub(crate) schedule: Option<PathBuf>,
+    /// Writes the schedule of replication 0 as a log in the Standard Workload Format; accepts the
+    /// placeholders of --jobs-csv
+    #[arg(long)]
+    pub(crate) swf: Option<PathBuf>,
+    /// Writes the placements of replication 0 as JSON lines; accepts the placeholders of --jobs-csv
+    #[arg(long)]
+    pub(crate) placements: Option<PathBuf>,
+    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; accepts the
+    /// placeholders of --jobs-csv
+    #[arg(long)]
+    pub(crate) channels: Option<PathBuf>,
+    /// Draws this load on the machine, as SVG; accepts the placeholders of --jobs-csv
+    #[arg(long)]
+    pub(crate) heatmap: Option<PathBuf>,
+}

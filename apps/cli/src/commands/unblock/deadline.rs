@@ -1,0 +1,140 @@
+//! Plans to make room by a given time: the jobs to move, to requeue, or to wait for.
+
+use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
+use pavior::{Cuboid, JobId, Time};
+use serde_json::{Value, json};
+
+use super::{UnblockReport, jobs, list};
+use crate::failure::Failure;
+use crate::output::{MAX_WIDTH, Reply, Table};
+
+/// The resolution of losses, in parts per unit.
+const LOSS_PARTS: f64 = 1000.0;
+
+/// The time by which a plan must free a box or nodes.
+pub(super) struct Deadline {
+    pub(super) by: f64,
+    /// The current time. If given, jobs may also be requeued.
+    pub(super) now: Option<f64>,
+}
+
+impl UnblockReport {
+    /// Plans moves that free a box or nodes by a given time.
+    pub(super) fn plan_by(
+        &self,
+        room: Room<'_>,
+        Deadline { by, now }: Deadline,
+        limits: &SearchLimits,
+    ) -> Result<(), Failure> {
+        let (ends, starts) = (self.busy.ends()?, self.busy.starts()?);
+        let held = self.busy.state.held().iter().map(|(_, placement)| f64::from(placement.nodes()));
+        let held: Vec<f64> = held.collect();
+        let prospect = |job: JobId| {
+            let place = job.0 as usize;
+            let lost = |(now, start): (f64, f64)| {
+                (held[place] * (now - start).max(0.0) * LOSS_PARTS).round() as u64
+            };
+            Prospect { end: ends.rank(job), loss: now.zip(starts[place]).map(lost) }
+        };
+        let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
+        let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
+        let answer = RoomAnswer { report: self, plan: answer.plan.as_ref(), proven: answer.proven };
+        let header = ["job", "from", "to", "when"];
+        let rows = answer.rows(time);
+        let reply = Reply {
+            json: answer.json(by, time),
+            tables: Vec::from_iter(Table::of_words(&header, &rows)),
+            csv: (&header, rows),
+            sentences: vec![answer.sentence(by, limits)],
+        };
+        reply.print(self.format, MAX_WIDTH)
+    }
+}
+
+/// An answer, with all data needed to print it.
+struct RoomAnswer<'a> {
+    report: &'a UnblockReport,
+    plan: Option<&'a RoomPlan>,
+    proven: bool,
+}
+
+impl RoomAnswer<'_> {
+    fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
+        let (report, plan) = (self.report, self.plan);
+        let moves = report.moves(plan.map(|plan| &plan.moves));
+        let mut moves: Vec<Value> = moves.iter().map(|step| json!(step)).collect();
+        for (step, ready) in moves.iter_mut().zip(plan.iter().flat_map(|plan| &plan.ready)) {
+            step["ready"] = json!(time(ready));
+        }
+        let place = plan.and_then(|plan| plan.moves.boxes.first());
+        json!({
+            "by": by,
+            "proven": self.proven,
+            "lost": plan.map(|plan| plan.lost as f64 / LOSS_PARTS),
+            "requeued": plan.map(|plan| report.names(&plan.requeued)),
+            "cost": plan.map(|plan| plan.moves.cost),
+            "jobs": plan.map(|plan| report.names(&plan.moves.jobs)),
+            "placement": report.place(place),
+            "moves": moves,
+            "awaited": plan.map(|plan| report.names(&plan.awaited)),
+        })
+    }
+
+    /// Returns one row for each requeued job, followed by one for each moved job.
+    fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
+        let (report, Some(plan)) = (self.report, self.plan) else { return Vec::new() };
+        let list = |boxes: &[Cuboid]| list(report.snapshot.grid(), boxes);
+        let held = |job: JobId| {
+            let mut jobs = report.snapshot.jobs();
+            jobs.find(|(other, _)| *other == job).map_or_else(String::new, |(_, parts)| list(parts))
+        };
+        let name = |job: JobId| report.busy.shown_name(job).to_string();
+        let requeued = plan
+            .requeued
+            .iter()
+            .map(|&job| vec![name(job), held(job), "the queue".into(), "now".into()]);
+        let moved = plan.moves.moves.iter().zip(&plan.ready).map(|(step, ready)| {
+            let when = time(ready).map_or_else(|| "now".to_string(), |at| format!("from {at} on"));
+            vec![name(step.job), list(&step.from), list(&step.to), when]
+        });
+        requeued.chain(moved).collect()
+    }
+
+    fn sentence(&self, by: f64, limits: &SearchLimits) -> String {
+        let Some(plan) = self.plan else {
+            let most = jobs(limits.max_jobs);
+            return if self.proven {
+                format!("no plan by {by} exists with at most {most} moved or requeued")
+            } else {
+                format!(
+                    "no plan by {by} found within the budget with at most {most} moved or requeued"
+                )
+            };
+        };
+        let report = self.report;
+        let place = plan
+            .moves
+            .boxes
+            .first()
+            .map_or_else(String::new, |at| format!(": {}", report.describe(at)));
+        let changes = match (plan.moves.jobs.len(), plan.requeued.len()) {
+            (0, 0) => "without moves".to_string(),
+            (moved, 0) => format!("after moving {}", jobs(moved)),
+            (0, requeued) => format!("after requeueing {}", jobs(requeued)),
+            (moved, requeued) => {
+                format!("after moving {} and requeueing {}", jobs(moved), jobs(requeued))
+            }
+        };
+        let lost = if plan.lost > 0 {
+            format!("; lost work: {} nodes x time", plan.lost as f64 / LOSS_PARTS)
+        } else {
+            String::new()
+        };
+        let awaited = match &report.shown_names(&plan.awaited)[..] {
+            [] => String::new(),
+            names => format!("; jobs that end before then: {}", names.join(", ")),
+        };
+        let caveat = if self.proven { "" } else { "; a better plan may exist" };
+        format!("free by {by} {changes}{place}{lost}{awaited}{caveat}")
+    }
+}

@@ -1,0 +1,159 @@
+//! Parsing of files with one JSON object per line. Errors show the line and underline the wrong
+//! part.
+
+use std::io::BufRead;
+use std::ops::Range;
+use std::path::Path;
+
+use pavior::json;
+use pavior::text::shown;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::failure::{Failure, Place};
+use crate::files;
+use crate::located::{self, Member};
+
+/// The number of bytes shown on each side of an error in a long line.
+const CONTEXT_BYTES: usize = 60;
+
+/// An error in a line.
+pub(crate) struct LineError {
+    message: String,
+    /// The byte range of the wrong part.
+    span: Range<usize>,
+}
+
+impl LineError {
+    pub(crate) fn new(message: impl Into<String>, span: Range<usize>) -> LineError {
+        LineError { message: message.into(), span }
+    }
+
+    /// Converts the error into one that shows the line. If the line is long, only the part around
+    /// the wrong bytes is shown.
+    fn in_line(self, file: &str, number: usize, line: &str) -> Failure {
+        let span = self.span;
+        let column = line[..span.start].chars().count() + 1;
+        let first = line.floor_char_boundary(span.start.saturating_sub(CONTEXT_BYTES));
+        let end = span.end.min(span.start + CONTEXT_BYTES) + CONTEXT_BYTES;
+        let end = line.floor_char_boundary(end);
+        let prefix = if first > 0 { "…" } else { "" };
+        let suffix = if end < line.len() { "…" } else { "" };
+        let start = span.start - first + prefix.len();
+        let place = Place {
+            origin: format!("{file}:{number}:{column}:"),
+            line: format!("{prefix}{}{suffix}", &line[first..end]),
+            span: start..start + span.end.min(end) - span.start,
+        };
+        Failure::Usage { message: self.message, place: Some(place) }
+    }
+}
+
+/// Calls a function with each nonempty line of a file, or of standard input if the path is `-`, and
+/// with the line's number.
+pub(crate) fn for_each_line(
+    path: &Path,
+    mut parse: impl FnMut(&str, usize) -> Result<(), LineError>,
+) -> Result<(), Failure> {
+    let (name, mut reader) = if path == Path::new("-") {
+        ("stdin".into(), pavior::files::stdin(files::lines())?)
+    } else {
+        (files::shown(path), files::open(path)?)
+    };
+    let mut bytes = Vec::new();
+    for number in 1usize.. {
+        bytes.clear();
+        let read = reader.read_until(b'\n', &mut bytes);
+        if read.map_err(|error| Failure::usage(format!("cannot read {name}: {error}")))? == 0 {
+            break;
+        }
+        let line = String::from_utf8_lossy(&bytes);
+        let line = line.trim_end();
+        if !line.trim_start().is_empty() {
+            parse(line, number).map_err(|error| error.in_line(&name, number, line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the byte position of a JSON error in its line.
+pub(crate) fn error_position(error: &serde_json::Error, line: &str) -> usize {
+    line.floor_char_boundary(error.column().saturating_sub(1))
+}
+
+/// An object in a line.
+pub(crate) struct LineObject<'l> {
+    pub(crate) line: &'l str,
+    members: Vec<Member>,
+    /// The position of the object in the line.
+    pub(crate) span: Range<usize>,
+}
+
+impl<'l> LineObject<'l> {
+    /// Parses a line. `expected` describes its keys, for error messages. Repeated keys are errors.
+    pub(crate) fn parse(line: &'l str, expected: &str) -> Result<LineObject<'l>, LineError> {
+        let start = line.len() - line.trim_start().len();
+        let span = start..line.len();
+        serde_json::from_str::<IgnoredAny>(line).map_err(|error| {
+            let at = error_position(&error, line);
+            LineError::new(format!("not JSON: {}", json::reason(&error)), at..at)
+        })?;
+        if !line[start..].starts_with('{') {
+            return Err(LineError::new(format!("a line must be an object: {expected}"), span));
+        }
+        let object = LineObject::at(line, span);
+        for (index, member) in object.members.iter().enumerate() {
+            if object.members[..index].iter().any(|other| other.key == member.key) {
+                let message = format!("\"{}\" appears twice", shown(&member.key));
+                return Err(LineError::new(message, member.key_place.clone()));
+            }
+        }
+        // Members of nested objects must also be unique.
+        json::check(line.as_bytes()).map_err(|error| {
+            let at = error_position(&error, line);
+            LineError::new(json::reason(&error), at..at)
+        })?;
+        Ok(object)
+    }
+
+    /// Returns the object at a position. Another value is treated as an object without members.
+    pub(crate) fn at(line: &'l str, span: Range<usize>) -> LineObject<'l> {
+        LineObject { line, members: located::members(line, &span), span }
+    }
+
+    /// Checks that the object contains only known keys. The error message omits `others`.
+    pub(crate) fn check_keys(&self, known: &[&str], others: &[&str]) -> Result<(), LineError> {
+        let is_known = |key: &str| known.iter().chain(others).any(|other| *other == key);
+        match self.members.iter().find(|member| !is_known(&member.key)) {
+            None => Ok(()),
+            Some(member) => {
+                let (key, known) = (shown(&member.key), known.join(", "));
+                let message = format!("unknown key \"{key}\"; the keys are {known}");
+                Err(LineError::new(message, member.key_place.clone()))
+            }
+        }
+    }
+
+    pub(crate) fn find(&self, key: &str) -> Option<&Member> {
+        self.members.iter().find(|member| member.key == key)
+    }
+
+    pub(crate) fn require(&self, key: &str) -> Result<&Member, LineError> {
+        let missing = || LineError::new(format!("missing \"{key}\""), self.span.clone());
+        self.find(key).ok_or_else(missing)
+    }
+
+    /// Parses the value of a member.
+    pub(crate) fn value(&self, member: &Member) -> Value {
+        serde_json::from_str(&self.line[member.place.clone()]).unwrap_or_default()
+    }
+
+    /// Parses the name of a job: an integer or a string.
+    pub(crate) fn job_name(&self, job: &Member) -> Result<Value, LineError> {
+        let name = self.value(job);
+        if name.is_string() || name.is_i64() || name.is_u64() {
+            return Ok(name);
+        }
+        Err(LineError::new("\"job\" must be an integer or a string", job.place.clone()))
+    }
+}

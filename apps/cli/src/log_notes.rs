@@ -1,0 +1,114 @@
+//! Notes on standard error about the logs that a run reads.
+
+use pavior::experiments::{Folder, PlacedCounts, Point, Scenario, Specification};
+use pavior::simulation::Histories;
+use pavior::text::shown;
+use pavior::workload::traces::{Dependencies, Note, Record};
+
+use crate::failure::Failure;
+
+/// Reports each log's peculiarities, and the number of skipped lines and followed dependencies.
+pub(crate) fn print_log_notes(folder: &Folder) {
+    for log in folder.logs() {
+        log.notes().for_each(print_note);
+        let report = &log.report;
+        let skipped = report.job_lines - report.kept - report.filtered;
+        if skipped > 0 {
+            let lines = report.job_lines;
+            eprintln!(
+                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` shows why"
+            );
+        }
+        if report.follows {
+            eprintln!("note: {}", describe_dependencies(&log.records));
+        }
+    }
+}
+
+/// Describes the dependent jobs and their ignored predecessors.
+fn describe_dependencies(records: &[Record]) -> String {
+    let found = Dependencies::of(records);
+    let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
+    if found.is_empty() {
+        return "no job in the log refers to a preceding job (fields 17, 18); `pavior trace convert \
+                --sessions 20m` adds such references"
+            .to_string();
+    }
+    let (all, followed) = (records.len(), links.len());
+    let mut text = format!("{jobs} of {all} jobs refer to preceding jobs: {followed} followed");
+    if *missing > 0 {
+        text += &format!(", {missing} filtered out, skipped or not in the log");
+    }
+    if *later > 0 {
+        text += &format!(", {later} later in the log than the job");
+    }
+    if *cycles > 0 {
+        text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
+    }
+    text
+}
+
+/// Reports the number of rejected predecessors, if jobs depend on others.
+pub(crate) fn print_rejected(
+    specification: &Specification,
+    folder: &Folder,
+) -> Result<(), Failure> {
+    if !folder.logs().iter().any(|log| log.report.follows) {
+        return Ok(());
+    }
+    let mut max_unfollowed = 0;
+    for point in &specification.points {
+        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
+        let unfollowed = scenario.map_err(Failure::from_input)?.unfollowed();
+        max_unfollowed = max_unfollowed.max(unfollowed.unwrap_or_default());
+    }
+    if max_unfollowed > 0 {
+        let prefix = if specification.points.len() == 1 { "" } else { "up to " };
+        let count = format!("{prefix}{max_unfollowed}");
+        let are = if max_unfollowed == 1 { "dependency is" } else { "dependencies are" };
+        eprintln!("note: {count} {are} ignored because the preceding job can never fit");
+    }
+    Ok(())
+}
+
+/// Reports the number of jobs that run in their recorded places, if the points use these places.
+pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
+    let is_placed = |point: &&Point| {
+        point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
+    };
+    for point in specification.points.iter().filter(is_placed) {
+        let scenario = Scenario::new(point.settings(), false, folder, &Histories::default());
+        if let Some(counts) = scenario.map_err(Failure::from_input)?.placed() {
+            eprintln!("note: {}", describe_places(&counts));
+        }
+    }
+    Ok(())
+}
+
+/// Describes how many jobs run in the places recorded in the log.
+fn describe_places(counts: &PlacedCounts) -> String {
+    let &PlacedCounts { placed, unknown, elsewhere, overlapping, sharing } = counts;
+    let all = placed + unknown + elsewhere;
+    let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
+    for (count, words) in [
+        (unknown, "without nodes or a start"),
+        (elsewhere, "on nodes that the machine does not have"),
+        (overlapping, "starting on another job's node"),
+        (sharing, "starting on another job's router"),
+    ] {
+        if count > 0 {
+            text += &format!(", {count} {words}");
+        }
+    }
+    text
+}
+
+/// Reports a peculiarity of a log.
+pub(crate) fn print_note(note: &Note) {
+    let text = shown(&note.text);
+    match note.count {
+        0 | 1 if note.line == 0 => eprintln!("note: {text}"),
+        1 => eprintln!("note: {text} (line {})", note.line),
+        count => eprintln!("note: {text} ({count} lines, the first is {})", note.line),
+    }
+}

@@ -1,0 +1,134 @@
+//! A resource that only Jobs with a shape may request, although other pods may use it already.
+
+use std::collections::HashSet;
+
+use k8s_openapi::api::core::v1::ResourceRequirements;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use pavior::text::shown;
+use serde::Deserialize;
+
+use super::checked_name;
+use crate::client::{connect, runtime};
+use crate::error::KubeError;
+use crate::objects::{Job, Object as _, Uid, resource, slim};
+use crate::read::{ACTIVE_PODS, list};
+
+/// The maximum number of pods to name.
+const MAX_NAMED: usize = 10;
+
+/// A pod with its containers' resources.
+#[derive(Clone, Debug, Deserialize)]
+struct PodResources {
+    #[serde(deserialize_with = "slim")]
+    metadata: ObjectMeta,
+    #[serde(default)]
+    spec: Containers,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Containers {
+    containers: Vec<Container>,
+    init_containers: Vec<Container>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Container {
+    #[serde(default)]
+    resources: ResourceRequirements,
+}
+
+resource!(PodResources, NamespaceResourceScope, "", "v1", "pods");
+
+impl PodResources {
+    fn requests(&self, resource: &str) -> bool {
+        let mut containers = self.spec.containers.iter().chain(&self.spec.init_containers);
+        containers.any(|Container { resources }| {
+            let mut lists = [&resources.limits, &resources.requests].into_iter().flatten();
+            lists.any(|list| list.contains_key(resource))
+        })
+    }
+}
+
+/// Returns a warning to confirm before installing with a resource that other pods may use. It lists
+/// existing pods whose replacements the API server would reject.
+///
+/// # Errors
+/// Returns an error if the resource is not a valid name.
+pub fn confirmation(resource: &str) -> Result<String, KubeError> {
+    let resource = checked_name(resource)?;
+    Ok(confirmation_text(resource, runtime()?.block_on(users(resource))))
+}
+
+/// Returns the pods that request a resource, except pods of Jobs with a shape.
+async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
+    let client = connect().await?;
+    let jobs = list::<Job>(&client, "").await?.into_iter();
+    let shaped: HashSet<Uid> =
+        jobs.filter(|job| job.shape().is_some()).map(|job| job.uid()).collect();
+    let is_ours = |pod: &PodResources| pod.owner_id().is_some_and(|owner| shaped.contains(owner));
+    let pods = list::<PodResources>(&client, ACTIVE_PODS).await?.into_iter();
+    let others = pods.filter(|pod| pod.requests(resource) && !is_ours(pod));
+    Ok(others.map(|pod| format!("{}/{}", pod.namespace(), pod.name())).collect())
+}
+
+fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
+    let state = match users {
+        Ok(users) if users.is_empty() => "Currently, the cluster has no such pods".to_string(),
+        Ok(users) => {
+            let names: Vec<&str> = users.iter().take(MAX_NAMED).map(String::as_str).collect();
+            let more = if users.len() > MAX_NAMED { ", ..." } else { "" };
+            let names = shown(&names.join(", ")).to_string();
+            format!("Currently, the cluster has {} such pods: {names}{more}", users.len())
+        }
+        Err(why) => format!("The pods that currently request it cannot be listed: {why}"),
+    };
+    format!(
+        "with --resource {resource} the API server rejects every new pod in the cluster that \
+         requests this resource and does not belong to a Job with pavior.dev/shape, including new \
+         pods of Deployments. {state}. If this is intended, add --exclusive"
+    )
+}
+
+/// Returns a YAML comment about the pods that the policies reject.
+pub(super) fn warning(resource: &str) -> String {
+    let limit = resource.replace('.', "\\.");
+    format!(
+        "# With these policies the API server rejects EVERY new pod in the cluster that requests\n\
+         # {resource} and does not belong to a Job with pavior.dev/shape, including new pods of\n\
+         # Deployments. To list the pods that currently request it:\n\
+         #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
+         NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit}'\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn pods_request_a_resource_by_limits_or_requests() {
+        let pod = |list: &str| -> PodResources {
+            let container = json!({ "resources": { list: { "google.com/tpu": "4" } } });
+            let spec = json!({ "initContainers": [container] });
+            serde_json::from_value(json!({ "metadata": {}, "spec": spec })).unwrap()
+        };
+        assert!(pod("limits").requests("google.com/tpu"));
+        assert!(pod("requests").requests("google.com/tpu"));
+        assert!(!pod("limits").requests("google.com"));
+    }
+
+    #[test]
+    fn the_confirmation_names_at_most_ten_pods() {
+        let text = |count: usize| {
+            let users = (0..count).map(|number| format!("team/p{number}")).collect();
+            confirmation_text("google.com/tpu", Ok(users))
+        };
+        assert!(text(0).contains("the cluster has no such pods"));
+        let two = "2 such pods: team/p0, team/p1. If this is intended, add --exclusive";
+        assert!(text(2).contains(two));
+        assert!(text(99).contains("99 such pods: team/p0") && !text(99).contains("p10"));
+    }
+}

@@ -1,0 +1,94 @@
+//! Conditions for queuing a group of Jobs.
+
+use pavior::boxes::volume;
+use pavior::{Freedom, Request};
+
+use super::config::MachineConfig;
+use super::requirements::NodeRequirements;
+use super::waiting::Prospect;
+use crate::objects::{Job, Object as _};
+use crate::world::JobGroup;
+
+/// The maximum number of distinct node requirements in a set.
+const MAX_REQUIREMENTS: usize = 64;
+
+/// The reason for not queuing a Job.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) prospect: Prospect,
+    pub(super) why: String,
+}
+
+impl Refusal {
+    /// Refuses a Job that must change.
+    pub(super) fn invalid(why: impl Into<String>) -> Refusal {
+        Refusal { prospect: Prospect::Invalid, why: why.into() }
+    }
+}
+
+/// Reasons for not queuing a group.
+#[derive(Debug)]
+pub(super) enum Rejection {
+    /// The set may still be incomplete.
+    Incomplete(String),
+    Refused(Refusal),
+}
+
+/// Returns a group's request in nodes.
+///
+/// # Errors
+/// Returns the reason for not queuing it, without user text.
+pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
+    let nodes = config
+        .sides_in_nodes(group.first().shape().unwrap_or_default())
+        .map_err(|why| Rejection::Refused(Refusal::invalid(why)))?;
+    check(group, volume(nodes))?;
+    let request = Request::shape(nodes);
+    Ok(if config.turns() { request } else { request.with_freedom(Freedom::Box) })
+}
+
+/// Checks that a group is complete and has the right number of pods.
+///
+/// # Errors
+/// Returns the reason for not queuing it, without user text.
+fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
+    let invalid = |why: &str| Err(Rejection::Refused(Refusal::invalid(why)));
+    let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
+    if !group.jobs().iter().all(is_indexed) {
+        return invalid("its completionMode is not Indexed");
+    }
+    if group.is_set() && group.first().owner().is_none() {
+        return invalid("pavior.dev/box=set requires a controller, such as a JobSet");
+    }
+    if let Some(why) = group.mismatch(nodes) {
+        return Err(Rejection::Incomplete(why));
+    }
+    if group.is_suspended() {
+        return Err(Rejection::Incomplete("a Job of its set is suspended".to_string()));
+    }
+    if NodeRequirements::distinct(group.jobs()).len() > MAX_REQUIREMENTS {
+        return invalid(&format!(
+            "the Jobs of its set have more than {MAX_REQUIREMENTS} different node requirements"
+        ));
+    }
+    // The number of admitted pods may be too large, because a pod that ended after the quota was
+    // reserved is counted twice.
+    let is_partial = |job: &&Job| {
+        let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);
+        pods.is_some_and(|pods| Some(pods) < job.spec.completions)
+    };
+    if group.jobs().iter().any(is_partial) {
+        let why = "Kueue admits fewer pods than its shape has nodes";
+        return Err(Rejection::Refused(Refusal {
+            prospect: Prospect::Blocked,
+            why: why.to_string(),
+        }));
+    }
+    let is_elastic = |job: &&Job| job.spec.parallelism != job.spec.completions;
+    if group.completions() != nodes || group.jobs().iter().any(is_elastic) {
+        return invalid(&format!(
+            "its shape has {nodes} nodes, so completions and parallelism must be {nodes}"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! Bodies of stored replies. Long bodies are compressed, because they are written to the journal
+//! and, for a day, to every snapshot.
+
+use std::io::{Read, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use flate2::Compression;
+use flate2::read::ZlibDecoder;
+use flate2::write::ZlibEncoder;
+use serde::{Deserialize, Serialize};
+
+/// The size in bytes above which a body is compressed.
+const MAX_PLAIN_BYTES: usize = 2048;
+/// The maximum size of a body in bytes, far more than the reply to a batch needs.
+const MAX_BODY_BYTES: u64 = 64 << 20;
+
+/// A body, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum StoredBody {
+    /// Uncompressed.
+    Text(String),
+    /// Compressed.
+    Packed {
+        /// In zlib format, encoded in base64.
+        zlib: String,
+    },
+}
+
+impl StoredBody {
+    /// Stores a body, compressed if it is long.
+    ///
+    /// # Panics
+    /// Never: writing to memory does not fail.
+    pub fn new(body: &str) -> StoredBody {
+        if body.len() <= MAX_PLAIN_BYTES {
+            return StoredBody::Text(body.to_string());
+        }
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(body.as_bytes()).expect("writing to memory does not fail");
+        let packed = BASE64.encode(encoder.finish().expect("writing to memory does not fail"));
+        if packed.len() < body.len() {
+            StoredBody::Packed { zlib: packed }
+        } else {
+            StoredBody::Text(body.to_string())
+        }
+    }
+
+    /// Returns the stored size in bytes.
+    pub fn stored_bytes(&self) -> usize {
+        match self {
+            StoredBody::Text(text) | StoredBody::Packed { zlib: text } => text.len(),
+        }
+    }
+
+    /// Returns the body.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be decompressed because the record was changed.
+    pub fn read(&self) -> Result<String, String> {
+        let packed = match self {
+            StoredBody::Text(text) => return Ok(text.clone()),
+            StoredBody::Packed { zlib } => zlib,
+        };
+        let bytes = BASE64.decode(packed).map_err(|error| error.to_string())?;
+        let mut body = String::new();
+        let mut reader = ZlibDecoder::new(bytes.as_slice()).take(MAX_BODY_BYTES);
+        reader.read_to_string(&mut body).map_err(|error| error.to_string())?;
+        Ok(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_come_back_byte_for_byte() {
+        let noise: String = (0u32..5000).map(|i| char::from(b'!' + (i * i % 89) as u8)).collect();
+        let answers = "{\"status\":409,\"body\":{\"reason\":\"no-free-submesh\"}},".repeat(4096);
+        for body in ["{}", "\u{e9}\u{1f600}", &noise, &answers] {
+            let stored = StoredBody::new(body);
+            assert_eq!(stored.read().as_deref(), Ok(body));
+            assert!(stored.stored_bytes() <= body.len());
+            let text = serde_json::to_string(&stored).unwrap();
+            assert_eq!(serde_json::from_str::<StoredBody>(&text).unwrap(), stored);
+        }
+        assert!(StoredBody::new(&answers).stored_bytes() < answers.len() / 50);
+        assert!(StoredBody::Packed { zlib: "?".into() }.read().is_err());
+        assert!(StoredBody::Packed { zlib: "AAAA".into() }.read().is_err());
+    }
+}

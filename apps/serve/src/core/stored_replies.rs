@@ -1,0 +1,74 @@
+//! Stored replies for clients that repeat a request, limited by age, number and size ([`Shares`]).
+
+use std::collections::HashMap;
+
+use super::shares::Shares;
+use super::{FormattedReply, ServiceLimits, StoredReply};
+
+/// The lifetime of a stored reply, in milliseconds: one day.
+const LIFETIME_MS: u64 = 24 * 3600 * 1000;
+/// The approximate overhead of a stored reply in bytes: names, numbers and table entries.
+const OVERHEAD_BYTES: usize = 256;
+
+/// Stored replies by tenant and key.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StoredReplies {
+    /// The replies with their times, oldest first. The amounts are their number and size.
+    replies: Shares<String, (u64, StoredReply), 2>,
+    /// The number of each reply, by tenant and key.
+    numbers: HashMap<(String, String), u64>,
+}
+
+impl StoredReplies {
+    /// Returns the command's digest and the reply, if the key is known.
+    pub(crate) fn get(
+        &self,
+        tenant: &str,
+        key: &str,
+    ) -> Option<(u64, Result<FormattedReply, String>)> {
+        let number = self.numbers.get(&(tenant.to_string(), key.to_string()))?;
+        let (_, (_, stored)) = self.replies.get(*number)?;
+        let reply = stored.body.read().map(|body| FormattedReply { status: stored.status, body });
+        Some((stored.digest, reply))
+    }
+
+    /// Stores a reply and removes excess ones.
+    pub(crate) fn add(&mut self, now_ms: u64, reply: &StoredReply, limits: &ServiceLimits) {
+        let name = (reply.tenant.clone(), reply.key.clone());
+        // A command with a known key is not decided again, so each key has one reply.
+        if !self.numbers.contains_key(&name) {
+            let (tenant, amounts) = (reply.tenant.clone(), [1, size(reply)]);
+            self.numbers.insert(name, self.replies.add(tenant, amounts, (now_ms, reply.clone())));
+        }
+        let old = |replies: &Shares<_, (u64, _), 2>| {
+            let (number, _, (at, _)) = replies.first()?;
+            (at.saturating_add(LIFETIME_MS) <= now_ms).then_some(number)
+        };
+        while let Some(number) = old(&self.replies) {
+            let removed = self.replies.remove(number);
+            self.forget(removed);
+        }
+        for (amount, most) in [limits.keys, limits.key_bytes].into_iter().enumerate() {
+            while self.replies.total()[amount] > most {
+                let removed = self.replies.remove_from_largest(amount);
+                self.forget(removed);
+            }
+        }
+    }
+
+    /// Forgets the key of a removed reply.
+    fn forget(&mut self, removed: Option<(String, (u64, StoredReply))>) {
+        let (tenant, (_, reply)) = removed.expect("the removed reply was stored");
+        self.numbers.remove(&(tenant, reply.key));
+    }
+
+    /// Returns all replies with their times, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, StoredReply)> + '_ {
+        self.replies.iter().map(|(_, _, reply)| reply.clone())
+    }
+}
+
+/// Returns the size that counts against the limits, in bytes.
+fn size(reply: &StoredReply) -> usize {
+    reply.body.stored_bytes() + reply.key.len() + reply.tenant.len() + OVERHEAD_BYTES
+}

@@ -1,0 +1,261 @@
+//! The copy of the state and the forecasters that learn from its records.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use pavior::answers::forecasts::{Effort, Forecaster, Kind, QueueForecast, Start};
+use pavior::{JobId, Request, Time};
+
+use super::{MachineForecast, MachineForecasts};
+use crate::core::{
+    EndReason, Event, FoldError, Lease, ServiceLimits, ServiceRecord, ServiceState, UNLIMITED,
+    WaitingRequest, job, micros,
+};
+use crate::storage::{History, StoreError};
+use crate::writer::{Next, RecoveryError, WriterHandle, from_snapshot};
+
+/// The number of requests at the head of each queue that get a forecast.
+const MAX_FORECASTS: usize = 256;
+
+/// A copy of the state and its forecasters.
+pub(super) struct Learner {
+    pub(super) state: ServiceState,
+    /// The forecasters in machine order; `None` for a machine without a queue.
+    pub(super) forecasters: Vec<Option<Forecaster>>,
+    /// The forecasts to update, in machine order.
+    stale: Vec<Stale>,
+}
+
+/// A machine's forecasts that changes may have invalidated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Stale {
+    #[default]
+    Nothing,
+    /// The forecasts for new requests.
+    Requests(BTreeSet<u64>),
+    All,
+}
+
+impl Learner {
+    /// Returns a copy of the state after record `until`, with experience from all retained records.
+    pub(super) fn new(
+        history: &dyn History,
+        until: u64,
+        seed: u64,
+    ) -> Result<Learner, RecoveryError> {
+        let oldest = history.oldest()?;
+        let limits = ServiceLimits::default();
+        let state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
+        let mut learner = Learner { state, forecasters: Vec::new(), stale: Vec::new() };
+        learner.update_machines();
+        let first = learner.state.seq();
+        history.scan(first, &mut |record| {
+            if record.seq > until {
+                return Ok(false);
+            }
+            learner.apply(&record)?;
+            Ok(true)
+        })?;
+        Ok(learner)
+    }
+
+    /// Applies all durable records.
+    pub(super) fn catch_up(
+        &mut self,
+        writer: &WriterHandle,
+        seed: u64,
+    ) -> Result<(), RecoveryError> {
+        loop {
+            match writer.after(self.state.seq()) {
+                Next::Nothing => return Ok(()),
+                Next::Records(group) => {
+                    let last = self.state.seq();
+                    let records = group.iter().map(|recorded| &recorded.record);
+                    for record in records.filter(|record| record.seq > last) {
+                        self.apply(record).map_err(StoreError::from)?;
+                    }
+                }
+                Next::Gone => *self = Learner::new(&**writer.history(), writer.seq(), seed)?,
+            }
+        }
+    }
+
+    /// Learns from a record and applies it to the copy.
+    fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
+        self.observe(record);
+        self.state.apply(record)?;
+        if matches!(record.event, Event::Configured { .. }) {
+            self.update_machines();
+        }
+        Ok(())
+    }
+
+    /// Adds forecasters for new machines and their jobs, and updates the schedulers of known ones.
+    fn update_machines(&mut self) {
+        self.forecasters.resize_with(self.state.boards.len(), || None);
+        self.stale = vec![Stale::All; self.forecasters.len()];
+        for (board, known) in self.state.boards.iter().zip(&mut self.forecasters) {
+            let scheduler = board.spec.scheduler.as_ref().and_then(|name| name.parse().ok());
+            let Some(scheduler) = scheduler else {
+                *known = None;
+                continue;
+            };
+            if let Some(forecaster) = known {
+                forecaster.order_by(scheduler);
+                continue;
+            }
+            let forecaster = known.insert(Forecaster::new(scheduler, Effort::default()));
+            let is_here = |machine: &str| machine == board.spec.name;
+            let leases = self.state.leases.values().filter(|lease| is_here(&lease.machine));
+            leases.for_each(|lease| forecaster.found(JobId(lease.id), kind_of(lease)));
+            let waiting = self.state.waiting.values().filter(|request| is_here(&request.machine));
+            waiting.for_each(|request| {
+                forecaster.found(JobId(request.id), kind_of_waiting(request));
+            });
+        }
+    }
+
+    /// Passes a record to its machine's forecaster. The state must not yet include the record.
+    fn observe(&mut self, record: &ServiceRecord) {
+        let at = micros(record.at_ms);
+        match &record.event {
+            Event::Queued { waiting } => {
+                let kind = kind_of_waiting(waiting);
+                let job = new_job(waiting.id, waiting.request(), at, &kind);
+                self.with_forecaster(&waiting.machine, |forecaster| {
+                    forecaster.submitted(&job, kind);
+                });
+                self.invalidate(&waiting.machine, Some(waiting.id));
+            }
+            Event::Granted { lease } => {
+                let has_waited = self.state.waiting.contains_key(&lease.id);
+                let kind = kind_of(lease);
+                let job = new_job(lease.id, lease.request(), at, &kind);
+                self.with_forecaster(&lease.machine, |forecaster| {
+                    if !has_waited {
+                        forecaster.submitted(&job, kind);
+                    }
+                    forecaster.started(job.id, at);
+                });
+                self.invalidate(&lease.machine, None);
+            }
+            Event::Ended { id, why, .. } => self.observe_end(*id, *why, record.at_ms),
+            Event::Renewed { id, .. } => {
+                if let Some(lease) = self.state.leases.get(*id).cloned() {
+                    self.invalidate(&lease.machine, None);
+                }
+            }
+            Event::Node { machine, .. } => self.invalidate(machine, None),
+            Event::Reserved { reservation } => self.invalidate(&reservation.machine, None),
+            Event::Unreserved { id, .. } => {
+                if let Some(reservation) = self.state.reservations.get(id).cloned() {
+                    self.invalidate(&reservation.machine, None);
+                }
+            }
+            Event::Configured { .. } | Event::Clock { .. } | Event::Kept => {}
+        }
+    }
+
+    fn observe_end(&mut self, id: u64, why: EndReason, at_ms: u64) {
+        if let Some(lease) = self.state.leases.get(id).cloned() {
+            let length = micros(at_ms.saturating_sub(lease.start_ms));
+            self.with_forecaster(&lease.machine, |forecaster| match why {
+                EndReason::Ended | EndReason::Expired => forecaster.ended(JobId(id), length),
+                EndReason::Cancelled => forecaster.withdrawn(JobId(id)),
+            });
+            self.invalidate(&lease.machine, None);
+        } else if let Some(request) = self.state.waiting.get(&id).cloned() {
+            self.with_forecaster(&request.machine, |forecaster| forecaster.withdrawn(JobId(id)));
+            self.invalidate(&request.machine, None);
+        }
+    }
+
+    fn with_forecaster(&mut self, machine: &str, observe: impl FnOnce(&mut Forecaster)) {
+        let index = self.state.board_index(Some(machine));
+        if let Some(Some(forecaster)) = index.and_then(|index| self.forecasters.get_mut(index)) {
+            observe(forecaster);
+        }
+    }
+
+    /// Marks forecasts as stale. A new request does not change other requests' forecasts, which
+    /// already allow for later arrivals. Anything else may change all of them.
+    fn invalidate(&mut self, machine: &str, request: Option<u64>) {
+        let Some(index) = self.state.board_index(Some(machine)) else { return };
+        match (request, &mut self.stale[index]) {
+            (_, Stale::All) => {}
+            (Some(id), Stale::Requests(requests)) => drop(requests.insert(id)),
+            (Some(id), stale @ Stale::Nothing) => *stale = Stale::Requests(BTreeSet::from([id])),
+            (None, stale) => *stale = Stale::All,
+        }
+    }
+
+    /// Returns the current forecasts by machine. A forecast is recomputed only if a record may have
+    /// changed it, or if the request is still waiting after its median start.
+    pub(super) fn forecasts(
+        &mut self,
+        before: &MachineForecasts,
+        now_ms: u64,
+        stop: &Arc<AtomicBool>,
+    ) -> MachineForecasts {
+        let now = micros(now_ms);
+        let mut machines = MachineForecasts::new();
+        for (index, board) in self.state.boards.iter().enumerate() {
+            let Some(forecaster) = &mut self.forecasters[index] else { continue };
+            let name = &board.spec.name;
+            let before = before.get(name);
+            let stale = std::mem::take(&mut self.stale[index]);
+            let is_current = |id: JobId, start: &Start| {
+                !stale.contains(id.0) && start.median.is_none_or(|median| median > now)
+            };
+            let (mut current, mut outdated) = (Vec::new(), Vec::new());
+            for id in board.waiting().take(MAX_FORECASTS).map(JobId) {
+                let start = before.and_then(|before| before.forecast.starts.get(&id));
+                match start.filter(|start| is_current(id, start)) {
+                    Some(start) => current.push((id, *start)),
+                    None => outdated.push(id),
+                }
+            }
+            let made = before.map_or(0, |before| before.made) + outdated.len() as u64;
+            forecaster.stop_by(stop.clone());
+            let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &outdated);
+            let mut forecast = forecast.unwrap_or_else(|error| {
+                tracing::warn!(%error, "no forecasts for {name}");
+                let experience = forecaster.experience();
+                QueueForecast { now, experience, ..QueueForecast::default() }
+            });
+            forecast.starts.extend(current);
+            machines.insert(name.clone(), Arc::new(MachineForecast { forecast, made }));
+        }
+        machines
+    }
+}
+
+impl Stale {
+    fn contains(&self, request: u64) -> bool {
+        match self {
+            Stale::Nothing => false,
+            Stale::Requests(requests) => requests.contains(&request),
+            Stale::All => true,
+        }
+    }
+}
+
+fn new_job(id: u64, request: Request, arrival: Time, kind: &Kind) -> pavior::workload::Job {
+    job(JobId(id), request, arrival, kind.estimate.unwrap_or(UNLIMITED))
+}
+
+fn kind_of(lease: &Lease) -> Kind {
+    kind(&lease.tenant, lease.requested, lease.estimate_ms.or(lease.length_ms()))
+}
+
+fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
+    kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
+}
+
+/// Returns a job's kind. A 64-bit digest identifies the tenant.
+pub(super) fn kind(tenant: &str, nodes: u32, stated_ms: Option<u64>) -> Kind {
+    let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
+    Kind { user: Some(user), nodes, estimate: stated_ms.map(micros) }
+}

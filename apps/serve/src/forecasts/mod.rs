@@ -1,0 +1,175 @@
+//! Forecasts for waiting requests, made by simulating a copy of the state. The copy is folded from
+//! the same records on separate threads, so forecasts cost the writer nothing. At startup, it
+//! learns from all retained records.
+#![allow(clippy::disallowed_methods, reason = "the time spent on forecasts is limited")]
+
+mod learner;
+mod task;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant as Stopwatch};
+
+use parking_lot::Mutex;
+use pavior::answers::forecasts::{Experience, QueueForecast, StartJson};
+use pavior::{Grid, JobId, Refusal, Request, Time};
+
+use self::learner::{Learner, kind};
+use crate::core::{BoardView, Instant, UNLIMITED, job, micros};
+use crate::writer::{RecoveryError, WriterHandle};
+
+pub(crate) use task::update_forecasts;
+
+/// The minimum time between forecast updates after changes. Updates also use at most a tenth of the
+/// time.
+const MIN_INTERVAL: Duration = Duration::from_millis(200);
+/// The minimum time between updates without a change, for requests whose median has passed.
+const IDLE_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Forecasts for all machines, and the accuracy of earlier forecasts.
+#[derive(Default)]
+pub(crate) struct Forecasts {
+    /// True once past records have been read; there are no forecasts before that.
+    is_ready: AtomicBool,
+    learner: Mutex<Option<Learner>>,
+    /// The latest forecasts by machine.
+    machines: Mutex<MachineForecasts>,
+}
+
+type MachineForecasts = HashMap<String, Arc<MachineForecast>>;
+
+/// A machine's latest forecasts.
+struct MachineForecast {
+    forecast: QueueForecast,
+    /// The number of forecasts made for waiting requests, including repeated ones.
+    made: u64,
+}
+
+/// A machine's forecasts, for readers.
+pub(crate) struct Starts {
+    grid: Grid,
+    machine: Option<Arc<MachineForecast>>,
+}
+
+impl Starts {
+    pub(crate) fn of(&self, request: u64) -> Option<StartJson> {
+        self.machine.as_ref()?.forecast.json(JobId(request), &self.grid, rfc3339)
+    }
+}
+
+/// The times of the next update.
+struct NextUpdate {
+    /// The minimum delay.
+    min_delay: Duration,
+    /// The maximum delay if nothing changes.
+    max_delay: Option<Duration>,
+}
+
+/// A request whose start is forecast.
+pub(crate) struct ForecastRequest {
+    /// The index of the machine.
+    pub(crate) board: usize,
+    pub(crate) request: Request,
+    pub(crate) tenant: String,
+    /// The estimate, or else the time to live.
+    pub(crate) stated_ms: Option<u64>,
+}
+
+/// Reasons why no forecast can be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NoForecast {
+    /// Past records are still being read.
+    NotYet,
+    /// The machine has no queue.
+    NoQueue,
+    /// The request can never be granted.
+    Never(Refusal),
+    /// The strategy or the scheduler has failed.
+    Failed(String),
+}
+
+impl Forecasts {
+    pub(crate) fn starts(&self, board: &BoardView) -> Starts {
+        let machine = self.machines.lock().get(&board.spec.name).cloned();
+        Starts { grid: board.grid, machine }
+    }
+
+    /// Returns each machine's experience and the number of forecasts made, including repeated ones.
+    pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
+        let machines = self.machines.lock();
+        let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);
+        machines.iter().map(|(name, machine)| (name.clone(), experience(machine))).collect()
+    }
+
+    /// Reads all new records and updates the affected forecasts.
+    ///
+    /// # Errors
+    /// Returns an error if the records cannot be read.
+    fn update(
+        &self,
+        writer: &WriterHandle,
+        seed: u64,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<NextUpdate, RecoveryError> {
+        let started = Stopwatch::now();
+        let mut shared = self.learner.lock();
+        let mut learner = match shared.take() {
+            Some(learner) => learner,
+            None => Learner::new(&**writer.history(), writer.seq(), seed)?,
+        };
+        learner.catch_up(writer, seed)?;
+        let before = self.machines.lock().clone();
+        let now_ms = writer.clock.now_ms();
+        let machines = learner.forecasts(&before, now_ms, stop);
+        let starts = machines.values().flat_map(|machine| machine.forecast.starts.values());
+        let first = starts.filter_map(|start| start.median).min();
+        let now = Duration::from_millis(now_ms);
+        let until = |median: Time| Duration::from_micros(median.0).saturating_sub(now);
+        *self.machines.lock() = machines;
+        *shared = Some(learner);
+        self.is_ready.store(true, Ordering::Release);
+        Ok(NextUpdate {
+            min_delay: (9 * started.elapsed()).max(MIN_INTERVAL),
+            max_delay: first.map(|median| until(median).max(IDLE_INTERVAL)),
+        })
+    }
+
+    /// Returns when a request that arrives now would start, given all records so far.
+    ///
+    /// # Errors
+    /// Returns an error if the request can never be granted or nothing is known yet
+    /// ([`NoForecast`]).
+    pub(crate) fn forecast_request(
+        &self,
+        asked: &ForecastRequest,
+        writer: &WriterHandle,
+        seed: u64,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<StartJson, NoForecast> {
+        if !self.is_ready.load(Ordering::Acquire) {
+            return Err(NoForecast::NotYet);
+        }
+        let mut shared = self.learner.lock();
+        let mut learner = shared.take().ok_or(NoForecast::NotYet)?;
+        let unreadable = |error: RecoveryError| NoForecast::Failed(error.to_string());
+        learner.catch_up(writer, seed).map_err(unreadable)?;
+        let Learner { state, forecasters, .. } = shared.insert(learner);
+        let ForecastRequest { board, request, .. } = *asked;
+        let machine = state.boards.get_mut(board).ok_or(NoForecast::NotYet)?;
+        let forecaster = forecasters[board].as_mut().ok_or(NoForecast::NoQueue)?;
+        machine.could_ever_fit(&request).map_err(NoForecast::Never)?;
+        let kind = kind(&asked.tenant, request.nodes, asked.stated_ms);
+        let (id, grid) = (JobId(state.next_id), machine.grid);
+        let estimate = kind.estimate.unwrap_or(UNLIMITED);
+        let job = job(id, request, micros(writer.clock.now_ms()), estimate);
+        forecaster.stop_by(stop.clone());
+        let forecast = forecaster.forecast_request(machine.dispatcher(), job, kind);
+        let forecast = forecast.map_err(|error| NoForecast::Failed(error.to_string()))?;
+        forecast.json(id, &grid, rfc3339).ok_or(NoForecast::NotYet)
+    }
+}
+
+fn rfc3339(time: Time) -> String {
+    Instant::from(time).to_string()
+}

@@ -1,0 +1,51 @@
+//! Past states, and the problems of records that cannot be read.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+
+use super::machines::MachineQuery;
+use super::{App, Fault};
+use crate::core::{Caller, ServiceLimits, StateView};
+use crate::storage::StoreError;
+use crate::writer::{Cutoff, RecoveryError, state_at};
+
+/// Returns the current state, or the state after a past record or at a past time.
+pub(super) async fn view_at(
+    app: &Arc<App>,
+    caller: &Caller,
+    query: &MachineQuery,
+) -> Result<Arc<StateView>, Fault> {
+    let now = app.writer.view().await?;
+    let (until, at_ms) = (query.at.unwrap_or(u64::MAX), query.at_ms.unwrap_or(u64::MAX));
+    if until >= now.seq && at_ms >= now.now_ms {
+        return Ok(now);
+    }
+    let (history, seed) = (app.writer.history().clone(), app.seed);
+    let until = until.min(now.seq);
+    let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
+    // Past states are read from the journal; the queue limits the load.
+    let work = move |_: &_| {
+        state_at(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
+    };
+    match app.questions.run(caller, work).await? {
+        Ok(view) => Ok(Arc::new(view)),
+        Err(RecoveryError::Store(StoreError::Compacted(upto))) => Err(compacted(upto)),
+        Err(error) => Err(Fault::internal(&error)),
+    }
+}
+
+/// Returns the problem of removed records.
+pub(super) fn compacted(upto: u64) -> Fault {
+    let detail = format!("records up to {upto} have been removed; start again from GET /v1/state");
+    let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
+    fault.problem.oldest = Some(upto);
+    fault
+}
+
+/// Returns the problem of a record that does not exist yet. The caller saw its number before the
+/// data was restored from an older copy.
+pub(super) fn ahead(record: u64, last: u64) -> Fault {
+    let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
+    Fault::new(StatusCode::GONE, "ahead", detail)
+}

@@ -1,0 +1,94 @@
+//! Replies to commands as statuses and JSON.
+
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+
+use super::problem::{ProblemReply, status_of_reason};
+use crate::core::{FormattedReply, Reply};
+
+/// The answers to a batch.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Answers)]
+pub(crate) struct BatchReply<'a> {
+    answers: Vec<CommandReply<'a>>,
+}
+
+/// The answer to a command in a batch.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Answer)]
+pub(crate) struct CommandReply<'a> {
+    status: u16,
+    #[schema(value_type = Object)]
+    body: ReplyBody<'a>,
+}
+
+/// The body of a reply.
+struct ReplyBody<'a>(&'a Reply);
+
+impl Serialize for ReplyBody<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Reply::Granted(lease) | Reply::Renewed(lease) => lease.serialize(serializer),
+            Reply::Waiting(waiting) => waiting.serialize(serializer),
+            Reply::Ended(ended) => ended.serialize(serializer),
+            Reply::Node(node) => node.serialize(serializer),
+            Reply::Reserved(reservation) | Reply::Unreserved(reservation) => {
+                reservation.serialize(serializer)
+            }
+            Reply::Clock(clock) => clock.serialize(serializer),
+            Reply::Batch(replies) => {
+                let answers = replies.iter().map(CommandReply::of).collect();
+                BatchReply { answers }.serialize(serializer)
+            }
+            Reply::Done => serializer.serialize_map(Some(0))?.end(),
+            Reply::Problem(problem) => ProblemReply::from(problem).serialize(serializer),
+            Reply::Stored(_) => {
+                unreachable!("it is written, and the commands of a batch have no key")
+            }
+        }
+    }
+}
+
+impl CommandReply<'_> {
+    fn of(reply: &Reply) -> CommandReply<'_> {
+        CommandReply { status: status(reply), body: ReplyBody(reply) }
+    }
+}
+
+fn status(reply: &Reply) -> u16 {
+    match reply {
+        Reply::Granted(_) | Reply::Reserved(_) => 201,
+        Reply::Waiting(_) => 202,
+        Reply::Problem(problem) => status_of_reason(problem.reason),
+        Reply::Stored(written) => written.status,
+        _ => 200,
+    }
+}
+
+/// Formats a reply for the client, which is also stored in case the client retries.
+pub fn written(reply: &Reply) -> FormattedReply {
+    match reply {
+        Reply::Stored(written) => written.clone(),
+        reply => FormattedReply { status: status(reply), body: to_json(&ReplyBody(reply)) },
+    }
+}
+
+/// Formats the body of a reply.
+pub(super) fn to_json(body: &impl Serialize) -> String {
+    serde_json::to_string(body).expect("keys in replies are strings")
+}
+
+impl IntoResponse for Reply {
+    fn into_response(self) -> Response {
+        let FormattedReply { status, body } = match self {
+            Reply::Stored(written) => written,
+            reply => written(&reply),
+        };
+        let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let kind = if status >= 400 { "application/problem+json" } else { "application/json" };
+        (code, [(header::CONTENT_TYPE, kind)], body).into_response()
+    }
+}

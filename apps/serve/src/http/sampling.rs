@@ -1,0 +1,238 @@
+//! Samples of utilization and the largest free box over time, as drawn by the page. The number of
+//! intervals is limited, so they become longer as time passes. Each interval has a minimum, a
+//! maximum and a last value, so every value shown has occurred, and no lasting change is lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use pavior::Occupancy;
+use pavior::time::{Range, Stretch, Stretches};
+
+use super::App;
+use super::machines::waiting_for;
+use crate::core::{ServiceLimits, ServiceState, StateView};
+use crate::storage::History;
+use crate::writer::{RecoveryError, from_snapshot};
+
+/// The maximum number of past records between two searches for the largest free box.
+const SEARCH_INTERVAL: u64 = 512;
+/// The time between two samples of the current state.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
+
+/// The values of a machine at one record.
+struct Sample {
+    seq: u64,
+    at_ms: u64,
+    busy: u32,
+    unavailable: u32,
+    /// The volume of the largest free box, if it was searched for.
+    largest_free: Option<u32>,
+    waiting: u32,
+}
+
+/// The values of a machine during an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
+    /// The first sampled record and its time.
+    pub(super) seq: u64,
+    pub(super) at_ms: u64,
+    /// The time of the last sampled record.
+    pub(super) until_ms: u64,
+    pub(super) busy: Range<u32>,
+    pub(super) unavailable: Range<u32>,
+    pub(super) largest_free: Option<Range<u32>>,
+    pub(super) waiting: Range<u32>,
+}
+
+impl From<Sample> for Interval {
+    fn from(sample: Sample) -> Interval {
+        Interval {
+            seq: sample.seq,
+            at_ms: sample.at_ms,
+            until_ms: sample.at_ms,
+            busy: Range::of(sample.busy),
+            unavailable: Range::of(sample.unavailable),
+            largest_free: sample.largest_free.map(Range::of),
+            waiting: Range::of(sample.waiting),
+        }
+    }
+}
+
+impl Stretch for Interval {
+    fn at(&self) -> u64 {
+        self.at_ms
+    }
+
+    fn then(&self, next: &Interval) -> Interval {
+        let largest_free = match (self.largest_free, next.largest_free) {
+            (Some(first), Some(next)) => Some(first.then(next)),
+            (first, next) => first.or(next),
+        };
+        Interval {
+            until_ms: next.until_ms,
+            busy: self.busy.then(next.busy),
+            unavailable: self.unavailable.then(next.unavailable),
+            largest_free,
+            waiting: self.waiting.then(next.waiting),
+            ..*self
+        }
+    }
+}
+
+/// The samples of all machines.
+#[derive(Default)]
+pub(crate) struct Samples(Mutex<Vec<Stretches<Interval>>>);
+
+impl Samples {
+    /// Returns the intervals of a machine, oldest first.
+    pub(super) fn intervals(&self, index: usize) -> Vec<Interval> {
+        self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
+    }
+
+    /// Returns the first record of the last interval that begins by the given time, or 0.
+    pub(super) fn before(&self, at_ms: u64) -> u64 {
+        let machines = self.0.lock();
+        let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
+        let after = intervals.partition_point(|interval| interval.at_ms <= at_ms);
+        after.checked_sub(1).map_or(0, |index| intervals[index].seq)
+    }
+
+    /// Returns the length of the longest intervals, in milliseconds.
+    fn gap_ms(&self) -> u64 {
+        let machines = self.0.lock();
+        machines.iter().map(Stretches::gap).max().unwrap_or(1)
+    }
+
+    /// Adds a sample of each machine.
+    fn add(&self, samples: impl Iterator<Item = Sample>) {
+        let mut machines = self.0.lock();
+        for (index, sample) in samples.enumerate() {
+            if machines.len() <= index {
+                machines.push(Stretches::default());
+            }
+            machines[index].add(sample.into());
+        }
+    }
+
+    fn add_view(&self, view: &StateView) {
+        self.add(view.boards.iter().map(|board| Sample {
+            seq: view.seq,
+            at_ms: view.now_ms,
+            busy: board.busy,
+            unavailable: board.unavailable,
+            largest_free: Some(largest_free(&board.free)),
+            waiting: waiting_for(view, board).count() as u32,
+        }));
+    }
+
+    /// Adds a sample of each machine, with or without a search for the largest free box.
+    fn add_state(&self, state: &ServiceState, search: bool) {
+        self.add(state.boards.iter().map(|board| Sample {
+            seq: state.seq,
+            at_ms: state.now_ms,
+            busy: board.machine().busy_nodes(),
+            unavailable: board.machine().failed_nodes(),
+            largest_free: search.then(|| largest_free(board.machine().free())),
+            waiting: board.waiting().len() as u32,
+        }));
+    }
+}
+
+fn largest_free(free: &Occupancy) -> u32 {
+    free.largest_free().map_or(0, |cuboid| cuboid.volume())
+}
+
+/// Samples the history once, then the state at intervals, until the service stops.
+pub(crate) async fn sample(app: Arc<App>) {
+    let mut stopping = app.stopping.clone();
+    let (shared, seed, until) = (app.clone(), app.seed, app.writer.seq());
+    let past = tokio::task::spawn_blocking(move || {
+        sample_history(&shared.samples, &**shared.writer.history(), until, seed)
+    });
+    if let Ok(Err(error)) = past.await {
+        tracing::warn!(%error, "cannot read past utilization");
+    }
+    let mut last = 0;
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(SAMPLE_INTERVAL) => {}
+            _ = stopping.wait_for(|stopping| *stopping) => return,
+        }
+        if app.writer.seq() == last {
+            continue;
+        }
+        let Ok(view) = app.writer.view().await else { continue };
+        last = view.seq;
+        let shared = app.clone();
+        let _ = tokio::task::spawn_blocking(move || shared.samples.add_view(&view)).await;
+    }
+}
+
+/// Samples the states after all retained records.
+fn sample_history(
+    samples: &Samples,
+    history: &dyn History,
+    until: u64,
+    seed: u64,
+) -> Result<(), RecoveryError> {
+    let oldest = history.oldest()?;
+    let limits = ServiceLimits::default();
+    let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
+    // The state at the end of an interval lasts, so its largest free box is searched for.
+    let mut searched = false;
+    history.scan(state.seq(), &mut |record| {
+        if record.seq > until {
+            return Ok(false);
+        }
+        let gap_ms = samples.gap_ms();
+        let lasts = record.at_ms / gap_ms > state.now_ms / gap_ms;
+        if lasts && !searched && state.seq() > 0 {
+            samples.add_state(&state, true);
+        }
+        state.apply(&record)?;
+        searched = record.seq % SEARCH_INTERVAL == 0 || record.seq < SEARCH_INTERVAL;
+        samples.add_state(&state, searched);
+        Ok(true)
+    })?;
+    if !searched && state.seq() > 0 {
+        samples.add_state(&state, true);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_ms: u64, busy: u32, largest_free: Option<u32>) -> Sample {
+        Sample { seq: at_ms + 1, at_ms, busy, unavailable: 0, largest_free, waiting: 2 * busy }
+    }
+
+    #[test]
+    fn an_interval_covers_all_its_records_and_searches() {
+        let samples = [
+            sample(10, 7, None),
+            sample(11, 3, Some(40)),
+            sample(12, 5, Some(60)),
+            sample(13, 6, None),
+        ];
+        let intervals = samples.into_iter().map(Interval::from);
+        let joined = intervals.reduce(|joined, next| joined.then(&next)).unwrap();
+        assert_eq!((joined.seq, joined.at_ms, joined.until_ms), (11, 10, 13));
+        assert_eq!(joined.busy, Range { least: 3, most: 7, last: 6 });
+        assert_eq!(joined.waiting, Range { least: 6, most: 14, last: 12 });
+        assert_eq!(joined.unavailable, Range::of(0));
+        assert_eq!(joined.largest_free, Some(Range { least: 40, most: 60, last: 60 }));
+    }
+
+    #[test]
+    fn a_machine_can_be_added_later() {
+        let samples = Samples::default();
+        samples.add([sample(10, 1, None)].into_iter());
+        samples.add([sample(20, 2, None), sample(20, 3, None)].into_iter());
+        let count = |index: usize| samples.intervals(index).len();
+        assert_eq!((count(0), count(1), samples.gap_ms()), (2, 1, 1));
+        assert_eq!((samples.before(9), samples.before(10), samples.before(25)), (0, 11, 21));
+    }
+}

@@ -1,0 +1,155 @@
+//! The message in a line.
+
+use pavior::answers::SearchLimits;
+use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
+use serde_json::{Map, Value};
+
+use crate::core::{Ask, JobName};
+
+/// The keys of all operations. A key that almost matches one of them is an error.
+const KEYS: [&str; 10] =
+    ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
+/// The maximum number of jobs to move, unless the message has `max_jobs`.
+const DEFAULT_MAX_JOBS: u64 = 3;
+
+/// A JSON object whose members are read by the operations.
+pub(super) struct Message(Map<String, Value>);
+
+impl Message {
+    pub(super) fn parse(line: &[u8]) -> Result<Message, String> {
+        let value: Value = json::read(line).map_err(|error| {
+            let (reason, column) = (json::reason(&error), error.column());
+            // The text is valid JSON, but ambiguous.
+            let what = if error.is_data() { "" } else { "not a JSON object: " };
+            format!("{what}{reason} (column {column})")
+        })?;
+        let Value::Object(members) = value else {
+            return Err("not a JSON object".to_string());
+        };
+        reject_misspelled_keys(&members)?;
+        Ok(Message(members))
+    }
+
+    pub(super) fn op(&self) -> Option<&str> {
+        self.0.get("op").and_then(Value::as_str)
+    }
+
+    pub(super) fn job(&self) -> Result<JobName, String> {
+        let name = self.0.get("job").ok_or("missing \"job\"")?;
+        JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
+    }
+
+    /// Reads the requested shape, or the number of nodes, which the shape rule converts to a shape.
+    pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, String> {
+        let sides = |shape: &Value| {
+            let sides: Option<Vec<u64>> =
+                shape.as_array().and_then(|sides| sides.iter().map(positive).collect());
+            sides.ok_or("\"shape\" must be a list of positive integers")
+        };
+        let nodes = |nodes| positive(nodes).ok_or("\"nodes\" must be a positive integer");
+        let shape = self.0.get("shape").map(sides).transpose()?;
+        let nodes = self.0.get("nodes").map(nodes).transpose()?;
+        Ask::read(shape.as_deref(), nodes, grid).map_err(|fault| fault.to_string())
+    }
+
+    pub(super) fn freedom(&self) -> Result<Option<Freedom>, String> {
+        let Some(word) = self.0.get("freedom").filter(|word| !word.is_null()) else {
+            return Ok(None);
+        };
+        let word = word.as_str().ok_or("\"freedom\" must be a string")?;
+        word.parse().map(Some).map_err(|error: UnknownFreedom| error.to_string())
+    }
+
+    pub(super) fn flag(&self, key: &str, default: bool) -> Result<bool, String> {
+        self.0.get(key).map_or(Ok(default), |value| {
+            value.as_bool().ok_or_else(|| format!("\"{key}\" must be true or false"))
+        })
+    }
+
+    /// Reads the limits of a search for moves.
+    pub(super) fn limits(&self) -> Result<SearchLimits, String> {
+        let max_jobs = match self.0.get("max_jobs") {
+            None => DEFAULT_MAX_JOBS,
+            Some(jobs) => jobs.as_u64().ok_or("\"max_jobs\" must be a non-negative integer")?,
+        };
+        let turn = self.flag("turn", true)?;
+        let max_jobs = usize::try_from(max_jobs).unwrap_or(usize::MAX);
+        Ok(SearchLimits { turn, ..SearchLimits::jobs(max_jobs) })
+    }
+
+    pub(super) fn node(&self, grid: &Grid) -> Result<Coordinates, String> {
+        node(self.0.get("node"), grid)
+    }
+
+    pub(super) fn nodes(&self, grid: &Grid) -> Result<Vec<Coordinates>, String> {
+        let list = self.0.get("nodes").and_then(Value::as_array);
+        let list = list.ok_or("\"nodes\" must be a list of nodes")?;
+        list.iter().map(|value| node(Some(value), grid)).collect()
+    }
+
+    pub(super) fn parts(&self, grid: &Grid) -> Result<Vec<Cuboid>, String> {
+        let list = self.0.get("parts").and_then(Value::as_array).filter(|list| !list.is_empty());
+        let list = list.ok_or("\"parts\" must be a list of at least one box")?;
+        list.iter().map(|value| cuboid(value, grid)).collect()
+    }
+}
+
+/// Rejects keys that look like typos of known ones, because `dryrun` would allocate nodes. Other
+/// unknown keys are ignored.
+fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
+    let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
+    let mut typos = unknown.filter_map(|key| {
+        let plain = key.to_lowercase().replace(['_', '-', ' '], "");
+        let known = KEYS.iter().find(|known| {
+            // Short keys resemble too many other words.
+            let max_distance = usize::from(known.len() > 4);
+            strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= max_distance
+        })?;
+        Some(format!("unknown key \"{}\"; did you mean \"{known}\"?", key.escape_default()))
+    });
+    typos.next().map_or(Ok(()), Err)
+}
+
+/// Returns a positive integer, or `u64::MAX` if it does not fit.
+fn positive(value: &Value) -> Option<u64> {
+    let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
+    value.as_u64().or_else(beyond).filter(|&number| number > 0)
+}
+
+fn node(value: Option<&Value>, grid: &Grid) -> Result<Coordinates, String> {
+    let axes = grid.axes();
+    let coordinates: Option<Vec<u64>> = value
+        .and_then(Value::as_array)
+        .filter(|node| node.len() == axes)
+        .and_then(|node| node.iter().map(Value::as_u64).collect());
+    let coordinates =
+        coordinates.ok_or_else(|| format!("\"node\" must have {axes} coordinates"))?;
+    let mut point = [0u16; 3];
+    for (axis, &coordinate) in coordinates.iter().enumerate() {
+        if coordinate >= u64::from(grid.side(axis)) {
+            return Err(format!("node {coordinates:?} is outside {grid}"));
+        }
+        point[axis] = coordinate as u16;
+    }
+    Ok(point)
+}
+
+fn cuboid(value: &Value, grid: &Grid) -> Result<Cuboid, String> {
+    let axes = grid.axes();
+    let read = |key: &str, least: u16| {
+        let numbers = value.get(key).and_then(Value::as_array);
+        let numbers = numbers.filter(|numbers| numbers.len() == axes)?;
+        let mut read = [least; 3];
+        for (slot, number) in read.iter_mut().zip(numbers) {
+            *slot = u16::try_from(number.as_u64()?).ok().filter(|&number| number >= least)?;
+        }
+        Some(read)
+    };
+    let invalid =
+        || format!("a part must be {{\"base\":[..],\"sides\":[..]}} with {axes} integers each");
+    let is_known = |key: &String| ["base", "sides"].contains(&key.as_str());
+    if !value.as_object().is_some_and(|part| part.keys().all(is_known)) {
+        return Err(invalid());
+    }
+    Ok(Cuboid::new(read("base", 0).ok_or_else(invalid)?, read("sides", 1).ok_or_else(invalid)?))
+}

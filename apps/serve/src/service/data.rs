@@ -1,0 +1,189 @@
+//! The data of a service: its store and the state recovered from it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{ServiceError, ServiceOptions, io_error};
+use crate::clock::ServiceClock;
+use crate::core::{Event, MachineSpec, ServiceLimits, ServiceRecord, ServiceState};
+use crate::storage::disk::DiskFolder;
+use crate::storage::journal::JournalStore;
+use crate::storage::layout::Layout;
+#[cfg(feature = "postgres")]
+use crate::storage::postgres::{ClaimTimeouts, PostgresStore, password};
+use crate::storage::{RecordStore, StoreError};
+use crate::writer::{RecoveryError, Unavailable, recover};
+
+/// A standby takes over after 3 s without a heartbeat. The leader sends none while a decision takes
+/// longer than a minute.
+#[cfg(feature = "postgres")]
+const CLAIM_TIMEOUTS: ClaimTimeouts =
+    ClaimTimeouts { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
+
+/// An open store and its state.
+pub(super) struct Data {
+    pub(super) state: ServiceState,
+    pub(super) store: Box<dyn RecordStore>,
+    /// The reason if this server is not the leader.
+    pub(super) unavailable: Option<Unavailable>,
+}
+
+/// The kind of store, as given by `--store`.
+enum StoreChoice<'a> {
+    Embedded,
+    /// The address of a database.
+    Postgres(&'a str),
+}
+
+impl StoreChoice<'_> {
+    fn of(options: &ServiceOptions) -> Result<StoreChoice<'_>, ServiceError> {
+        match options.store.as_deref() {
+            None | Some("embedded") => Ok(StoreChoice::Embedded),
+            Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+                Ok(StoreChoice::Postgres(url))
+            }
+            // The value may be a mistyped address with a password, so only its beginning is shown.
+            Some(other) => {
+                let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
+                let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
+                Err(ServiceError::Usage(format!("--store {start}...: {form}")))
+            }
+        }
+    }
+}
+
+impl Data {
+    /// Opens the store and recovers the state from its records.
+    pub(super) fn open(
+        options: &ServiceOptions,
+        limits: &ServiceLimits,
+    ) -> Result<Data, ServiceError> {
+        let (mut store, mut unavailable) = open_store(options)?;
+        let history = store.history();
+        loop {
+            let state = recover(&*history, u64::MAX, limits, options.seed)?;
+            if unavailable.is_none() || !state.machines().is_empty() {
+                return Ok(Data { state, store, unavailable });
+            }
+            // The leader has not recorded its machines yet, or has stopped.
+            std::thread::sleep(Duration::from_millis(100));
+            if store.retry().is_ok() {
+                unavailable = None;
+            }
+        }
+    }
+
+    /// Updates the strategies and schedulers of the machines; changes are recorded.
+    pub(super) fn configure(mut self, options: &ServiceOptions) -> Result<Data, ServiceError> {
+        let known = self.state.machines();
+        let wanted = wanted_machines(options, &known)?;
+        if wanted == known {
+            return Ok(self);
+        }
+        // An impossible change must fail before it is recorded.
+        self.state.configure(&wanted).map_err(RecoveryError::State)?;
+        let event = Event::Configured { machines: wanted };
+        let wall_ms = ServiceClock::new().now_ms();
+        // A doubted clock is not used here either.
+        let at_ms = match self.state.seq() {
+            0 => wall_ms,
+            _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),
+        };
+        let record = ServiceRecord { seq: self.state.seq() + 1, at_ms, event, kept: None };
+        self.store.append(std::slice::from_ref(&record))?;
+        self.state.apply(&record).map_err(StoreError::Fold)?;
+        Ok(self)
+    }
+}
+
+/// Returns the machines to serve, given those in the data.
+fn wanted_machines(
+    options: &ServiceOptions,
+    known: &[MachineSpec],
+) -> Result<Vec<MachineSpec>, ServiceError> {
+    let mut wanted = options.machines.clone();
+    if wanted.is_empty() {
+        wanted = known.to_vec();
+        for spec in &mut wanted {
+            spec.strategy = options.strategy.clone().unwrap_or(spec.strategy.clone());
+            spec.scheduler = options.scheduler.clone().or(spec.scheduler.take());
+        }
+    }
+    if wanted.is_empty() {
+        let text = "there is no machine: give at least one with --machine".to_string();
+        return Err(ServiceError::Usage(text));
+    }
+    let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
+    if let Some(missing) = missing {
+        let text = format!(
+            "machine {} ({}) is in the data, but not among the given machines",
+            missing.name, missing.machine
+        );
+        return Err(ServiceError::Usage(text));
+    }
+    Ok(wanted)
+}
+
+/// A store, and the reason if this server is not the leader.
+type OpenStore = (Box<dyn RecordStore>, Option<Unavailable>);
+
+fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
+    let choice = StoreChoice::of(options)?;
+    let failed = |error| io_error(&format!("--data {}", options.data.display()), error);
+    let layout = Layout::new(&options.data).map_err(failed)?;
+    let folder = layout.open().map_err(failed)?;
+    if let StoreChoice::Postgres(url) = choice {
+        return open_database(url, options.store_password.as_deref(), folder);
+    }
+    let (store, opened) = JournalStore::open(Arc::new(folder))?;
+    if let Some(kept) = opened.kept {
+        let bytes = opened.cut;
+        tracing::warn!(bytes, kept, "cut off the end of the journal, which was never acknowledged");
+    }
+    layout.note().map_err(failed)?;
+    Ok((Box::new(store), None))
+}
+
+/// Opens a PostgreSQL store, which several servers may share.
+#[cfg(feature = "postgres")]
+fn open_database(
+    url: &str,
+    password: Option<&Path>,
+    folder: DiskFolder,
+) -> Result<OpenStore, ServiceError> {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let holder = format!("process {} on {}", std::process::id(), host.trim());
+    let mut store = PostgresStore::open(connection(url, password)?, &holder, CLAIM_TIMEOUTS)?;
+    store.keep_locked(folder);
+    let standby = || Unavailable::Standby("another server".to_string());
+    let unavailable = (!store.leads()).then(standby);
+    Ok((Box::new(store), unavailable))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<OpenStore, ServiceError> {
+    let text = "--store: this program was built without PostgreSQL; build it with the feature \
+                `postgres`";
+    Err(ServiceError::Usage(text.to_string()))
+}
+
+/// Parses a database address and sets the password. Errors do not repeat the address, because it
+/// may include a password.
+#[cfg(feature = "postgres")]
+fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
+    let invalid = |_| {
+        let form = "postgres://USER@HOST:PORT/DATABASE";
+        ServiceError::Usage(format!("--store: invalid address: it must be {form}"))
+    };
+    let mut config: postgres::Config = url.parse().map_err(invalid)?;
+    if config.get_password().is_some() {
+        tracing::warn!(
+            "other users of this machine can see the password in --store: use \
+             --store-password-file, PGPASSWORD or PGPASSFILE"
+        );
+    }
+    password::set_password(&mut config, file, |name| std::env::var(name).ok())
+        .map_err(|error| ServiceError::Usage(format!("--store password: {error}")))?;
+    Ok(config)
+}

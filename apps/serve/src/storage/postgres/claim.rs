@@ -1,0 +1,177 @@
+//! A server's claim to write, renewed and checked on a separate thread. A decision may take longer
+//! than other servers wait for a heartbeat, so this thread sends the heartbeats on its own
+//! connection. It stops when a decision has taken longer than [`ClaimTimeouts::hang`]; another
+//! server then takes over.
+#![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{BoxFuture, FutureExt};
+use parking_lot::Mutex;
+use postgres::{Client, Config};
+use tokio::sync::oneshot;
+
+use super::{ANOTHER_EPOCH, HEARTBEAT, connect, describe};
+use crate::storage::{Claim, StoreError};
+
+/// The interval between heartbeats.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Checks the claim without renewing it.
+const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
+
+/// Timeouts for silent servers and long decisions.
+#[derive(Clone, Copy, Debug)]
+pub struct ClaimTimeouts {
+    /// The time without a heartbeat after which another server takes over.
+    pub silence: Duration,
+    /// The duration of a decision after which the writer is considered hung.
+    pub hang: Duration,
+}
+
+/// The state of a claim, shared by the writer and the thread.
+#[derive(Default)]
+struct ClaimState {
+    /// The epoch that this server uses for writing.
+    epoch: Option<i64>,
+    /// The reason why the last epoch was lost, if the thread has noticed that.
+    lost: Option<String>,
+    /// The start of the writer's current decision.
+    decision_start: Option<Instant>,
+    /// True once the store is closed.
+    is_closed: bool,
+}
+
+/// The sender of the reply to a reader's check.
+type ClaimCheck = oneshot::Sender<Result<(), String>>;
+
+/// A server's claim.
+pub(super) struct ServerClaim {
+    state: Mutex<ClaimState>,
+    checks: Sender<ClaimCheck>,
+}
+
+impl ServerClaim {
+    /// Starts the thread, which runs until [`ServerClaim::close`].
+    pub(super) fn start(
+        config: Config,
+        timeouts: ClaimTimeouts,
+    ) -> Result<Arc<ServerClaim>, StoreError> {
+        let (checks, inbox) = channel();
+        let claim = Arc::new(ServerClaim { state: Mutex::default(), checks });
+        let weak = Arc::downgrade(&claim);
+        let thread = std::thread::Builder::new().name("claim".into());
+        let run = move || {
+            let mut renewal = Renewal { config, hang: timeouts.hang, client: None };
+            let mut at = Instant::now();
+            while let Some(checks) = next(&inbox, at) {
+                let open = weak.upgrade().filter(|claim| !claim.state.lock().is_closed);
+                let Some(claim) = open else { return };
+                let is_due = Instant::now() >= at;
+                renewal.answer(&claim, checks, is_due);
+                if is_due {
+                    at = Instant::now() + HEARTBEAT_INTERVAL;
+                }
+            }
+        };
+        thread.spawn(run).map_err(|error| StoreError::Failed(error.to_string()))?;
+        Ok(claim)
+    }
+
+    /// Sets the epoch that this server uses for writing from now on.
+    pub(super) fn set_epoch(&self, epoch: Option<i64>) {
+        let mut state = self.state.lock();
+        (state.epoch, state.lost) = (epoch, None);
+    }
+
+    /// Returns the reason why this server may no longer write, if the thread has noticed that.
+    pub(super) fn lost(&self) -> Option<String> {
+        self.state.lock().lost.clone()
+    }
+
+    /// Records that the writer begins or has finished a decision.
+    pub(super) fn note_decision(&self, begins: bool) {
+        self.state.lock().decision_start = begins.then(Instant::now);
+    }
+
+    /// Stops sending heartbeats.
+    pub(super) fn close(&self) {
+        self.state.lock().is_closed = true;
+    }
+}
+
+impl Claim for ServerClaim {
+    fn check(&self) -> BoxFuture<'static, Result<(), String>> {
+        let (sender, reply) = oneshot::channel();
+        // A thread that has ended drops the sender.
+        let _ = self.checks.send(sender);
+        let stopped = || Err("this server has stopped".to_string());
+        async move { reply.await.unwrap_or_else(|_| stopped()) }.boxed()
+    }
+}
+
+/// Waits for checks until the given time; returns `None` once no one can send any more.
+fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
+    match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
+        Ok(first) => Some(std::iter::once(first).chain(inbox.try_iter()).collect()),
+        Err(RecvTimeoutError::Timeout) => Some(Vec::new()),
+        Err(RecvTimeoutError::Disconnected) => None,
+    }
+}
+
+/// The thread's own state.
+struct Renewal {
+    config: Config,
+    hang: Duration,
+    client: Option<Client>,
+}
+
+impl Renewal {
+    /// Renews the claim if due, and tells the readers whether it still holds.
+    fn answer(&mut self, claim: &ServerClaim, checks: Vec<ClaimCheck>, is_due: bool) {
+        let (epoch, decision_start) = {
+            let state = claim.state.lock();
+            (state.epoch, state.decision_start)
+        };
+        let hangs = decision_start.is_some_and(|start| start.elapsed() > self.hang);
+        let statement = match (is_due && !hangs, checks.is_empty()) {
+            (true, _) => HEARTBEAT,
+            (false, false) => CHECK,
+            (false, true) => return,
+        };
+        let result = match epoch {
+            None => Err("this server is a standby".to_string()),
+            // A lost connection does not end the claim, so it is tried once more.
+            Some(epoch) => match self.execute(statement, epoch) {
+                Err(_) => self.execute(statement, epoch),
+                done => done,
+            }
+            .map_err(|error| error.to_string())
+            .and_then(|rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) }),
+        };
+        if let Err(reason) = &result {
+            let mut state = claim.state.lock();
+            // The writer may have taken over again in the meantime.
+            if state.epoch.is_some() && state.epoch == epoch {
+                (state.epoch, state.lost) = (None, Some(reason.clone()));
+            }
+        }
+        for check in checks {
+            let _ = check.send(result.clone());
+        }
+    }
+
+    fn execute(&mut self, statement: &str, epoch: i64) -> Result<u64, StoreError> {
+        let client = match self.client.take() {
+            Some(client) => client,
+            None => connect(&self.config)?,
+        };
+        let client = self.client.insert(client);
+        client.execute(statement, &[&epoch]).map_err(|error| {
+            self.client = None;
+            StoreError::Failed(describe(&error))
+        })
+    }
+}

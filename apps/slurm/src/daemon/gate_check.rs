@@ -1,0 +1,27 @@
+//! Regular checks of the gate, because administrators can change its file.
+
+use serde_json::json;
+
+use super::Daemon;
+use super::problems::{LogLine, Problem};
+use crate::gate::loaded::loaded_gate;
+
+/// The time between gate checks, in seconds.
+const GATE_CHECK_S: u64 = 3600;
+/// The time between gate checks while the gate has a fault, in seconds.
+const GATE_RECHECK_S: u64 = 60;
+
+impl Daemon {
+    /// Reports a problem unless slurmctld has loaded the gate of this program and configuration.
+    pub(super) fn check_gate(&mut self, time: u64) {
+        let fault = match loaded_gate(&self.config) {
+            Ok(gate) => gate.fault(&self.config),
+            Err(error) => Some(error.to_string()),
+        };
+        self.metrics.set_gate(fault.is_none());
+        self.gate_check_at = time + if fault.is_none() { GATE_CHECK_S } else { GATE_RECHECK_S };
+        let line = fault
+            .map(|error| LogLine::new("warn", "the gate has a fault", json!({ "error": error })));
+        self.problems.log(Problem::Gate, line);
+    }
+}

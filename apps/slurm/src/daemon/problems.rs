@@ -1,0 +1,129 @@
+//! Log lines about persistent problems: when a problem begins, every minute while it lasts, and
+//! when it ends.
+
+use std::collections::BTreeMap;
+
+use pavior::json::log;
+use serde_json::{Value, json};
+
+use crate::calls::now;
+use crate::ledger::Ledger;
+
+/// The time between log lines about a persistent problem, in seconds.
+const LOG_INTERVAL_S: u64 = 60;
+
+/// The maximum number of malformed records that a line lists.
+const MAX_LISTED: usize = 8;
+
+/// A kind of persistent problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Problem {
+    /// Cycles are skipped, usually because Slurm does not answer.
+    Skipped,
+    /// Some records are malformed.
+    Unreadable,
+    /// Two jobs hold the same node.
+    Overlap,
+    /// Some jobs have no box and will not get one.
+    Boxless,
+    /// The lock cannot be checked or taken.
+    Lock,
+    /// slurmctld has not loaded the gate, or this cannot be determined.
+    Gate,
+}
+
+impl Problem {
+    /// Returns the event that reports the end of the problem.
+    fn end(self) -> Option<&'static str> {
+        match self {
+            Problem::Skipped => Some("slurm answers again"),
+            Problem::Unreadable => Some("no more malformed records"),
+            Problem::Lock => Some("acquired the lock; now active"),
+            Problem::Gate => Some("the gate has no fault"),
+            Problem::Overlap | Problem::Boxless => None,
+        }
+    }
+}
+
+/// A line for the log.
+pub(super) struct LogLine {
+    level: &'static str,
+    event: &'static str,
+    details: Value,
+}
+
+impl LogLine {
+    pub(super) fn new(level: &'static str, event: &'static str, details: Value) -> LogLine {
+        LogLine { level, event, details }
+    }
+}
+
+/// The time of the last log line about each persistent problem.
+#[derive(Default)]
+pub(super) struct Problems(BTreeMap<Problem, u64>);
+
+impl Problems {
+    /// Logs a problem, or the end of the problem if `line` is `None`.
+    pub(super) fn log(&mut self, problem: Problem, line: Option<LogLine>) {
+        if self.is_due(problem, line.is_some(), now()) {
+            let end = problem.end().map(|event| LogLine::new("info", event, json!({})));
+            if let Some(LogLine { level, event, details }) = line.or(end) {
+                log(now(), level, event, details);
+            }
+        }
+    }
+
+    /// Returns true if a problem has begun or ended, or has not been logged for a minute.
+    fn is_due(&mut self, problem: Problem, is_present: bool, now: u64) -> bool {
+        if !is_present {
+            return self.0.remove(&problem).is_some();
+        }
+        let last = self.0.get(&problem).copied();
+        // If the clock was set back, the line must still be logged.
+        let is_due = last.is_none_or(|last| !(last..last + LOG_INTERVAL_S).contains(&now));
+        if is_due {
+            self.0.insert(problem, now);
+        }
+        is_due
+    }
+
+    /// Logs malformed records.
+    pub(super) fn log_unreadable(&mut self, ledger: &Ledger) {
+        let count = ledger.unreadable.len();
+        let line = (count > 0).then(|| {
+            LogLine::new(
+                "warn",
+                "malformed records",
+                json!({ "count": count, "first": faults(ledger) }),
+            )
+        });
+        self.log(Problem::Unreadable, line);
+    }
+}
+
+/// Describes malformed records by job and fault, without any of their text.
+fn faults(ledger: &Ledger) -> Vec<String> {
+    let first = ledger.unreadable.iter().take(MAX_LISTED).map(|record| match record.job {
+        Some(job) => format!("job {job}: {}", record.fault),
+        None => record.fault.to_string(),
+    });
+    first.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trouble_is_said_again_every_minute_until_it_ends() {
+        let mut problems = Problems::default();
+        let mut at = |problem, is_present, now| problems.is_due(problem, is_present, now);
+        let logged: Vec<u64> = (0..180).filter(|&now| at(Problem::Unreadable, true, now)).collect();
+        assert_eq!(logged, [0, 60, 120]);
+        // Another kind of problem is logged separately.
+        assert!(at(Problem::Skipped, true, 130) && at(Problem::Skipped, false, 131));
+        assert!(!at(Problem::Skipped, false, 132));
+        // The clock has been set back.
+        assert!(at(Problem::Unreadable, true, 7));
+    }
+}

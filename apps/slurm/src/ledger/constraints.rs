@@ -1,0 +1,104 @@
+//! Constraints on node features, such as `fast&(rack1|rack2)`.
+
+/// The maximum length of a constraint, in bytes.
+const MAX_TEXT: usize = 4096;
+/// The maximum nesting depth of parentheses.
+const MAX_DEPTH: usize = 16;
+
+/// A constraint made of features, `&`, `|` and parentheses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Features {
+    One(String),
+    /// The first operand, and the others with the operators before them.
+    Joined(Box<Features>, Vec<(Connective, Features)>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Connective {
+    And,
+    Or,
+}
+
+impl Features {
+    /// Parses a constraint. Returns `None` for other syntax that Slurm accepts: counts, brackets,
+    /// braces, `!`.
+    pub(crate) fn parse(text: &str) -> Option<Features> {
+        if text.len() > MAX_TEXT {
+            return None;
+        }
+        let (features, rest) = Features::parse_terms(text, 0)?;
+        rest.is_empty().then_some(features)
+    }
+
+    fn parse_terms(text: &str, depth: usize) -> Option<(Features, &str)> {
+        let (first, mut rest) = Features::parse_operand(text, depth)?;
+        let mut others = Vec::new();
+        loop {
+            let operator = match rest.as_bytes().first() {
+                Some(b'&') => Connective::And,
+                Some(b'|') => Connective::Or,
+                _ => break,
+            };
+            let (next, behind) = Features::parse_operand(&rest[1..], depth)?;
+            others.push((operator, next));
+            rest = behind;
+        }
+        let whole =
+            if others.is_empty() { first } else { Features::Joined(Box::new(first), others) };
+        Some((whole, rest))
+    }
+
+    fn parse_operand(text: &str, depth: usize) -> Option<(Features, &str)> {
+        if let Some(inside) = text.strip_prefix('(') {
+            let (features, rest) = if depth < MAX_DEPTH {
+                Features::parse_terms(inside, depth + 1)?
+            } else {
+                return None;
+            };
+            return Some((features, rest.strip_prefix(')')?));
+        }
+        let end = text.find(|c: char| !is_feature_char(c)).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
+    }
+
+    /// Returns true if a node with these features satisfies the constraint whichever of `&` and `|`
+    /// binds more tightly, because this differs between Slurm releases.
+    pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
+        match self {
+            Features::One(name) => available.iter().any(|feature| feature == name),
+            Features::Joined(first, others) => {
+                let first = first.satisfied_by(available);
+                let others: Vec<(Connective, bool)> = others
+                    .iter()
+                    .map(|(operator, next)| (*operator, next.satisfied_by(available)))
+                    .collect();
+                let in_order = others.iter().fold(first, |so_far, &(operator, next)| {
+                    if operator == Connective::And { so_far && next } else { so_far || next }
+                });
+                let mut alternatives = vec![first];
+                for &(operator, next) in &others {
+                    match alternatives.last_mut() {
+                        Some(last) if operator == Connective::And => *last &= next,
+                        _ => alternatives.push(next),
+                    }
+                }
+                in_order && alternatives.contains(&true)
+            }
+        }
+    }
+}
+
+fn is_feature_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_-.=:+%@/".contains(c)
+}
+
+/// Parses a node's features, as printed by `sinfo`.
+pub(super) fn parse_features(text: &str) -> Option<Vec<String>> {
+    if text == "(null)" || text.is_empty() {
+        return Some(Vec::new());
+    }
+    let is_valid = |name: &str| !name.is_empty() && name.chars().all(is_feature_char);
+    let names = text.split(',').map(|name| is_valid(name).then(|| name.to_string()));
+    names.collect()
+}

@@ -1,0 +1,117 @@
+//! The gates to close: those of jobs that cannot start or have not started in time.
+
+use std::collections::HashSet;
+
+use crate::ledger::{Phase, SlurmJob};
+use crate::names::Licenses;
+use crate::plan::Cycle;
+use crate::plan::change::{Change, Priority};
+use crate::plan::limit_reasons::is_limit;
+use crate::plan::machine::Role;
+use crate::plan::memory::Eviction;
+use crate::plan::world::World;
+
+/// The maximum time for preempted jobs to end after their grace time, in seconds. Includes Slurm's
+/// `KillWait` and an epilogue.
+const ENDING_S: u64 = 120;
+/// The time before the next attempt to preempt jobs for a job, after Slurm preempted none, in
+/// seconds.
+const NO_EVICTION_S: u64 = 600;
+
+/// The closing of a gate.
+#[derive(Clone, Copy)]
+struct Closing {
+    /// The time before the job may start again, in seconds.
+    wait_s: Option<u64>,
+}
+
+impl Cycle<'_> {
+    /// Closes the gates of jobs that cannot start, and adds missing gates.
+    pub(super) fn close(&mut self) {
+        for index in 0..self.world.ledger.jobs.len() {
+            if let Some(closing) = self.closing(index) {
+                self.close_gate(index, closing);
+            }
+        }
+    }
+
+    /// Determines whether a job's gate must be closed.
+    fn closing(&mut self, index: usize) -> Option<Closing> {
+        let World { config, ledger, now } = self.world;
+        let job = &ledger.jobs[index];
+        match self.state.roles[index] {
+            Role::Opened | Role::Preempting if is_limit(&job.reason) => {
+                self.memory.record_limit(ledger, job, now);
+                Some(Closing { wait_s: None })
+            }
+            Role::Opened => {
+                let since = *self.memory.job(job).opened.get_or_insert(now);
+                let is_late = since + self.patience(job) <= now;
+                is_late.then_some(Closing { wait_s: Some(config.cooldown_s) })
+            }
+            Role::Preempting => {
+                let is_late = !self.is_preempting(job);
+                is_late.then_some(Closing { wait_s: Some(config.cooldown_s) })
+            }
+            Role::Ungated | Role::Held => Some(Closing { wait_s: None }),
+            Role::Obstructed(_) => Some(Closing { wait_s: Some(1) }),
+            Role::Requeued => Some(Closing { wait_s: Some(config.cooldown_s) }),
+            Role::Holds | Role::Waits(_) | Role::Ineligible => None,
+        }
+    }
+
+    fn close_gate(&mut self, index: usize, closing: Closing) {
+        let World { config, ledger, now } = self.world;
+        let job = &ledger.jobs[index];
+        let Closing { wait_s } = closing;
+        let known = self.memory.job(job);
+        let priority = match (&self.state.roles[index], known.priority) {
+            (Role::Held, _) => Priority::Held,
+            (Role::Ungated, _) => Priority::Fixed(job.priority),
+            (_, Some(old)) if self.site.is_fifo => Priority::Fixed(old),
+            _ => Priority::Computed,
+        };
+        let licenses = job.licenses.with_gate(&config.license);
+        self.changes.push(Change::Close { job: job.name, licenses, wait_s, priority });
+        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm has taken
+        // them back. The update that closes the gate also overwrites the job's last note.
+        (known.opened, known.note, known.eviction) = (None, None, None);
+        known.closed_until = now + wait_s.unwrap_or(0);
+        self.state.roles[index] = Role::Ineligible;
+    }
+
+    /// Returns the maximum time for a job to start after its gate opens, in seconds. It is longer
+    /// while the job's reason shows that Slurm has not examined the job since then. If there is a
+    /// magnetic reservation, Slurm's main scheduler may try the job only there and give a special
+    /// reason, until the backfill scheduler starts the job.
+    fn patience(&self, job: &SlurmJob) -> u64 {
+        let World { config, ledger, .. } = self.world;
+        let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
+        let is_unseen = match job.reason.as_str() {
+            "None" | "Priority" => true,
+            // Otherwise, the job may be waiting for one of the site's own licenses.
+            "Licenses" => job.licenses == Licenses::default(),
+            reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
+        };
+        if is_unseen { config.patience_s.max(self.site.examination_s) } else { config.patience_s }
+    }
+
+    /// Returns true if Slurm is preempting jobs for this job or still has time to begin. Otherwise,
+    /// no jobs are preempted for it for a while.
+    fn is_preempting(&mut self, job: &SlurmJob) -> bool {
+        let World { ledger, now, .. } = self.world;
+        let patience_s = self.patience(job);
+        let known = self.memory.job(job);
+        let unknown = || Eviction { since: now, grace_s: 0, victims: HashSet::new() };
+        let eviction = known.eviction.get_or_insert_with(unknown);
+        let running = ledger.jobs.iter().filter(|job| job.phase == Phase::Running);
+        let running: HashSet<_> = running.map(SlurmJob::key).collect();
+        let has_begun = !eviction.victims.is_subset(&running);
+        let patience_s = patience_s + if has_begun { ENDING_S } else { 0 };
+        let is_in_time = now < eviction.since + patience_s + eviction.grace_s;
+        if !is_in_time {
+            known.no_eviction_until = now + NO_EVICTION_S;
+        }
+        is_in_time
+    }
+}

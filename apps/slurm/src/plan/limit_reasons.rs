@@ -1,0 +1,90 @@
+//! Slurm's reasons that name a limit, and the jobs that such a limit affects.
+
+use crate::ledger::SlurmJob;
+
+/// Returns true if Slurm's reason why a job is waiting is a limit that the job would exceed.
+pub(crate) fn is_limit(reason: &str) -> bool {
+    let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
+    is_of_accounts
+        || matches!(
+            reason,
+            "JobArrayTaskLimit"
+                | "PartitionNodeLimit"
+                | "PartitionTimeLimit"
+                | "AccountNotAllowed"
+                | "AccountingPolicy"
+                | "InvalidAccount"
+                | "InvalidQOS"
+                | "MaxMemPerLimit"
+                | "ReservationNotAllowed"
+        )
+}
+
+/// The jobs that share a limit, according to Slurm's reason: those that match all fields that are
+/// set. If no field is set, the limit applies only to the job itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LimitScope {
+    array: Option<u32>,
+    qos: Option<String>,
+    account: Option<String>,
+    user: Option<u32>,
+}
+
+impl LimitScope {
+    pub(crate) fn of(job: &SlurmJob, reason: &str) -> LimitScope {
+        let (array, qos) = (job.name.array(), Some(job.qos.clone()));
+        let (account, user) = (Some(job.account.clone()), Some(job.user));
+        let none = LimitScope::default();
+        let is_of_qos = reason.starts_with("QOS");
+        match reason {
+            "JobArrayTaskLimit" => LimitScope { array, ..none },
+            _ if reason.contains("PerJob") || reason.contains("PerNode") => none,
+            _ if reason.starts_with("QOSGrp") => LimitScope { qos, ..none },
+            _ if is_of_qos && reason.contains("PerUser") => LimitScope { qos, user, ..none },
+            _ if is_of_qos && reason.contains("PerAccount") => LimitScope { qos, account, ..none },
+            _ if reason.starts_with("AssocGrp") => LimitScope { account, ..none },
+            _ if reason.starts_with("Assoc") => LimitScope { account, user, ..none },
+            _ => none,
+        }
+    }
+
+    pub(crate) fn has(&self, job: &SlurmJob) -> bool {
+        *self != LimitScope::default()
+            && self.array.is_none_or(|array| job.name.array() == Some(array))
+            && self.qos.as_ref().is_none_or(|qos| job.qos == *qos)
+            && self.account.as_ref().is_none_or(|account| job.account == *account)
+            && self.user.is_none_or(|user| job.user == user)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(name: &str, nodes: u32) -> SlurmJob {
+        SlurmJob { qos: "q".into(), ..SlurmJob::waiting(name, nodes) }
+    }
+
+    #[test]
+    fn the_reason_determines_the_affected_jobs() {
+        let one = job("7_1", 1);
+        let same_array = SlurmJob { user: 2, ..job("7_2", 1) };
+        let same_user = SlurmJob { account: "b".into(), ..job("8", 1) };
+        let same_account = SlurmJob { user: 2, qos: "r".into(), ..job("8", 1) };
+        for (reason, array, user, account) in [
+            ("JobArrayTaskLimit", true, false, false),
+            ("QOSMaxJobsPerUserLimit", false, true, false),
+            ("QOSMaxNodePerAccount", true, false, false),
+            ("QOSGrpNodeLimit", true, true, false),
+            ("AssocGrpJobsLimit", true, false, true),
+            ("AssocMaxJobsLimit", false, false, false),
+            ("QOSMaxWallDurationPerJobLimit", false, false, false),
+            ("PartitionNodeLimit", false, false, false),
+        ] {
+            let kin = LimitScope::of(&one, reason);
+            let all = [kin.has(&same_array), kin.has(&same_user), kin.has(&same_account)];
+            assert!(is_limit(reason) && all == [array, user, account], "{reason}: {all:?}");
+        }
+        assert!(!is_limit("Licenses") && !is_limit("JobHeldUser") && !is_limit("Dependency"));
+    }
+}

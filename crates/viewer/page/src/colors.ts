@@ -1,0 +1,74 @@
+// Colors for the holders of nodes, in light and dark mode, which color-blind users can distinguish
+// too.
+
+/** Red, green and blue from 0 to 1. */
+export type Color = number[];
+
+/** A color, and the number of the pattern over it; 0 means no pattern. */
+export interface Shade { color: Color; pattern: number }
+
+/**
+ * Each color in light and in dark mode. A search found twelve colors that differ as much as
+ * possible, also for people who lack one type of cone, with a contrast of 3:1 to free nodes and the
+ * background. A test in this crate checks this.
+ */
+const SERIES: [string, string][] = [
+  ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
+  ["#0c5586", "#aff2ff"], ["#23951d", "#6aff99"], ["#645100", "#b97b02"], ["#8b4ec8", "#9855c1"],
+  ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
+];
+export const COLORS = SERIES.length;
+/** The color of everything without an assigned color. */
+const REST: [string, string] = ["#737d88", "#9aa5b1"];
+const FAILED: [string, string] = ["#16191d", "#ffffff"];
+const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
+/** From dark to light (after viridis). */
+const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+/** The ages in the legend, and their labels. */
+export const AGE_TICKS: [number, string][] =
+  [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
+
+export const rgb = (hex: string): Color =>
+  [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16) / 255);
+export const css = (color: Color, opaque = 1): string =>
+  `rgb(${color.map((part) => Math.round(255 * part)).join(" ")} / ${opaque})`;
+const themed = ([light, dark]: [string, string], isDark: boolean): Color =>
+  rgb(isDark ? dark : light);
+export const failed = (isDark: boolean): Color => themed(FAILED, isDark);
+export const drained = (isDark: boolean): Color => themed(DRAINED, isDark);
+
+export const hash = (text: unknown): number => {
+  let h = 2166136261;
+  for (const c of String(text)) h = Math.imul(h ^ c.charCodeAt(0), 16777619);
+  return h >>> 0;
+};
+
+/** Returns the job color with this index. */
+export const ofJob = (place: number, isDark: boolean): Color => themed(SERIES[place], isDark);
+
+/** Returns the position of an age in the scale, from 0 to 1. */
+export const ageShare = (seconds: number): number =>
+  Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
+
+/** Returns the color of an age in seconds. Lower ages contrast more with the background. */
+export function ofAge(seconds: number, isDark: boolean): Color {
+  const share = ageShare(seconds), at = (isDark ? 1 - share : share) * (AGES.length - 1);
+  const low = Math.min(AGES.length - 2, Math.floor(at));
+  return AGES[low].map((part, index) => (part + (AGES[low + 1][index] - part) * (at - low)) / 255);
+}
+
+/** Returns the tenant color and pattern with this index; null means the shared gray. */
+export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
+  color: themed(place === null ? REST : SERIES[place % COLORS], isDark),
+  pattern: Math.floor((place ?? 0) / COLORS),
+});
+
+/** Returns the brightness of a color, from 0 to 1, as defined by WCAG. */
+export function luminance(color: Color): number {
+  const linear = (part: number) =>
+    (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2]);
+}
+
+/** Returns black or white, whichever is readable on a color. */
+export const inkOn = (color: Color): string => (luminance(color) > 0.19 ? "#000" : "#fff");

@@ -1,0 +1,59 @@
+// The displayed time: now, or a time in the past or in the schedule.
+import { plain, write } from "./dom.ts";
+import { clearAnswer } from "./questions.ts";
+import { connection, page, schedule } from "./state.ts";
+import { changed, draw } from "./view.ts";
+
+/** The time to load next, in ms. */
+let wanted: number | null = null, isLoading = false;
+
+export function goTo(instant: number): void {
+  // The address contains the times of a service in whole milliseconds.
+  const at = schedule ? instant : Math.round(instant);
+  page.at = at;
+  page.live = false;
+  if (schedule) {
+    page.machine = schedule.at(at / 1000);
+  } else {
+    // Answers refer to the current machine.
+    clearAnswer();
+    wanted = at;
+    void loadPast();
+  }
+  changed();
+}
+
+/** Requests the state at the selected time. Skips times selected during a request. */
+async function loadPast(): Promise<void> {
+  const { source } = connection;
+  if (isLoading || !source) return;
+  isLoading = true;
+  try {
+    while (wanted !== null && !page.live) {
+      const at = wanted, { name } = source;
+      wanted = null;
+      const machine = await source.past(at);
+      if (page.live) break;
+      if (name === source.name) page.machine = machine;
+      draw();
+    }
+  } catch (error) {
+    write("status", plain((error as Error).message, 200));
+  } finally {
+    isLoading = false;
+  }
+}
+
+/** Forgets a time that was selected but not yet loaded. */
+export function cancelLoading(): void {
+  wanted = null;
+}
+
+export function goLive(): void {
+  if (schedule) return;
+  page.live = true;
+  page.at = null;
+  const { source } = connection;
+  if (source?.machine) page.machine = source.machine;
+  changed();
+}

@@ -1,0 +1,100 @@
+// Questions about requests and boxes. Answers refer to the current state.
+import type { Slots } from "./address.ts";
+import { type Ahead, drawn } from "./ahead.ts";
+import * as answer from "./answer.ts";
+import { find, write } from "./dom.ts";
+import { goLive } from "./history.ts";
+import type { Live } from "./live.ts";
+import { keepAddress } from "./location.ts";
+import type { Raw } from "./model.ts";
+import { clock, connection, page } from "./state.ts";
+import { GREEN } from "./theme.ts";
+import { largest } from "./tiles.ts";
+import { changed, draw, select } from "./view.ts";
+
+async function ask(question: (source: Live) => Promise<answer.Answer>): Promise<void> {
+  const { source } = connection;
+  if (!source) return;
+  if (!page.live) goLive();
+  const { name } = source, found = await question(source);
+  if (name !== source.name) return answer.clear();
+  Object.assign(page, found);
+  keepAddress();
+  find("fits-show").setAttribute("aria-pressed", "false");
+  draw();
+}
+
+/** Asks why a request is waiting, or whether a request would fit. */
+export function askWhy(question: Raw): Promise<void> {
+  page.slots = null;
+  return ask((source) => answer.why(source, question));
+}
+
+/** Counts the boxes of a shape. The fields show the question even if it comes from the address. */
+export function count(slots: Slots): void {
+  page.slots = slots;
+  find<HTMLInputElement>("shape").value = slots.shape.join("x");
+  find<HTMLSelectElement>("moves").value = String(slots.moves);
+  void ask((source) => answer.slots(source, slots));
+}
+
+/** Selects one reservation, or all if null. */
+export function selectAhead(one: Ahead | null): void {
+  const { source } = connection;
+  page.chosen = one?.key ?? null;
+  page.drawn = drawn(page.ahead ?? [], one);
+  Object.assign(page, { marks: [], moves: [], slots: null });
+  if (!page.live) goLive();
+  if (one && source) answer.tell(one.words(clock), source);
+  else answer.clear();
+  changed();
+}
+
+/** Removes an answer and its drawing. */
+export function clearAnswer(): void {
+  Object.assign(page, { marks: [], moves: [], slots: null });
+  find("fits-show").setAttribute("aria-pressed", "false");
+  answer.clear();
+}
+
+/** Removes an answer and all selections. */
+export function clearAll(): void {
+  clearAnswer();
+  page.chosen = null;
+  page.drawn = drawn(page.ahead ?? [], null);
+  select(null);
+}
+
+/** Parses the question. If it is invalid, shows `hint`. */
+function readQuestion(hint: string, isValid: (question: Raw) => boolean): Raw | null {
+  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  if (question && isValid(question)) return question;
+  clearAnswer();
+  write("answer", hint);
+  changed();
+  return null;
+}
+
+/** Handles the form and the buttons for questions. */
+export function listenForQuestions(): void {
+  find<HTMLFormElement>("ask").onsubmit = (event) => {
+    event.preventDefault();
+    const question = readQuestion("Enter sides such as 4x4, or a number of nodes.", () => true);
+    if (question) void askWhy(question);
+  };
+  find("slots").onclick = () => {
+    const hint = "Enter the sides of a box, such as 4x4.";
+    const question = readQuestion(hint, ({ shape }) => Boolean(shape));
+    if (!question) return;
+    count({ shape: question.shape, moves: Number(find<HTMLSelectElement>("moves").value) });
+  };
+  find("moves").onchange = () => { if (page.slots) find("slots").click(); };
+  find("fits-show").onclick = () => {
+    const button = find("fits-show"), isShown = button.getAttribute("aria-pressed") === "true";
+    const found = isShown || !page.machine ? null : largest(page.machine);
+    page.marks = found ? [{ part: found, shade: GREEN }] : [];
+    page.moves = [];
+    button.setAttribute("aria-pressed", String(found !== null));
+    draw();
+  };
+}
