@@ -76,7 +76,8 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// Returns true if permissive licenses satisfy an SPDX expression, in which `/` is an old OR.
+/// Returns true if permissive licenses alone satisfy an SPDX expression. `/` is accepted as the
+/// former spelling of `OR`.
 fn is_permissive(expression: &str) -> bool {
     let is_met = |license: &spdx::LicenseReq| LICENCES.contains(&license.to_string().as_str());
     let parsed = spdx::Expression::parse_mode(expression, spdx::ParseMode::LAX);

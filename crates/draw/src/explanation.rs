@@ -125,7 +125,7 @@ fn described(state: &State, answers: &[Answer]) -> String {
         .collect();
     let failed: Vec<&str> = failed.iter().map(String::as_str).collect();
     let mut text = format!(
-        "{} jobs hold {} of {} nodes; {} are free.",
+        "Jobs: {}. Nodes held: {} of {}. Free nodes: {}.",
         state.held().len(),
         state.busy_nodes(),
         grid.nodes(),

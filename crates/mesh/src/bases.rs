@@ -1,7 +1,6 @@
 //! The set of bases where a shape is free, computed by shifts and ANDs over whole words.
 //!
 //! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
-//! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
 //! begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length takes about
 //! log2(length) passes. Similar passes along y, with rows instead of bits, and along z, with
 //! planes, yield every base of the shape.

@@ -23,8 +23,8 @@ pub struct Standing {
 pub enum Kept {
     /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. Its id is `None` if the scheduler does
-    /// not yet examine the waiting job.
+    /// Another job must start first, even if nodes are free. The id is that job's, or `None` if the
+    /// scheduler has not examined the waiting job.
     ByOrder(Option<JobId>),
     /// Nodes reserved for other jobs, or the machine itself, keep the job waiting.
     ByReservations,

@@ -1,5 +1,5 @@
 //! Reads the cluster, either with lists or with watches that keep a world up to date.
-#![allow(clippy::disallowed_methods, reason = "the clock limits how often plans and retries occur")]
+#![allow(clippy::disallowed_methods, reason = "the clock paces plans and retries")]
 
 mod backoff;
 mod clock;

@@ -67,7 +67,7 @@ pub struct Lease {
     /// The requested box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom in the placement, if specified.
+    /// The requested freedom, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
     /// The tenant that holds the lease; the empty name stands for the operator.
@@ -126,7 +126,7 @@ pub struct WaitingRequest {
     /// The box, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<[u16; 3]>,
-    /// The freedom in the placement, if specified.
+    /// The requested freedom, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
     /// The tenant that made the request.

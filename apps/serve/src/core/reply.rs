@@ -38,7 +38,6 @@ pub enum Reply {
     /// The reply to an earlier command with the same key, as formatted then.
     Stored(FormattedReply),
     /// The command was not carried out.
-    /// The command was not carried out.
     Problem(Problem),
 }
 

@@ -49,7 +49,7 @@ macro_rules! request_body {
             /// The number of nodes, instead of a shape.
             #[schema(minimum = 1)]
             pub(super) nodes: Option<u64>,
-            /// The freedom in the placement. By default, the strategy decides, and plans to move
+            /// The nodes that the request may get. By default, the strategy decides; plans to move
             /// leases use `turned`.
             #[schema(value_type = Option<$crate::core::schema::$freedom>)]
             pub(super) freedom: Option<String>,

@@ -89,10 +89,10 @@ pub(crate) struct Delayed {
     /// The start without the plan, or the actual start.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
-    /// The start with the plan; null if it never starts.
+    /// The start time if the plan is carried out; null if the request would never start.
     #[schema(value_type = Option<String>, format = DateTime)]
     planned: Option<Instant>,
-    /// The difference in seconds; null if it never starts.
+    /// The delay in seconds; null if the request would never start.
     by_s: Option<f64>,
 }
 

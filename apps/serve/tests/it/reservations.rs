@@ -50,7 +50,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     let waits = client.get(&format!("/v1/leases/{}", waiting["id"])).json()["waits_for"].clone();
     has(&waits, &json!({ "kind": "reservation", "from": one["from"], "until": one["to"] }));
     let sentence = waits["sentence"].as_str().unwrap();
-    let ahead = format!("nodes are reserved from {}", one["from"].as_str().unwrap());
+    let ahead = format!("takes some of its nodes, from {}", one["from"].as_str().unwrap());
     assert!(sentence.starts_with("It fits, but ") && sentence.contains(&ahead), "{sentence}");
     // A similar request would start after the reservation.
     until("a forecast with the reservation", || {

@@ -48,7 +48,7 @@ fn easy_names_the_reservation_and_its_end() {
     assert_eq!(reason["from"], planned);
     assert!(reason["until"].as_str().unwrap() > planned.as_str().unwrap());
     let sentence = reason["sentence"].as_str().unwrap();
-    assert!(sentence.starts_with("It fits, but job 17 has nodes reserved"), "{sentence}");
+    assert!(sentence.starts_with("It fits, but would not end before job 17 starts"), "{sentence}");
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String>
         if value("SchedulerParameters").contains("extra_constraints") {
             faults.push(
                 "pavior.toml: tell = \"extra\" conflicts with extra_constraints in slurm.conf, \
-                 which makes Slurm interpret that field"
+                 which makes Slurm read it as node constraints"
                     .into(),
             );
         }

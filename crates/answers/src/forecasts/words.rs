@@ -58,7 +58,7 @@ impl Obstacle {
     /// Explains in a sentence why the job does not start.
     pub fn words(&self, grid: &Grid) -> String {
         match self {
-            Obstacle::Horizon => "It does not start within 60 days.".to_string(),
+            Obstacle::Horizon => "It is not expected to start within 60 days.".to_string(),
             Obstacle::Unavailable(None) => {
                 "It cannot start until an unavailable node is back.".to_string()
             }

@@ -129,14 +129,14 @@ impl Queued {
                 };
                 let until = until.map_or_else(String::new, |at| format!(" until {}", time(at)));
                 format!(
-                    "It fits, but {} has nodes reserved{from}{until}, and it would not end \
-                     before then",
+                    "It fits, but would not end before {} starts, for which nodes are reserved\
+                     {from}{until}",
                     job(by)
                 )
             }
             Queued::Ahead { reservation, from, until } => format!(
-                "It fits, but nodes are reserved from {} until {} (reservation {reservation}), and \
-                 it would not end before then",
+                "It fits, but would not end before reservation {reservation} takes some of its \
+                 nodes, from {} until {}",
                 time(from),
                 time(until)
             ),

@@ -292,7 +292,7 @@ fn what_cannot_start_has_no_time_but_a_reason() {
             if scheduler == "fcfs" {
                 assert_eq!(behind.times(), [None; 4]);
                 assert_eq!(behind.obstacle, Some(Obstacle::Horizon));
-                assert_eq!(words(1), "It does not start within 60 days.");
+                assert_eq!(words(1), "It is not expected to start within 60 days.");
             } else {
                 assert_eq!((behind.times(), behind.obstacle), ([Some(now); 4], None));
             }

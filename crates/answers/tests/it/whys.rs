@@ -106,14 +106,14 @@ fn the_sentences_are_these() {
     let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
-        ["It fits, but job 9 has nodes reserved from 11:00 until 14:20, and it would not end \
-             before then."]
+        ["It fits, but would not end before job 9 starts, for which nodes are reserved from \
+             11:00 until 14:20."]
     );
     let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
     assert_eq!(
         ask(&mut machine, 2, ahead, 2),
-        ["It fits, but nodes are reserved from 11:00 until 14:20 (reservation 4), and it \
-             would not end before then."]
+        ["It fits, but would not end before reservation 4 takes some of its nodes, from 11:00 \
+             until 14:20."]
     );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),

@@ -1,4 +1,4 @@
-//! Tests that compare the word-parallel base set with the definition.
+//! Tests that check the word-parallel base set against the naive search.
 
 use pavior_mesh::{BaseSet, Cuboid, Scan};
 use pavior_trials::size;

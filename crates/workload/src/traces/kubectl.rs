@@ -136,8 +136,8 @@ impl World {
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
             None => {
-                let reason = "a Kubernetes object must have a kind, or follow the kind of its \
-                              list, such as JobList";
+                let reason = "a Kubernetes object must have a kind, unless its list has one \
+                              before its items, such as JobList";
                 Err(entry.fault(".kind", reason))
             }
         }

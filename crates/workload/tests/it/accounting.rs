@@ -511,7 +511,7 @@ fn lists_of_kubernetes_have_many_forms() {
         assert_eq!(seen(&read(&text)), [(0, 0, 3600, Some(7200), 2)], "{text}");
     }
     for (text, reason) in [
-        (list(&[kind(&one)]), "must have a kind, or follow the kind of its list"),
+        (list(&[kind(&one)]), "must have a kind, unless its list has one"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
         (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): expected a date"),

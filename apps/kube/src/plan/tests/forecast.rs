@@ -128,7 +128,7 @@ fn blocked_jobs_have_no_start_time() {
         let cannot = "It cannot start until an unavailable node is back; 3x2 at 0,0 has the \
                       fewest unavailable nodes (1).";
         assert_eq!(words(&forecast, &lacking), cannot);
-        assert_eq!(words(&forecast, &behind), "It does not start within 60 days.");
+        assert_eq!(words(&forecast, &behind), "It is not expected to start within 60 days.");
         let json = forecast.json(&lacking, |seconds| seconds.to_string());
         let json = serde_json::to_value(json).unwrap();
         assert_eq!((&json["plan"], &json["obstacle"]), (&json!(null), &json!("unavailable")));

@@ -128,7 +128,7 @@ fn jobs_that_overlap_maintenance_do_not_start() {
         assert_eq!(found, at, "{one} {seconds}");
         if at.is_none() {
             let why = &made.waiting[0].why;
-            assert!(why.contains("reserved from 1970-01-01"), "{why}");
+            assert!(why.contains("takes some of its nodes, from 1970-01-01"), "{why}");
         }
     }
 }

@@ -74,8 +74,8 @@ impl Decider<'_> {
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(
-        "the request would fit now, but nodes are reserved from {from} until {to} (reservation \
-         {}) and it would not end before then: give a shorter \"estimate_s\" or \"ttl_s\"",
+        "the request would fit now, but would not end before reservation {} takes some of its \
+         nodes, from {from} until {to}: give a shorter \"estimate_s\" or \"ttl_s\"",
         reservation.id
     );
     Problem::new(Reason::Reserved, detail)

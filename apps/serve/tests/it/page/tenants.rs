@@ -91,7 +91,7 @@ fn tenants_have_colors_and_waiting_is_explained() {
     browser.value("document.getElementById('tab-waiting').click()");
     browser.shows("waiting", "reserved: 17");
     browser.value("document.querySelectorAll('#waiting .act')[1].click()");
-    browser.shows("answer", "It fits, but job 17 has nodes reserved from");
+    browser.shows("answer", "It fits, but would not end before job 17 starts");
     let answer = browser.value("document.getElementById('answer').textContent");
     assert!(!answer.as_str().unwrap().contains("would grant it now"), "{answer}");
     browser.picture("tenants-light");

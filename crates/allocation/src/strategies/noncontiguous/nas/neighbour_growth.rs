@@ -50,9 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads a state, before any query in that state. Returns the number of nodes in the largest
-    /// component, which no growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free
-    /// nodes).
+    /// Loads the state for later queries. Returns the number of nodes in the largest component,
+    /// which no growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
