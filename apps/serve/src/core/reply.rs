@@ -44,7 +44,6 @@ pub enum Reply {
 impl Reply {
     /// Returns true if the reply is stored under its key. A temporary error is not, because the
     /// client may retry the command.
-    /// Returns false if the same command might succeed later.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.is_temporary())
     }
