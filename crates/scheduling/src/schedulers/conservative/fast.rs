@@ -33,7 +33,7 @@ use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
 use super::freed::{Freed, FreedNodes, FreedSlots, MayFit, disjoint};
-use super::refusals::{Boxes, Demand, Refusals, RefusalsNearby};
+use super::refusals::{Boxes, Demand, Refusals, RefusalsNearby, half};
 use super::rule::Profile;
 use super::slot::{Held, Interval, Slot, begins_near, first_begin_reaching};
 use crate::{Calendar, MachineView};
@@ -131,8 +131,9 @@ pub(super) struct Wanted<'a, H> {
 /// The maximum number of requests whose boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
-/// A timeline with cached answers.
-pub(super) struct Fast<T: Timeline> {
+/// A timeline with cached answers. If `KEEPS` is false, it searches at every time for every job;
+/// tests compare the two.
+pub(super) struct Fast<T: Timeline, const KEEPS: bool = true> {
     timeline: T,
     freed: FreedNodes<T::Held>,
     /// In a round, the maximum number of free nodes before the end of all freed slots.
@@ -142,11 +143,11 @@ pub(super) struct Fast<T: Timeline> {
     boxes: FxHashMap<Request, Boxes>,
 }
 
-impl<T: Timeline> Profile for Fast<T> {
+impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
     type Held = T::Held;
     type Taken = T::Taken;
 
-    fn new(now: Time, machine: &Machine) -> Fast<T> {
+    fn new(now: Time, machine: &Machine) -> Fast<T, KEEPS> {
         Fast {
             timeline: T::new(now, machine),
             freed: FreedNodes::default(),
@@ -200,7 +201,7 @@ impl<T: Timeline> Profile for Fast<T> {
         let begins = Interval { from: self.refusals.of(&demand).max(now), to: Time::MAX };
         let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
         // Answers that are not monotone are not kept.
-        if T::is_monotone(&job.request, view.machine()) {
+        if Self::keeps(job, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.refusals.learn(demand, at);
         }
@@ -232,7 +233,7 @@ impl<T: Timeline> Profile for Fast<T> {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<T::Held>> {
         let booked = own.interval.from;
-        if !T::is_monotone(&job.request, view.machine()) {
+        if !Self::keeps(job, view.machine()) {
             let begins = Interval { from: now, to: booked };
             let wanted = Wanted { now, job, begins, own: Some(own), freed: None };
             return self.timeline.find(&wanted, view);
@@ -273,7 +274,12 @@ impl<T: Timeline> Profile for Fast<T> {
     }
 }
 
-impl<T: Timeline> Fast<T> {
+impl<T: Timeline, const KEEPS: bool> Fast<T, KEEPS> {
+    /// Returns true if answers for a job are kept.
+    fn keeps(job: &Job, machine: &Machine) -> bool {
+        KEEPS && T::is_monotone(&job.request, machine)
+    }
+
     fn demand(&mut self, job: &Job, machine: &Machine) -> Demand {
         let Job { request, estimate, .. } = *job;
         if self.boxes.len() >= MOST_REQUESTS && !self.boxes.contains_key(&request) {
@@ -304,7 +310,8 @@ impl<H> Near<'_, H> {
         }
         match fits {
             MayFit::Nothing => self.refused.learn_length(demand.estimate, until),
-            MayFit::Node => self.refused.learn_size(demand.core(), until),
+            MayFit::Node => self.refused.learn_size(demand.core(half), until),
+            MayFit::Half => self.refused.learn_size(demand.core(|core| core), until),
             MayFit::Job => self.refused.learn_size(demand.clone(), until),
         }
     }

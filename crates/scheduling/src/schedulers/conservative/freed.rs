@@ -8,6 +8,7 @@
 //! ```text
 //!   no node of the slot is free for so long            every job that is as long
 //!   no box is free that all turns of the job contain   every job that contains this box
+//!   no box with half of the sides of that box is free  every job that contains this smaller box
 //!   otherwise                                          every job that is as large and as long
 //! ```
 //!
@@ -23,7 +24,7 @@ use pavior_allocation::{Placement, Sides};
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 
-use super::refusals::{RefusalsNearby, common};
+use super::refusals::{RefusalsNearby, common, half};
 use super::slot::{Interval, Slot};
 
 /// A released slot, and the jobs refused near it since.
@@ -114,8 +115,11 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
 pub(super) enum MayFit {
     /// No node of the slot is free for so long.
     Nothing,
-    /// One of its nodes is free, but no box that is part of each allowed box.
+    /// One of its nodes is free, but no box with half of the sides of the allowed boxes' common
+    /// part.
     Node,
+    /// Such a box is free, but not the common part itself.
+    Half,
     Job,
 }
 
@@ -161,7 +165,8 @@ impl<'a> FreedSlots<'a, Placement> {
     /// Returns true if a box with one of these sides is free throughout a period, given that no
     /// such box was free before. Such a box must contain a freed node.
     ///
-    /// Searches first for the common part of the boxes, which is usually not free.
+    /// Searches first for half of the common part of the boxes and then for the common part, which
+    /// are usually not free: the smaller the box, the more jobs are refused with this one.
     pub(super) fn opens_box(
         self,
         throughout: Interval,
@@ -175,8 +180,15 @@ impl<'a> FreedSlots<'a, Placement> {
         }
         let mut loaded = false;
         let mut opens = |sides: Sides| opens(free, &live, sides, (bases, &mut loaded));
-        let core = common(sides).filter(|_| sides.len() > 1);
-        if core.is_some_and(|core| !opens(core)) {
+        let core = common(sides);
+        let learns = live.iter().any(|(_, fits)| fits.get() < MayFit::Half);
+        if core.is_some_and(|core| learns && !opens(half(core))) {
+            return false;
+        }
+        for (_, fits) in &live {
+            fits.set(fits.get().max(MayFit::Half));
+        }
+        if core.is_some_and(|core| sides.len() > 1 && !opens(core)) {
             return false;
         }
         for (_, fits) in &live {
@@ -315,7 +327,7 @@ mod tests {
 
     #[test]
     fn tests_of_a_job_show_what_may_fit() {
-        use MayFit::{Job, Node, Nothing};
+        use MayFit::{Half, Job, Node, Nothing};
         // Columns 0 and 1 were freed; column 1 is two nodes high, and column 0 is taken again.
         let grid = "mesh:6x3".parse().unwrap();
         let mut free = Occupancy::all_free(grid);
@@ -333,7 +345,8 @@ mod tests {
         };
         assert_eq!(seen(&[[3, 2, 1], [2, 3, 1]]), (true, [Nothing, Job, Nothing]));
         assert_eq!(seen(&[[6, 2, 1], [2, 6, 1]]), (false, [Nothing, Job, Nothing]));
-        assert_eq!(seen(&[[3, 3, 1], [3, 4, 1]]), (false, [Nothing, Node, Nothing]));
+        assert_eq!(seen(&[[3, 3, 1], [3, 4, 1]]), (false, [Nothing, Half, Nothing]));
+        assert_eq!(seen(&[[2, 5, 1], [5, 5, 1]]), (false, [Nothing, Node, Nothing]));
         let slots = slots.each_ref().map(|slot| (slot, Cell::new(Nothing)));
         FreedSlots::new(&slots).skip(stretch(5, 9));
         assert_eq!(slots.map(|(_, fits)| fits.get()), [Job, Job, Nothing]);

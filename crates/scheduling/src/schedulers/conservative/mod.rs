@@ -71,6 +71,8 @@ mod rule;
 mod slot;
 mod steps;
 mod timeline;
+#[cfg(test)]
+mod unaided;
 
 use pavior_kernel::{OptionSpec, Values};
 

@@ -46,18 +46,19 @@ impl Demand {
         if self.estimate > other.estimate {
             return false;
         }
-        if self.request == other.request {
-            return true;
-        }
-        let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else { return false };
+        // A request may have been reduced to a part of its boxes.
+        let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else {
+            return self.request == other.request;
+        };
         let fits = |one: &Sides, other: &Sides| one.iter().zip(other).all(|(a, b)| a <= b);
         let pool = self.request.pool == other.request.pool;
         pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
     }
 
-    /// Returns the demand for the largest box that all boxes contain.
-    pub(super) fn core(&self) -> Demand {
-        let Some(core) = self.boxes.as_deref().and_then(common) else { return self.clone() };
+    /// Returns the demand for a part of the largest box that all boxes contain.
+    pub(super) fn core(&self, part: fn(Sides) -> Sides) -> Demand {
+        let core = self.boxes.as_deref().and_then(common).map(part);
+        let Some(core) = core else { return self.clone() };
         let nodes = core.map(u64::from).iter().product();
         Demand { boxes: Some([core].into()), nodes, ..*self }
     }
@@ -72,6 +73,11 @@ impl Demand {
 pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
     let smaller = |one: Sides, other: Sides| std::array::from_fn(|axis| one[axis].min(other[axis]));
     boxes.iter().copied().reduce(smaller)
+}
+
+/// Returns half of each side, rounded up.
+pub(super) fn half(sides: Sides) -> Sides {
+    sides.map(|side| side.div_ceil(2))
 }
 
 /// A demand that cannot begin before `until`.
@@ -271,9 +277,10 @@ mod tests {
 
     #[test]
     fn the_core_of_turned_boxes_is_a_square() {
-        let core = shape(2, 5, 9).core();
+        let core = shape(2, 5, 9).core(|core| core);
         assert_eq!((core.boxes.as_deref(), core.nodes), (Some(&[[2, 2, 1]][..]), 4));
         assert!(core.fits_in(&shape(7, 2, 9)) && !core.fits_in(&shape(7, 1, 9)));
-        assert_eq!(nodes(3, 9).core().nodes, 3);
+        assert_eq!(shape(2, 5, 9).core(half).boxes.as_deref(), Some(&[[1, 1, 1]][..]));
+        assert_eq!(nodes(3, 9).core(half).nodes, 3);
     }
 }
