@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 
 use super::kueue::Quota;
@@ -51,7 +50,7 @@ pub(crate) struct Template {
 /// The metadata of a pod template, which is not stored.
 #[derive(Default, Deserialize)]
 struct TemplateMetadata {
-    annotations: Option<BTreeMap<String, IgnoredAny>>,
+    annotations: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

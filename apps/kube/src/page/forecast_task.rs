@@ -86,7 +86,7 @@ impl ForecastTask {
                 Err(why) => log("warn", "cannot compute a forecast", json!({ "why": why })),
             }
         } else if computation.load == self.load {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         } else {
             let elapsed = computation.started_at.elapsed();
             tokio::time::sleep(FORECAST_INTERVAL.saturating_sub(elapsed)).await;

@@ -72,7 +72,7 @@ pub(super) fn answer(
 }
 
 /// Returns the Jobs on a machine that hold quota, with their quota.
-fn with_quota<'a>(context: PlanContext<'a>) -> impl Iterator<Item = (&'a Job, &'a Quota)> {
+fn with_quota(context: PlanContext<'_>) -> impl Iterator<Item = (&Job, &Quota)> {
     let jobs = context.index.world.jobs.values().filter(|job| job.has_quota());
     let here = jobs.filter(move |job| context.index.is_on(job, context.layout.name));
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))

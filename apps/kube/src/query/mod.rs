@@ -53,12 +53,14 @@ impl Cluster {
     }
 
     pub(crate) async fn of(client: &Client) -> Result<Cluster, KubeError> {
-        let mut world = World::default();
-        world.jobs = by_uid(list::<Job>(client, "").await?);
-        world.pods = by_uid(list::<Pod>(client, ACTIVE_PODS).await?);
-        world.machines = by_name(list::<Machine>(client, "").await?);
-        world.nodes = by_name(list::<Node>(client, "").await?);
-        world.placements = by_uid(list::<Placement>(client, "").await?);
+        let mut world = World {
+            jobs: by_uid(list::<Job>(client, "").await?),
+            pods: by_uid(list::<Pod>(client, ACTIVE_PODS).await?),
+            machines: by_name(list::<Machine>(client, "").await?),
+            nodes: by_name(list::<Node>(client, "").await?),
+            placements: by_uid(list::<Placement>(client, "").await?),
+            ..World::default()
+        };
         for placement in world.placements.values() {
             world.start_times.extend(placement.start_times());
         }
