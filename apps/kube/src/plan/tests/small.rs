@@ -225,7 +225,9 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
 fn a_lagging_replica_deletes_no_valid_objects() {
     let mut model = Model::new("torus:4x4", &json!({}));
     let mut views = [View::default(), View::default()];
-    views.iter_mut().for_each(|view| view.catch_up(&model));
+    for view in &mut views {
+        view.catch_up(&model);
+    }
     model.add_job("a", "2x2", &json!({}));
     model.make_pods();
     for word in ["propose", "confirm", "open"] {
