@@ -5,65 +5,19 @@ use serde_json::{Value, json};
 use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, mutates, release};
 use crate::in_force::placement;
 
+/// Tests all policies on one cluster, because each cluster takes long to start.
 #[test]
 fn users_cannot_open_gates_or_write_placements() {
     let Some(mut cluster) = Cluster::start("policies", release(), [2, 2, 1]) else { return };
     cluster.machine("mesh:2x2x1");
-    let refused = |mut wrong: Value, change: &dyn Fn(&mut Value), word: &str| {
-        change(&mut wrong);
-        cluster.refuses(&wrong, word);
-    };
-    for shape in ["0x4", "12345678901", "4x4x4x4", "2\n", "\u{1b}[2J", "", "x", "2x", "-1"] {
-        let set =
-            |job: &mut Value| job["metadata"]["annotations"]["pavior.dev/shape"] = json!(shape);
-        refused(job("bad", "2x2x1", 1), &set, "is not a valid shape");
-    }
-    let plain = |job: &mut Value| job["spec"]["completionMode"] = json!("NonIndexed");
-    refused(job("bad", "2x2x1", 1), &plain, "Indexed");
-    let few = |job: &mut Value| job["spec"]["parallelism"] = json!(2);
-    refused(job("bad", "2x2x1", 1), &few, "must be equal");
-    let other = |job: &mut Value| {
-        job["spec"]["parallelism"] = json!(3);
-        job["spec"]["completions"] = json!(3);
-    };
-    refused(job("bad", "2x2x1", 1), &other, "number of nodes");
-    // If no policy adds the gate and the resource, a Job that lacks one of them is refused.
-    if !mutates(release()) {
-        let ungated = |job: &mut Value| {
-            job["spec"]["template"]["spec"]["schedulingGates"] = json!([]);
-        };
-        refused(job("bad", "2x2x1", 1), &ungated, "lacks the scheduling gate pavior.dev/placement");
-        let shared = |job: &mut Value| {
-            job["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
-        };
-        refused(job("bad", "2x2x1", 1), &shared, "has a pavior.dev/node limit");
-    }
-    // A valid Job has the gate and the resource. Neither users nor administrators can open its
-    // pods.
+    jobs_match_their_shape(&cluster);
     cluster.job("good", "2x2x1", 1);
     cluster.until("four pods", || cluster.get(PODS)["items"].as_array().unwrap().len() == 4);
-    let all = cluster.get(PODS);
-    let pod = &all["items"][0];
-    assert_eq!(pod["spec"]["schedulingGates"][0]["name"], "pavior.dev/placement");
-    assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["pavior.dev/node"], "1");
-    let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
-    let open = json!({ "spec": { "schedulingGates": null } });
-    for user in [User::Admin, User::Alice] {
-        let (code, message) = cluster.ask(user, "PATCH", &path, &open).expect_err("refused");
-        assert_eq!(code, 422, "{message}");
-        assert!(message.contains("only pavior kube may"), "{message}");
-    }
-    let select = json!({ "spec": { "nodeSelector": { "kubernetes.io/hostname": "n0-0-0" } } });
-    assert!(cluster.ask(User::Alice, "PATCH", &path, &select).is_err());
+    pods_stay_gated(&cluster);
     annotations_stay(&cluster);
-    let two = |job: &mut Value| {
-        let limits = json!({ "limits": { "pavior.dev/node": "2" } });
-        job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
-    };
-    refused(job("bad", "2x2x1", 1), &two, "the pavior.dev/node limit must be 1");
-    // Neither users nor administrators can create a placement.
     for user in [User::Admin, User::Alice] {
-        assert!(cluster.ask(user, "POST", PLACEMENTS, &placement("forged")).is_err());
+        let word = "only pavior kube may write placements";
+        check_refusal(&cluster, user, ("POST", PLACEMENTS), &placement("forged"), word);
     }
     cluster.start_replica("lease");
     cluster.until("it is complete", || {
@@ -72,16 +26,75 @@ fn users_cannot_open_gates_or_write_placements() {
     administrators_delete_placements(&cluster);
 }
 
+/// Checks that a changed Job of four pods is refused.
+fn check_job(cluster: &Cluster, word: &str, change: impl FnOnce(&mut Value)) {
+    let mut wrong = job("bad", "2x2x1", 1);
+    change(&mut wrong);
+    cluster.refuses(&wrong, word);
+}
+
+/// Checks that a policy refuses a request, and its message.
+fn check_refusal(cluster: &Cluster, user: User, request: (&str, &str), body: &Value, word: &str) {
+    let (method, path) = request;
+    let (code, message) = cluster.ask(user, method, path, body).expect_err(word);
+    assert!(code == 422 && message.contains(word), "{code}: {message}");
+}
+
+fn jobs_match_their_shape(cluster: &Cluster) {
+    for shape in ["0x4", "12345678901", "4x4x4x4", "2\n", "\u{1b}[2J", "", "x", "2x", "-1"] {
+        check_job(cluster, "is not a valid shape", |job| {
+            job["metadata"]["annotations"]["pavior.dev/shape"] = json!(shape);
+        });
+    }
+    check_job(cluster, "Indexed", |job| job["spec"]["completionMode"] = json!("NonIndexed"));
+    check_job(cluster, "must be equal", |job| job["spec"]["parallelism"] = json!(2));
+    check_job(cluster, "number of nodes", |job| {
+        job["spec"]["parallelism"] = json!(3);
+        job["spec"]["completions"] = json!(3);
+    });
+    check_job(cluster, "the pavior.dev/node limit must be 1", |job| {
+        let limits = json!({ "limits": { "pavior.dev/node": "2" } });
+        job["spec"]["template"]["spec"]["containers"][0]["resources"] = limits;
+    });
+    if mutates(release()) {
+        return;
+    }
+    // If no policy adds the gate and the resource, a Job that lacks one of them is refused.
+    check_job(cluster, "lacks the scheduling gate pavior.dev/placement", |job| {
+        job["spec"]["template"]["spec"]["schedulingGates"] = json!([]);
+    });
+    check_job(cluster, "has a pavior.dev/node limit", |job| {
+        job["spec"]["template"]["spec"]["containers"][0]["resources"] = json!({});
+    });
+}
+
+/// Checks that a Job's pods have the gate and the resource, and that neither users nor
+/// administrators can open the gate.
+fn pods_stay_gated(cluster: &Cluster) {
+    let all = cluster.get(PODS);
+    let pod = &all["items"][0];
+    assert_eq!(pod["spec"]["schedulingGates"][0]["name"], "pavior.dev/placement");
+    assert_eq!(pod["spec"]["containers"][0]["resources"]["limits"]["pavior.dev/node"], "1");
+    let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
+    let open = json!({ "spec": { "schedulingGates": null } });
+    for user in [User::Admin, User::Alice] {
+        let word = "only pavior kube may remove";
+        check_refusal(cluster, user, ("PATCH", &path), &open, word);
+    }
+    let select = json!({ "spec": { "nodeSelector": { "kubernetes.io/hostname": "n0-0-0" } } });
+    let word = "the node selector and affinity of a gated pod cannot be changed";
+    check_refusal(cluster, User::Alice, ("PATCH", &path), &select, word);
+}
+
 /// Checks that a Job's shape and machine cannot be changed, and that the messages say so.
 fn annotations_stay(cluster: &Cluster) {
     let shape = json!({ "metadata": { "annotations": { "pavior.dev/shape": "4x1x1" } } });
     let machine =
         |name: &str| json!({ "metadata": { "annotations": { "pavior.dev/machine": name } } });
-    let job_path = format!("{JOBS}/good");
-    assert!(cluster.ask(User::Alice, "PATCH", &job_path, &machine("pod")).is_ok());
+    let path = format!("{JOBS}/good");
+    assert!(cluster.ask(User::Alice, "PATCH", &path, &machine("pod")).is_ok());
     for (change, word) in [(machine("other"), "pavior.dev/machine cannot"), (shape, "the shape")] {
-        let (_, message) = cluster.ask(User::Alice, "PATCH", &job_path, &change).expect_err(word);
-        assert!(message.contains(word), "{message}");
+        check_refusal(cluster, User::Alice, ("PATCH", &path), &change, word);
     }
 }
 
@@ -92,7 +105,8 @@ fn administrators_delete_placements(cluster: &Cluster) {
     let path = format!("{PLACEMENTS}/{}", uid.as_str().unwrap());
     let get = || cluster.ask(User::Admin, "GET", &path, &Value::Null);
     cluster.until("a placement", || get().is_ok());
-    assert!(cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_err());
+    let word = "deleting them requires permission to delete machines";
+    check_refusal(cluster, User::Alice, ("DELETE", &path), &Value::Null, word);
     cluster.grant("cluster-admin", "User", "alice");
     cluster.until("a deletion", || cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_ok());
 }

@@ -7,7 +7,7 @@ use pavior::{Grid, Sides};
 use tokio::sync::{self, Semaphore};
 
 use super::fair_queue::FairQueue;
-use super::machines::machine_index;
+use super::lookup::machine_index;
 use super::permits::Permits;
 use super::{Access, diagnoses, metrics, rates, refusals, sampling, slots, traffic};
 use crate::core::{MachineSpec, Problem};

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::body::{millis, request_body};
 use super::extract::JsonBody;
-use super::machines::index_in;
+use super::lookup::index_in;
 use super::questions::Moment;
 use super::statuses::{Conflict, Missing, Questioned};
 use super::{App, Fault};

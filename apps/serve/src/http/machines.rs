@@ -11,13 +11,12 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::body::query_number;
 use super::extract::QueryParams;
+use super::lookup::{index_in, lease_count, waiting_for};
 use super::past::view_at;
 use super::statuses::{Gone, Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::{self, Instant, Waiting};
-use crate::core::{
-    BoardView, Caller, Lease, NodeCounts, Problem, Reason, StateView, WaitingRequest,
-};
+use crate::core::{Caller, Lease, NodeCounts, StateView};
 
 /// A machine and a time.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -105,7 +104,7 @@ pub(crate) enum DrawnLease {
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherLease {
-    /// Null.
+    /// Always null, because only the tenant and the operator may know the lease.
     id: Option<u64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
@@ -146,6 +145,31 @@ pub(crate) struct Drawn {
     drained: Vec<Point>,
     /// The names of all machines.
     machines: Vec<String>,
+}
+
+impl Drawn {
+    fn of(view: &StateView, index: usize, caller: &Caller) -> Drawn {
+        let board = &view.boards[index];
+        let grid = &board.grid;
+        let waiting = waiting_for(view, board).filter(|request| caller.may_touch(&request.tenant));
+        let leases = view.leases_on(board);
+        let points = |nodes: &[u32]| -> Vec<Point> {
+            nodes.iter().map(|&node| Point::of(grid, grid.point(NodeId(node)))).collect()
+        };
+        Drawn {
+            seq: view.seq,
+            now: Instant(view.now_ms),
+            name: board.spec.name.clone(),
+            machine: grid.to_string(),
+            strategy: board.spec.strategy.clone(),
+            scheduler: board.spec.scheduler.clone(),
+            leases: leases.iter().map(|lease| DrawnLease::of(grid, lease, caller)).collect(),
+            waiting: waiting.map(|request| Waiting::of(grid, request)).collect(),
+            failed: points(&board.failed),
+            drained: points(&board.drained),
+            machines: view.boards.iter().map(|board| board.spec.name.clone()).collect(),
+        }
+    }
 }
 
 /// Returns a machine with its node counts and the largest free box.
@@ -190,63 +214,7 @@ pub(crate) async fn state(
     QueryParams(query): QueryParams<MachineQuery>,
 ) -> Result<Json<Drawn>, Fault> {
     let view = view_at(&app, &caller, &query).await?;
-    let board = machine_in(&view, query.machine.as_deref())?;
-    let grid = &board.grid;
-    let waiting = waiting_for(&view, board).filter(|request| caller.may_touch(&request.tenant));
-    let leases = view.leases_on(board);
-    let points = |nodes: &[u32]| -> Vec<Point> {
-        nodes.iter().map(|&node| Point::of(grid, grid.point(NodeId(node)))).collect()
-    };
-    Ok(Json(Drawn {
-        seq: view.seq,
-        now: Instant(view.now_ms),
-        name: board.spec.name.clone(),
-        machine: grid.to_string(),
-        strategy: board.spec.strategy.clone(),
-        scheduler: board.spec.scheduler.clone(),
-        leases: leases.iter().map(|lease| DrawnLease::of(grid, lease, &caller)).collect(),
-        waiting: waiting.map(|request| Waiting::of(grid, request)).collect(),
-        failed: points(&board.failed),
-        drained: points(&board.drained),
-        machines: view.boards.iter().map(|board| board.spec.name.clone()).collect(),
-    }))
-}
-
-/// Returns a machine in a state, by default the first one.
-pub(super) fn machine_in<'a>(
-    view: &'a StateView,
-    name: Option<&str>,
-) -> Result<&'a BoardView, Problem> {
-    index_in(view, name).map(|index| &view.boards[index])
-}
-
-/// Returns the index of a machine in a state, by default the first one.
-pub(super) fn index_in(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
-    machine_index(name, view.boards.iter().map(|board| &*board.spec.name))
-}
-
-/// Returns the index of a machine in a list of names, by default the first one.
-pub(super) fn machine_index<'a>(
-    name: Option<&str>,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<usize, Problem> {
-    let index = names.clone().position(|other| name.is_none_or(|name| name == other));
-    index.ok_or_else(|| {
-        let (name, names) = (name.unwrap_or_default(), names.collect::<Vec<_>>().join(", "));
-        let detail = format!("there is no machine `{name}`; the machines are {names}");
-        Problem::new(Reason::UnknownMachine, detail)
-    })
-}
-
-/// Returns the number of leases on a machine.
-pub(super) fn lease_count(view: &StateView, index: usize) -> u64 {
-    view.leases.held().filter(|held| held.board == index).count() as u64
-}
-
-/// Returns the requests waiting for a machine, in queue order.
-pub(super) fn waiting_for<'a>(
-    view: &'a StateView,
-    board: &'a BoardView,
-) -> impl Iterator<Item = &'a Arc<WaitingRequest>> {
-    view.waiting.iter().filter(|request| request.machine == board.spec.name)
+    let index = index_in(&view, query.machine.as_deref())?;
+    let work = tokio::task::spawn_blocking(move || Drawn::of(&view, index, &caller));
+    work.await.map(Json).map_err(|error| Fault::internal(&error))
 }

@@ -14,7 +14,7 @@ use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-use super::machines::{lease_count, waiting_for};
+use super::lookup::{lease_count, waiting_for};
 use super::statuses::Guarded;
 use super::{App, Fault};
 use crate::core::{NodeCounts, StateView};

@@ -1,4 +1,8 @@
-//! The HTTP interface.
+//! The HTTP interface: connections (`listen`, `connection`, `permits`, `traffic`), checks of all
+//! requests (`middleware`, `auth`, `rates`, `form`), their parts and replies (`extract`, `body`,
+//! `statuses`, `problem`), changes (`changes`, `batch`), states (`machines`, `reads`, `past`,
+//! `watch`), questions (`explain`, `forecast`, `unblock`, `room`; `questions` and `fair_queue`
+//! schedule them), and statistics (`metrics`, `sampling`, `series`, `refusals`).
 
 mod app;
 mod auth;
@@ -14,6 +18,7 @@ mod forecast;
 mod form;
 mod health;
 mod listen;
+mod lookup;
 mod machines;
 mod metrics;
 mod middleware;
@@ -91,6 +96,8 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     [authenticated, public]
 }
 
+/// Returns all routes. A layer added later runs earlier: `middleware::observe` sees every request
+/// and reply, and a caller is authenticated before the form of its request is checked.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);

@@ -10,7 +10,7 @@ use pavior::workload::Shaper;
 
 use super::body::NodesRequested;
 use super::fair_queue::FairQueue;
-use super::machines::machine_in;
+use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 

@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::query_number;
 use super::changes::lease_id;
 use super::extract::QueryParams;
-use super::machines::machine_in;
+use super::lookup::machine_in;
 use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::reply::{LeaseReply, Waiting};

@@ -12,7 +12,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::body::{self, BoxBody, MAX_NAME_BYTES, instant, parse};
 use super::changes::parse_id;
 use super::extract::{Change, ChangeHeaders, QueryParams};
-use super::machines::machine_in;
+use super::lookup::machine_in;
 use super::statuses::{Guarded, Missing, Named};
 use super::{App, Fault};
 use crate::core::reply::ReservationReply;

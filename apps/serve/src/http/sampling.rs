@@ -10,7 +10,7 @@ use pavior::Occupancy;
 use pavior::time::{Range, Stretch, Stretches};
 
 use super::App;
-use super::machines::waiting_for;
+use super::lookup::waiting_for;
 use crate::core::{ServiceLimits, ServiceState, StateView};
 use crate::storage::History;
 use crate::writer::{RecoveryError, from_snapshot};

@@ -3,10 +3,12 @@
 //! A file is read frame by frame. For bytes that are not a valid frame, the first applicable case
 //! is reported:
 //!
-//! 1. another format, unknown to this program;
-//! 2. damage, because a bit was flipped, the file is shorter than its mark, or frames follow;
-//! 3. a truncated write, because they end the last file and are not longer than one write;
-//! 4. other damage.
+//! 1. one flipped bit in a frame;
+//! 2. another format, unknown to this program;
+//! 3. damage, because the file's frames end before its mark, the file is not the last one, or
+//!    frames follow;
+//! 4. a truncated write, because they are not longer than one write;
+//! 5. other damage.
 
 use super::frame::{self, Found, Frame, FrameKind, Tail};
 use super::mark::Mark;
@@ -38,28 +40,14 @@ impl Segment<'_> {
         mut each: Option<Each<'_>>,
     ) -> Result<End, StoreError> {
         let mut end = End { length: 0, last: 0 };
-        let (mut has_reached_mark, mut announced) = (self.mark.is_none(), None);
+        let (mut unreached_mark, mut announced) = (self.mark, None);
         loop {
             let offset = end.length;
-            if self.mark.is_some_and(|mark| mark.length == offset as u64 && mark.next == *next) {
-                has_reached_mark = true;
-            }
-            let (frame, past) = match frame::at(self.bytes, offset) {
-                Found::Frame(frame, past) => (frame, past),
-                Found::Flipped => {
-                    return Err(self.damaged(offset, "one bit of the frame is flipped"));
-                }
-                Found::Foreign => return Err(self.foreign(offset)),
-                Found::End if has_reached_mark => return Ok(end),
-                Found::End => return Err(self.truncated(offset)),
-                Found::NoFrame => {
-                    let tail = Tail { is_at_start: offset == 0, announced };
-                    return if has_reached_mark {
-                        self.check_tail(end, tail)
-                    } else {
-                        Err(self.truncated(offset))
-                    };
-                }
+            unreached_mark.take_if(|mark| mark.length == offset as u64 && mark.next == *next);
+            let found = frame::at(self.bytes, offset);
+            let Found::Frame(frame, past) = found else {
+                let tail = Tail { is_at_start: offset == 0, announced };
+                return self.check_end(end, found, unreached_mark, tail);
             };
             announced = None;
             match frame.kind() {
@@ -86,6 +74,24 @@ impl Segment<'_> {
         }
     }
 
+    /// Checks the bytes after the last frame. They must not come before the mark.
+    fn check_end(
+        &self,
+        end: End,
+        found: Found<'_>,
+        unreached_mark: Option<Mark>,
+        tail: Tail,
+    ) -> Result<End, StoreError> {
+        let offset = end.length;
+        match (found, unreached_mark) {
+            (Found::Flipped, _) => Err(self.damaged(offset, "one bit of the frame is flipped")),
+            (Found::Foreign, _) => Err(self.foreign(offset)),
+            (_, Some(mark)) => Err(self.truncated(offset, mark)),
+            (Found::End, None) => Ok(end),
+            (Found::NoFrame | Found::Frame(..), None) => self.check_tail(end, tail),
+        }
+    }
+
     /// Distinguishes a truncated write after the last frame from damage.
     fn check_tail(&self, end: End, tail: Tail) -> Result<End, StoreError> {
         let offset = end.length;
@@ -107,10 +113,8 @@ impl Segment<'_> {
     }
 
     /// Returns the error for a file whose frames end before the mark.
-    fn truncated(&self, offset: usize) -> StoreError {
-        let Some(Mark { length, next, .. }) = self.mark else {
-            return self.damaged(offset, "it is truncated");
-        };
+    fn truncated(&self, offset: usize, mark: Mark) -> StoreError {
+        let Mark { length, next, .. } = mark;
         let (found, last) = (self.bytes.len(), next - 1);
         let reason = if (found as u64) < length {
             format!("it is truncated: it has {found} bytes, but had {length} with record {last}")

@@ -8,16 +8,17 @@ use crate::core::ServiceState;
 
 /// The last snapshot, and the thread that is saving one.
 pub(super) struct Snapshots {
-    /// The number of the last snapshot's record.
-    pub(super) last: u64,
-    thread: Option<JoinHandle<bool>>,
-    /// The time of the next attempt to start a snapshot after a failure.
-    retry_ms: u64,
+    /// The number of the last saved snapshot's record, or of the last record at startup.
+    last: u64,
+    /// Returns the number of the saved snapshot's record, or `None` after a failure.
+    thread: Option<JoinHandle<Option<u64>>>,
+    /// The time of the next attempt, if the last one failed.
+    retry_ms: Option<u64>,
 }
 
 impl Snapshots {
     pub(super) fn new(last: u64) -> Snapshots {
-        Snapshots { last, thread: None, retry_ms: 0 }
+        Snapshots { last, thread: None, retry_ms: None }
     }
 
     /// Waits for the snapshot that is being saved, if any.
@@ -33,26 +34,21 @@ impl Writer {
     /// thread.
     pub(super) fn save_snapshot(&mut self) {
         self.collect_snapshot();
-        let now_ms = self.handle.clock.now_ms();
-        if !self.is_snapshot_due() || now_ms < self.snapshots.retry_ms {
+        if !self.is_snapshot_due() {
             return;
         }
         match self.store.rotate() {
             Ok(true) => {}
             // Without a free file descriptor, records continue in the current file.
-            Ok(false) => {
-                self.snapshots.retry_ms = now_ms + RETRY_MS;
-                return;
-            }
+            Ok(false) => return self.retry_snapshot(),
             Err(error) => {
                 self.fail(&error);
                 return;
             }
         }
         let Some(snapshot) = self.state.as_ref().map(ServiceState::snapshot) else { return };
-        self.snapshots.last = snapshot.seq;
         let (history, tuning) = (self.handle.history.clone(), self.tuning.clone());
-        self.snapshots.thread = Some(std::thread::spawn(move || {
+        let save = move || {
             let oldest = snapshot.seq.saturating_sub(tuning.history);
             let saved = history.save(&snapshot).and_then(|()| {
                 let within = history.within(tuning.history_bytes)?;
@@ -61,31 +57,47 @@ impl Writer {
             if let Err(error) = &saved {
                 tracing::error!(%error, seq = snapshot.seq, "cannot save a snapshot");
             }
-            saved.is_ok()
-        }));
+            saved.is_ok().then_some(snapshot.seq)
+        };
+        match std::thread::Builder::new().name("snapshot".into()).spawn(save) {
+            Ok(thread) => self.snapshots.thread = Some(thread),
+            Err(error) => {
+                tracing::error!(%error, "cannot create a thread to save a snapshot");
+                self.retry_snapshot();
+            }
+        }
+    }
+
+    /// Retries soon, because the next startup reads all records after the last snapshot.
+    fn retry_snapshot(&mut self) {
+        self.snapshots.retry_ms = Some(self.handle.clock.now_ms() + RETRY_MS);
     }
 
     /// Notes the result of a thread that has finished.
     fn collect_snapshot(&mut self) {
         let finished = self.snapshots.thread.take_if(|thread| thread.is_finished());
         let Some(thread) = finished else { return };
-        if thread.join().is_ok_and(|saved| saved) {
+        if let Ok(Some(seq)) = thread.join() {
             self.handle.counters.snapshots.fetch_add(1, Ordering::Relaxed);
+            (self.snapshots.last, self.snapshots.retry_ms) = (seq, None);
         } else {
-            // Retry soon, because the next startup reads all records after the last snapshot.
-            self.snapshots.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
-            self.snapshots.last = self.snapshots.last.saturating_sub(self.tuning.snapshot_every);
+            self.retry_snapshot();
         }
     }
 
-    /// Returns true if there are enough new records, and no snapshot is being saved.
+    /// Returns true if a retry is due or there are enough new records, and no thread is saving.
     fn is_snapshot_due(&self) -> bool {
         let (Some(state), tuning) = (&self.state, &self.tuning) else { return false };
+        if self.snapshots.thread.is_some() || self.handle.unavailable().is_some() {
+            return false;
+        }
+        if let Some(retry_ms) = self.snapshots.retry_ms {
+            return self.handle.clock.now_ms() >= retry_ms;
+        }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
         // Even a short history consists of several files.
         let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
-        let is_idle = self.snapshots.thread.is_none() && self.handle.unavailable().is_none();
-        is_idle && (are_many || are_large)
+        are_many || are_large
     }
 }

@@ -8,6 +8,7 @@ use pavior_serve::storage::disk::DiskFolder;
 use pavior_serve::storage::journal::JournalStore;
 use pavior_serve::storage::{RecordStore, StoreError};
 
+use crate::client::until;
 use crate::records;
 use crate::server::{Server, Setup, fresh};
 
@@ -101,6 +102,28 @@ fn only_the_owner_can_read_the_records() {
     assert_eq!(grant(&again), 201);
     let log = fs::read_to_string(log).unwrap();
     assert!(log.contains("removed other users' access to files"), "{log}");
+}
+
+#[test]
+fn a_snapshot_that_could_not_be_saved_is_saved_later() {
+    // A snapshot is due by size, long before the number of records requires one.
+    let (server, setup) = fresh(|setup| {
+        setup.log = Some(setup.data.with_extension("snapshots"));
+        setup.history_bytes = 1;
+    });
+    let obstacle = |seq: u64| setup.data.join(format!("journal/snapshot-{seq:020}.json.new"));
+    (0..4000).for_each(|seq| fs::create_dir(obstacle(seq)).unwrap());
+    let mut client = server.client();
+    until("a failure", || {
+        let lease = client.lease(r#"{"nodes":4}"#);
+        client.end(&lease);
+        fs::read_to_string(setup.log.as_ref().unwrap()).unwrap().contains("cannot save a snapshot")
+    });
+    (0..4000).for_each(|seq| fs::remove_dir(obstacle(seq)).unwrap());
+    let names = || fs::read_dir(setup.data.join("journal")).unwrap().flatten();
+    until("a snapshot", || {
+        names().any(|entry| entry.file_name().to_string_lossy().starts_with("snapshot-"))
+    });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Determines which gate slurmctld has loaded, by submitting a test job with a special comment. The
 //! gate rejects it with a message that contains the gate's checksum. Slurm never queues test jobs.
+//! Its comment ends with a line break, which no accepted job's comment contains.
 
 use std::path::Path;
 

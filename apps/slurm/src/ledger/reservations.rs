@@ -13,8 +13,8 @@ pub(crate) struct Reservation {
     pub(crate) end: u64,
     /// The reserved licenses, in Slurm's format.
     pub(crate) licenses: String,
-    /// True if jobs in the reservation may start before it, end after it, or use other nodes.
-    pub(crate) is_flex: bool,
+    /// True if jobs in the reservation may use other nodes: if it is flexible or only for licenses.
+    pub(crate) allows_other_nodes: bool,
     /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,
 }
@@ -57,7 +57,8 @@ fn reservation(line: &str) -> Reservation {
         start: time("StartTime").unwrap_or(0),
         end: time("EndTime").unwrap_or(u64::MAX),
         licenses: text("Licenses").to_string(),
-        is_flex: flag("FLEX"),
+        // ANY_NODES is another name for LICENSE_ONLY.
+        allows_other_nodes: ["FLEX", "LICENSE_ONLY", "ANY_NODES"].into_iter().any(flag),
         is_magnetic: flag("MAGNETIC"),
     }
 }
@@ -83,8 +84,9 @@ mod tests {
                 && license.nodes.is_empty()
         );
         assert_eq!((maintenance.name.as_str(), maintenance.nodes.len()), ("maint", 3));
-        assert!(!maintenance.has_license("pavior") && !maintenance.is_magnetic && !license.is_flex);
-        assert!(maintenance.is_flex);
+        assert!(!maintenance.has_license("pavior") && !maintenance.is_magnetic);
+        assert!(maintenance.allows_other_nodes && license.allows_other_nodes);
+        assert!(!read("ReservationName=plain Flags=SPEC_NODES\n")[0].allows_other_nodes);
         let (start, end) = (maintenance.start, maintenance.end);
         assert!(maintenance.overlaps(start - 60, Some(start + 1)) && maintenance.overlaps(0, None));
         assert!(!maintenance.overlaps(start - 60, Some(start)) && !maintenance.overlaps(end, None));

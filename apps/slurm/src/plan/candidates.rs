@@ -25,7 +25,7 @@ struct Key<'a> {
 /// The effect of reservations on a job.
 #[derive(PartialEq, Eq, Hash)]
 struct Rules<'a> {
-    /// The reservation that the job requests, or empty.
+    /// The reservation that the job uses, or empty.
     reservation: &'a str,
     /// True for each reservation that overlaps the job.
     overlapping: Vec<bool>,
@@ -34,7 +34,7 @@ struct Rules<'a> {
 /// The candidates of the jobs in a cycle.
 pub(crate) struct Candidates<'a> {
     world: World<'a>,
-    /// The reservations that contain nodes of the machine, and these nodes.
+    /// The reservations, and their nodes on the machine.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     pools: HashMap<Key<'a>, Option<Pool>>,
 }
@@ -46,8 +46,7 @@ impl<'a> Candidates<'a> {
         let reserved = ledger.reservations.iter().map(|reservation| {
             (reservation, reservation.nodes.iter().filter_map(id).collect::<HashSet<_>>())
         });
-        let reserved = reserved.filter(|(_, nodes)| !nodes.is_empty()).collect();
-        Candidates { world, reserved, pools: HashMap::new() }
+        Candidates { world, reserved: reserved.collect(), pools: HashMap::new() }
     }
 
     /// Returns the pool of a job's candidates, or `None` if it is the whole machine.
@@ -61,16 +60,23 @@ impl<'a> Candidates<'a> {
         planner: &mut Planner,
     ) -> Result<Option<Pool>, &'static str> {
         let demands = job.demands.as_ref().map_err(|fault| *fault)?;
-        let reservation = job.reservation.as_str();
-        let exists = self.world.ledger.reservations.iter().any(|other| other.name == reservation);
-        if !reservation.is_empty() && !exists {
-            return Err("its reservation does not exist");
-        }
+        let reservation = match job.reservation.as_str() {
+            "" => "",
+            requested => self.reservation(requested).ok_or("its reservation does not exist")?,
+        };
         let end = job.limit.map(|limit| self.world.now.saturating_add(limit));
         let reserved = self.reserved.iter();
         let overlapping = reserved.map(|(other, _)| other.overlaps(self.world.now, end)).collect();
         let rules = Rules { reservation, overlapping };
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
+    }
+
+    /// Returns the first of the requested reservations to start that has not ended.
+    fn reservation(&self, requested: &str) -> Option<&'a str> {
+        let reservations = self.world.ledger.reservations.iter();
+        let known = reservations.filter(|other| requested.split(',').any(|one| one == other.name));
+        let first = known.min_by_key(|other| (other.end <= self.world.now, other.start));
+        first.map(|reservation| reservation.name.as_str())
     }
 
     /// Returns the pool of all nodes that satisfy a job's demands, including reserved nodes.
@@ -116,7 +122,7 @@ impl<'a> Candidates<'a> {
         for ((other, nodes), is_overlapping) in self.reserved.iter().zip(overlapping) {
             let is_reserved = nodes.contains(&node);
             if other.name == *reservation {
-                (is_inside, must_stay_inside) = (is_reserved, !other.is_flex);
+                (is_inside, must_stay_inside) = (is_reserved, !other.allows_other_nodes);
             } else if is_reserved && *is_overlapping {
                 return false;
             }

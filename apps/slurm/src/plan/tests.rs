@@ -1,4 +1,4 @@
-//! Tests of race conditions with constructed ledgers.
+//! Tests of cycles with constructed ledgers. The machine has two rows, n0 to n3 and n4 to n7.
 
 use super::*;
 use crate::Config;
@@ -136,6 +136,23 @@ fn backfilling_does_not_delay_the_first_job() {
 }
 
 #[test]
+fn jobs_held_back_by_slurm_are_not_changed() {
+    let reasons =
+        ["Dependency", "JobHeldUser", "JobHeldAdmin", "PartitionDown", "QOSMaxJobsPerUser"];
+    for reason in reasons {
+        let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
+        assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
+    }
+    // Slurm has not examined the job since it was changed.
+    let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
+    assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
+    let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
+    later.start = Some(1001);
+    assert!(Run::new("easy").at(&ledger(vec![later.clone()]), 1000).is_empty());
+    assert_eq!(opened_gates(&Run::new("easy").at(&ledger(vec![later]), 1001)).len(), 1);
+}
+
+#[test]
 fn unavailable_nodes_are_not_used() {
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9)]);
     state.nodes[0].condition = Condition::Unavailable;
@@ -147,6 +164,23 @@ fn unavailable_nodes_are_not_used() {
     // A node that Slurm does not list is unavailable, too.
     state.nodes.remove(1);
     assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7"]);
+}
+
+#[test]
+fn a_job_with_the_reason_node_down_starts_once_the_nodes_are_idle() {
+    let down = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority \
+                partitions";
+    for reason in [down, "ReqNodeNotAvail, UnavailableNodes:n0", &down.replace(' ', "_")] {
+        let waits = SlurmJob { reason: reason.into(), ..shaped("1", "4x2", 8, 9) };
+        let mut run = Run::new("easy");
+        let mut state = ledger(vec![waits]);
+        state.nodes[0].condition = Condition::Unavailable;
+        let note = note_for(&run.decide(&state, 1000), "1");
+        let words = "cannot start until the unavailable node in 4x2 at 0,0 is back";
+        assert!(note.contains(words), "{note}");
+        state.nodes[0].condition = Condition::Idle;
+        assert_eq!(opened_gates(&run.at(&state, 1001)).len(), 1);
+    }
 }
 
 #[test]
@@ -202,93 +236,6 @@ fn patience_is_longer_until_slurm_has_examined_the_job() {
 }
 
 #[test]
-fn a_job_waits_for_the_end_of_a_reservation() {
-    let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
-    state.reservations = vec![Reservation {
-        name: "repair".into(),
-        nodes: names(&[0, 1, 2, 4, 5, 6]),
-        start: 1030,
-        end: 2000,
-        ..Reservation::default()
-    }];
-    let mut run = Run::new("easy");
-    let decision = run.decide(&state, 1000);
-    assert_eq!(opened_gates(&decision.changes), ["2 n3,n7"]);
-    let note = note_for(&decision, "1");
-    assert!(decision.boxless.is_empty() && note.contains("the end of a reservation"), "{note}");
-    assert_eq!(opened_gates(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
-}
-
-/// Checks that jobs in a flexible reservation may start before it and use other nodes.
-#[test]
-fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
-    let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
-    let mut state = ledger(vec![job, shaped("2", "2x1", 2, 8)]);
-    let (start, end) = (1030, 2000);
-    let of = |name: &str, nodes: &[u32]| Reservation {
-        name: name.into(),
-        nodes: names(nodes),
-        start,
-        end,
-        ..Reservation::default()
-    };
-    state.reservations = vec![of("flexi", &[0, 1, 2]), of("repair", &[4, 7])];
-    let never = Run::new("easy").decide(&state, 1000);
-    assert!(opened_gates(&never.changes) == ["2 n5,n6"], "{never:?}");
-    state.reservations[0].is_flex = true;
-    assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
-}
-
-/// Checks Slurm's reason if its main scheduler tries an opened job only in a magnetic reservation.
-#[test]
-fn a_magnetic_reservation_extends_patience_and_is_named() {
-    let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));
-    let end = 9000;
-    let magnet = Reservation { name, nodes, end, is_magnetic: true, ..Reservation::default() };
-    let reason = "ReqNodeNotAvail, May be reserved for other job";
-    let open = SlurmJob { reason: reason.into(), ..opened("1", "2x2", 4, &[2, 3, 6, 7]) };
-    let waits = shaped("2", "4x2", 8, 9);
-    let mut state = ledger(vec![open, waits]);
-    let closes = |state: &Ledger, now: u64| {
-        let mut run = Run::new("easy");
-        run.site.examination_s = 40;
-        run.at(state, 1000);
-        !run.at(state, now).is_empty()
-    };
-    assert!(!closes(&state, 1009) && closes(&state, 1010));
-    state.reservations = vec![magnet];
-    assert!(!closes(&state, 1039) && closes(&state, 1040));
-    let note = note_for(&Run::new("easy").decide(&state, 1000), "2");
-    let end = "; nodes of the magnetic reservation magnet need --reservation=magnet";
-    assert!(note.ends_with(end), "{note}");
-}
-
-#[test]
-fn a_job_with_the_reason_node_down_starts_once_the_nodes_are_idle() {
-    let down = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority \
-                partitions";
-    for reason in [down, "ReqNodeNotAvail, UnavailableNodes:n0", &down.replace(' ', "_")] {
-        let waits = SlurmJob { reason: reason.into(), ..shaped("1", "4x2", 8, 9) };
-        let mut run = Run::new("easy");
-        let mut state = ledger(vec![waits]);
-        state.nodes[0].condition = Condition::Unavailable;
-        let note = note_for(&run.decide(&state, 1000), "1");
-        let words = "cannot start until the unavailable node in 4x2 at 0,0 is back";
-        assert!(note.contains(words), "{note}");
-        state.nodes[0].condition = Condition::Idle;
-        assert_eq!(opened_gates(&run.at(&state, 1001)).len(), 1);
-    }
-}
-
-#[test]
-fn a_note_names_the_partition_of_a_foreign_job() {
-    let strange = SlurmJob { partition: "oth\u{1b}er".into(), ..running("9", "4x1", &[0, 1], 60) };
-    let mut run = Run::new("easy");
-    let text = note_for(&run.decide(&ledger(vec![strange, shaped("1", "4x2", 8, 9)]), 1000), "1");
-    assert!(text.contains("job 9 in partition oth") && !text.contains('\u{1b}'), "{text}");
-}
-
-#[test]
 fn requeued_and_ungated_jobs_are_gated() {
     let mut requeued = opened("1", "2x2", 4, &[0, 1, 4, 5]);
     (requeued.reason, requeued.start) = ("BeginTime".into(), Some(1120));
@@ -328,23 +275,6 @@ fn a_job_on_wrong_nodes_is_requeued_once() {
 }
 
 #[test]
-fn jobs_held_back_by_slurm_are_not_changed() {
-    let reasons =
-        ["Dependency", "JobHeldUser", "JobHeldAdmin", "PartitionDown", "QOSMaxJobsPerUser"];
-    for reason in reasons {
-        let held = SlurmJob { reason: reason.into(), ..shaped("1", "2x2", 4, 9) };
-        assert!(Run::new("easy").at(&ledger(vec![held]), 1000).is_empty(), "{reason}");
-    }
-    // Slurm has not examined the job since it was changed.
-    let unseen = SlurmJob { start: Some(1005), reason: "None".into(), ..shaped("1", "2x2", 4, 9) };
-    assert!(Run::new("easy").at(&ledger(vec![unseen]), 1000).is_empty());
-    let mut later = SlurmJob { reason: "BeginTime".into(), ..shaped("1", "2x2", 4, 9) };
-    later.start = Some(1001);
-    assert!(Run::new("easy").at(&ledger(vec![later.clone()]), 1000).is_empty());
-    assert_eq!(opened_gates(&Run::new("easy").at(&ledger(vec![later]), 1001)).len(), 1);
-}
-
-#[test]
 fn a_reused_number_is_a_different_job() {
     let mut run = Run::new("easy");
     let state = ledger(vec![opened("1", "2x2", 4, &[0, 1, 4, 5])]);
@@ -366,20 +296,6 @@ fn nodes_held_by_two_jobs_are_reported() {
 }
 
 #[test]
-fn an_unchanged_note_is_written_once() {
-    let jobs = || vec![running("9", "4x1", &[0, 1, 2, 3], 60), shaped("1", "4x2", 8, 9)];
-    let mut run = Run::new("easy");
-    let mut note = |now| note_for(&run.decide(&ledger(jobs()), now), "1");
-    assert_eq!(
-        note(1000),
-        "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
-         1970-01-01T00:17:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
-         at 0,1."
-    );
-    assert!(note(1005).is_empty() && note(1030).is_empty());
-}
-
-#[test]
 fn a_malformed_record_reserves_its_nodes_only() {
     // Slurm reports n0 and n1 as idle, but a job with a malformed record names them.
     let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
@@ -392,40 +308,9 @@ fn a_malformed_record_reserves_its_nodes_only() {
     assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n2,n3,n6,n7", "2 n4,n5"]);
 }
 
-#[test]
-fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
-    let bad = || SlurmJob { bad_comment: true, ..shaped("1", "2x2", 4, 9) };
-    let runs = SlurmJob { bad_comment: true, ..running("3", "1x1", &[0, 1, 4, 5], 60) };
-    let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
-    let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
-    let changes = Run::new("easy").decide(&state, 1001).changes;
-    // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
-    assert_eq!(opened_gates(&changes), ["2 n2,n3"]);
-    let text = "pavior: not placed: its comment contains control characters; resubmit the job";
-    let note = |name: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };
-    assert!(changes.contains(&note("1")), "{changes:?}");
-    assert!(changes.iter().any(|change| change.name() == "close" && change.job() == job_name("4")));
-    assert!(changes.iter().all(|change| change.job() != job_name("3")), "{changes:?}");
-}
-
-#[test]
-fn jobs_without_a_box_get_notes() {
-    // The gate has just been installed: no box has five nodes, and the three nodes in use do not
-    // form a box.
-    let waits = job("1", 5, 9);
-    let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
-    let mut run = Run::new("easy");
-    let decision = run.decide(&ledger(vec![waits, runs]), 5000);
-    let note =
-        |name: &str, text: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };
-    let never = "pavior: not placed: no box on the machine has 5 nodes; resubmit the job";
-    let elsewhere = "pavior: runs on nodes that do not form a box of its shape; not requeued";
-    assert_eq!(decision.changes, [note("2", elsewhere), note("1", never)]);
-    assert_eq!(decision.boxless.len(), 2);
-}
-
 mod answers;
 mod ends;
 mod held_back;
 mod preempting;
+mod reservations;
 mod why;

@@ -1,4 +1,4 @@
-//! Tests of `why` for queued jobs.
+//! Tests of `why` for queued jobs, and of the notes in AdminComment.
 
 use super::*;
 use crate::show::why::explain_job;
@@ -52,4 +52,58 @@ fn a_job_that_cannot_start_has_no_planned_time() {
     let endless = SlurmJob { limit: None, ..running("1", "4x2", &held, 1) };
     let text = why(&ledger(vec![endless, shaped("2", "4x2", 8, 5)]), "easy");
     assert!(!text.contains("planned"), "{text}");
+}
+
+#[test]
+fn a_note_names_the_partition_of_a_foreign_job() {
+    let strange = SlurmJob { partition: "oth\u{1b}er".into(), ..running("9", "4x1", &[0, 1], 60) };
+    let mut run = Run::new("easy");
+    let text = note_for(&run.decide(&ledger(vec![strange, shaped("1", "4x2", 8, 9)]), 1000), "1");
+    assert!(text.contains("job 9 in partition oth") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn an_unchanged_note_is_written_once() {
+    let jobs = || vec![running("9", "4x1", &[0, 1, 2, 3], 60), shaped("1", "4x2", 8, 9)];
+    let mut run = Run::new("easy");
+    let mut note = |now| note_for(&run.decide(&ledger(jobs()), now), "1");
+    assert_eq!(
+        note(1000),
+        "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
+         1970-01-01T00:17:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         at 0,1."
+    );
+    assert!(note(1005).is_empty() && note(1030).is_empty());
+}
+
+#[test]
+fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
+    let bad = || SlurmJob { bad_comment: true, ..shaped("1", "2x2", 4, 9) };
+    let runs = SlurmJob { bad_comment: true, ..running("3", "1x1", &[0, 1, 4, 5], 60) };
+    let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
+    let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
+    let changes = Run::new("easy").decide(&state, 1001).changes;
+    // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
+    assert_eq!(opened_gates(&changes), ["2 n2,n3"]);
+    let text = "pavior: not placed: its comment contains control characters; resubmit the job";
+    let note = |name: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };
+    assert!(changes.contains(&note("1")), "{changes:?}");
+    assert!(changes.iter().any(|change| change.name() == "close" && change.job() == job_name("4")));
+    assert!(changes.iter().all(|change| change.job() != job_name("3")), "{changes:?}");
+}
+
+#[test]
+fn jobs_without_a_box_get_notes() {
+    // The gate has just been installed: no box has five nodes, and the three nodes in use do not
+    // form a box.
+    let waits = job("1", 5, 9);
+    let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
+    let mut run = Run::new("easy");
+    let decision = run.decide(&ledger(vec![waits, runs]), 5000);
+    let note =
+        |name: &str, text: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };
+    let never = "pavior: not placed: no box on the machine has 5 nodes; resubmit the job";
+    let elsewhere = "pavior: runs on nodes that do not form a box of its shape; not requeued";
+    assert_eq!(decision.changes, [note("2", elsewhere), note("1", never)]);
+    assert_eq!(decision.boxless.len(), 2);
 }

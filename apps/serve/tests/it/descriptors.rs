@@ -8,10 +8,14 @@ use pavior_serve::storage::journal::JournalStore;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::records;
 
+/// The number of records that are retained before a group.
+const HISTORY: u64 = 30;
+
 #[test]
 fn records_are_stored_without_descriptors_and_files_are_created_later() {
     let (groups, state) = records::groups(4, 40);
     let (mut put_off, mut unsaved) = (0, 0);
+    // The groups need fewer operations of the disk.
     for operation in 0..150 {
         let disk = Simulated::default();
         let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();
@@ -29,7 +33,7 @@ fn records_are_stored_without_descriptors_and_files_are_created_later() {
             let history = journal.history();
             let at = state_of(&*history, u64::MAX);
             let saved = at.is_ok_and(|at| history.save(&at.snapshot()).is_ok());
-            let saved = saved && history.compact(group[0].seq.saturating_sub(30)).is_ok();
+            let saved = saved && history.compact(group[0].seq.saturating_sub(HISTORY)).is_ok();
             unsaved += u32::from(!saved);
         }
         disk.mend();
@@ -38,7 +42,7 @@ fn records_are_stored_without_descriptors_and_files_are_created_later() {
         drop(journal);
         let (journal, found) = opened(disk.clone()).unwrap();
         assert_eq!(found.snapshot(), state, "operation {operation}");
-        assert!(disk.is_dead() || journal.history().oldest().is_ok());
+        assert!(journal.history().oldest().is_ok());
     }
     println!("{put_off} rotations postponed, {unsaved} snapshots not saved");
     assert!(put_off > 0 && unsaved > 0);

@@ -1,0 +1,92 @@
+//! Tests the effect of reservations on jobs.
+
+use super::*;
+
+#[test]
+fn a_job_waits_for_the_end_of_a_reservation() {
+    let mut state = ledger(vec![shaped("1", "2x2", 4, 9), shaped("2", "2x1", 2, 8)]);
+    state.reservations = vec![Reservation {
+        name: "repair".into(),
+        nodes: names(&[0, 1, 2, 4, 5, 6]),
+        start: 1030,
+        end: 2000,
+        ..Reservation::default()
+    }];
+    let mut run = Run::new("easy");
+    let decision = run.decide(&state, 1000);
+    assert_eq!(opened_gates(&decision.changes), ["2 n3,n7"]);
+    let note = note_for(&decision, "1");
+    assert!(decision.boxless.is_empty() && note.contains("the end of a reservation"), "{note}");
+    assert_eq!(opened_gates(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
+}
+
+/// Checks that jobs in a flexible reservation may start before it and use other nodes.
+#[test]
+fn a_job_in_a_flexible_reservation_may_use_other_nodes() {
+    let job = SlurmJob { reservation: "flexi".into(), ..shaped("1", "2x2", 4, 9) };
+    let mut state = ledger(vec![job, shaped("2", "2x1", 2, 8)]);
+    let (start, end) = (1030, 2000);
+    let of = |name: &str, nodes: &[u32]| Reservation {
+        name: name.into(),
+        nodes: names(nodes),
+        start,
+        end,
+        ..Reservation::default()
+    };
+    state.reservations = vec![of("flexi", &[0, 1, 2]), of("repair", &[4, 7])];
+    let never = Run::new("easy").decide(&state, 1000);
+    assert!(opened_gates(&never.changes) == ["2 n5,n6"], "{never:?}");
+    state.reservations[0].allows_other_nodes = true;
+    assert_eq!(opened_gates(&Run::new("easy").at(&state, 1000)), ["1 n1,n2,n5,n6"]);
+}
+
+/// Checks Slurm's reason if its main scheduler tries an opened job only in a magnetic reservation.
+#[test]
+fn a_magnetic_reservation_extends_patience_and_is_named() {
+    let (name, nodes) = ("magnet".to_string(), names(&[0, 1, 4, 5]));
+    let end = 9000;
+    let magnet = Reservation { name, nodes, end, is_magnetic: true, ..Reservation::default() };
+    let reason = "ReqNodeNotAvail, May be reserved for other job";
+    let open = SlurmJob { reason: reason.into(), ..opened("1", "2x2", 4, &[2, 3, 6, 7]) };
+    let waits = shaped("2", "4x2", 8, 9);
+    let mut state = ledger(vec![open, waits]);
+    let closes = |state: &Ledger, now: u64| {
+        let mut run = Run::new("easy");
+        run.site.examination_s = 40;
+        run.at(state, 1000);
+        !run.at(state, now).is_empty()
+    };
+    assert!(!closes(&state, 1009) && closes(&state, 1010));
+    state.reservations = vec![magnet];
+    assert!(!closes(&state, 1039) && closes(&state, 1040));
+    let note = note_for(&Run::new("easy").decide(&state, 1000), "2");
+    let end = "; nodes of the magnetic reservation magnet need --reservation=magnet";
+    assert!(note.ends_with(end), "{note}");
+}
+
+#[test]
+fn a_job_uses_only_nodes_that_its_reservation_allows() {
+    let of = |name: &str, nodes: &[u32], start: u64| Reservation {
+        name: name.into(),
+        nodes: names(nodes),
+        start,
+        end: 9000,
+        ..Reservation::default()
+    };
+    let elsewhere = of("elsewhere", &[9], 0);
+    let licenses = Reservation { allows_other_nodes: true, ..of("licenses", &[], 0) };
+    let [later, active] = [of("later", &[0, 1], 2000), of("active", &[4, 5], 0)];
+    let reservations = vec![later, active, elsewhere, licenses];
+    for (requested, expected) in [
+        ("elsewhere", &[][..]),
+        ("licenses", &["1 n2,n3"]),
+        ("later,active", &["1 n4,n5"]),
+        ("active,gone", &["1 n4,n5"]),
+        ("gone,lost", &[]),
+    ] {
+        let mut job = shaped("1", "2x1", 2, 9);
+        (job.reservation, job.limit) = (requested.into(), Some(1200));
+        let ledger = Ledger { reservations: reservations.clone(), ..ledger(vec![job]) };
+        assert_eq!(opened_gates(&Run::new("easy").at(&ledger, 1000)), expected, "{requested}");
+    }
+}
