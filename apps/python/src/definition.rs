@@ -1,6 +1,5 @@
 //! An experiment with its inputs, and the scenarios created so far.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use pavior::experiments::Specification as Experiment;
@@ -9,27 +8,32 @@ use pavior::simulation::{Histories, RunError, Stop};
 use pyo3::prelude::*;
 
 use crate::errors::{input, other, stopped};
-use crate::journal::{BETWEEN_WORKERS, Span};
+use crate::journal::BETWEEN_WORKERS;
+use crate::span::Span;
 
 /// An experiment with its inputs, shared by the threads that run it.
 pub(crate) struct Definition {
     pub(crate) experiment: Experiment,
     inputs: Folder,
     histories: Histories,
-    scenarios: Mutex<HashMap<usize, Arc<Scenario>>>,
+    /// The scenarios by point. Each has its own lock, so that threads can create several at once.
+    scenarios: Vec<Mutex<Option<Arc<Scenario>>>>,
 }
 
 /// The reasons why running a span failed.
 pub(crate) enum SpanError {
-    Words(String),
+    /// The span has no point, or a thread panicked while it created the scenario.
+    NoScenario(String),
+    /// An input cannot be read.
     Input(InputError),
-    Run(usize, u64, RunError),
+    /// A replication failed.
+    Replication { point: usize, replication: u64, error: RunError },
 }
 
 impl Definition {
     pub(crate) fn new(experiment: Experiment, inputs: Folder) -> Definition {
-        let (histories, scenarios) = (Histories::default(), Mutex::default());
-        Definition { experiment, inputs, histories, scenarios }
+        let scenarios = experiment.points.iter().map(|_| Mutex::default()).collect();
+        Definition { experiment, inputs, histories: Histories::default(), scenarios }
     }
 
     /// Returns the fingerprint of the experiment and its inputs, or an error in them.
@@ -37,20 +41,21 @@ impl Definition {
         self.experiment.fingerprint(&self.inputs)
     }
 
+    /// Returns the scenario of a point, which the first call creates.
     fn scenario(&self, point: usize) -> Result<Arc<Scenario>, SpanError> {
-        let failed = |_| SpanError::Words("an earlier call for this experiment failed".to_string());
-        let mut scenarios = self.scenarios.lock().map_err(failed)?;
-        if let Some(scenario) = scenarios.get(&point) {
+        let Some(known) = self.scenarios.get(point) else {
+            return Err(SpanError::NoScenario(format!("the experiment has no point {point}")));
+        };
+        let panicked = |_| "an earlier call for this experiment failed".to_string();
+        let mut known = known.lock().map_err(panicked).map_err(SpanError::NoScenario)?;
+        if let Some(scenario) = &*known {
             return Ok(scenario.clone());
         }
         let Experiment { points, timing, .. } = &self.experiment;
-        let values = points.get(point);
-        let missing = || SpanError::Words(format!("the experiment has no point {point}"));
-        let values = values.ok_or_else(missing)?;
-        let settings = values.settings();
+        let settings = points[point].settings();
         let scenario = Scenario::new(settings, *timing, &self.inputs, &self.histories);
         let scenario = Arc::new(scenario.map_err(SpanError::Input)?);
-        scenarios.insert(point, scenario.clone());
+        *known = Some(scenario.clone());
         Ok(scenario)
     }
 
@@ -63,18 +68,19 @@ impl Definition {
             let sample = self
                 .experiment
                 .replicate(point, &scenario, replication, stop)
-                .map_err(|error| SpanError::Run(point, replication, error))?;
+                .map_err(|error| SpanError::Replication { point, replication, error })?;
             lines += &JournalEntry { point, replication, sample }.line(BETWEEN_WORKERS);
             lines.push('\n');
         }
         Ok(lines)
     }
 
-    pub(crate) fn raised(&self, py: Python<'_>, fault: SpanError) -> PyErr {
-        match fault {
-            SpanError::Words(words) => other(words),
+    /// Converts an error to the exception to raise.
+    pub(crate) fn raised(&self, py: Python<'_>, error: SpanError) -> PyErr {
+        match error {
+            SpanError::NoScenario(reason) => other(reason),
             SpanError::Input(error) => input(py, &error),
-            SpanError::Run(point, replication, error) => {
+            SpanError::Replication { point, replication, error } => {
                 let key = self.experiment.points[point].key();
                 stopped(py, &error, &format!("replication {replication} of {key}: "))
             }

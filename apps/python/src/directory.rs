@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{directory as directory_error, other};
 use crate::experiment::Specification;
-use crate::journal::{Journal, entries};
+use crate::journal::{self, Journal};
 use crate::results::Results;
 
 /// The directory of an experiment. While the object exists, no other process can change the
@@ -58,7 +58,7 @@ impl Directory {
     /// Stores lines from `replicate`. The lines are durable when this method returns.
     fn keep(&self, lines: &[u8]) -> PyResult<()> {
         let mut open = self.open()?;
-        for entry in entries(lines)? {
+        for entry in journal::parse(lines)? {
             open.keep(&entry)?;
         }
         Ok(())

@@ -14,10 +14,11 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::definition::Definition;
 use crate::errors::{bad_name, input};
 use crate::interrupt::{interruptible, interruptible_own};
-use crate::journal::{Journal, Span};
+use crate::journal::Journal;
 use crate::own::Own;
 use crate::progress::{Cancel, Progress};
 use crate::results::Results;
+use crate::span::Span;
 use crate::trace::Trace;
 
 /// An experiment, with its points and the rule for the number of replications per point.

@@ -32,6 +32,7 @@ mod shared;
 mod shown;
 mod simulate;
 mod slots;
+mod span;
 mod strategies;
 mod table;
 mod trace;
@@ -54,7 +55,7 @@ mod _native {
     #[pymodule_export]
     use crate::geometry::Box;
     #[pymodule_export]
-    use crate::journal::{Journal, Span};
+    use crate::journal::Journal;
     #[pymodule_export]
     use crate::machine::{Allocation, Machine};
     #[pymodule_export]
@@ -69,6 +70,8 @@ mod _native {
     use crate::simulate::simulate;
     #[pymodule_export]
     use crate::slots::Slots;
+    #[pymodule_export]
+    use crate::span::Span;
     #[pymodule_export]
     use crate::strategies::Free;
     #[pymodule_export]

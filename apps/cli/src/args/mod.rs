@@ -2,6 +2,7 @@
 //! parses them, so that error messages can underline the typed text.
 
 mod advise;
+mod allocate;
 mod bench;
 mod common;
 mod experiments;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use advise::{AdviceFormat, AdviseArgs};
+pub(crate) use allocate::AllocateArgs;
 pub(crate) use bench::BenchArgs;
 pub(crate) use common::{AskArgs, FormatArgs, ThreadArgs, Turning, finite};
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, ReproduceArgs};
@@ -163,20 +165,4 @@ pub(crate) struct ManualArgs {
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AllocateArgs {
-    /// The machine, such as mesh:16x16 or torus:8x8x8
-    #[arg(long, short)]
-    pub(crate) machine: String,
-    /// The strategy; see `pavior strategies`
-    #[arg(long, short)]
-    pub(crate) strategy: String,
-    /// The rule that turns a number of nodes into a box
-    #[arg(long, default_value = "compact")]
-    pub(crate) shape_rule: String,
-    /// The seed for random strategies
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
 }

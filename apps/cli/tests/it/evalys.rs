@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::tries::run_until;
 use crate::{Folder, words};
 
+/// Seven jobs on 16 nodes. Job 14 requests 17, so it is rejected and holds none.
 const LOG: &str = "\
 11 1000 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1
 12 1010 -1 30 16 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1

@@ -100,7 +100,9 @@ fn filters_reduce_the_number_of_series() {
     ] {
         refused_for(&["plot", &file, "--filter", filter], reason);
     }
-    refused_for(&["plot", &folder.path(""), "--filter", "load=1"], "draw a results.csv");
+    for option in ["--filter", "--x", "--y"] {
+        refused_for(&["plot", &folder.path(""), option, "load=1"], "draw a results.csv");
+    }
 }
 
 #[test]
@@ -126,6 +128,9 @@ fn schedules_machines_and_distributions_are_drawn() {
     refused_for(&other, "not a valid placement on mesh:2x2");
     refused(&words(&line("--from 9 --to 3")));
     refused_for(&["plot", &jobs, "--cdf", "wait"], "waiting_time");
+    refused_for(&["plot", &jobs, "--y", "waiting"], "--y applies only to a results table");
+    let failed = folder.write("failed.csv", "job_id,success,turnaround_time\n1,0,\n");
+    refused_for(&["plot", &failed], "no job that succeeded");
 }
 
 #[test]
@@ -163,6 +168,15 @@ fn numbers_that_cannot_be_drawn_are_refused() {
     ] {
         refused_for(&["plot", &results(rows), "--y", "waiting"], "cannot be drawn");
     }
+    // A parameter without a column has no values to draw.
+    let constant = results("1,waiting,3,\n");
+    refused_for(
+        &["plot", &constant, "--y", "waiting", "--x", "scheduler"],
+        "no column `scheduler`",
+    );
+    good(&["plot", &constant, "--y", "waiting"]);
+    let neither = folder.write("neither.csv", "sides,metric,mean,ci95\nuniform,waiting,3,\n");
+    refused_for(&["plot", &neither, "--y", "waiting"], "no column `load`");
     // These are an infinite interval, numbers of extreme magnitudes, and no data on a logarithmic
     // axis.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
@@ -172,7 +186,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
             assert!(!svg.contains("NaN") && !svg.contains("=\"inf"), "{svg}");
         }
     }
-    let jobs = folder.write("jobs.csv", "job_id,waiting_time\n");
+    let jobs = folder.write("jobs.csv", "job_id,waiting_time\n1,0\n");
     good(&["plot", &jobs, "--cdf", "waiting_time", "--log", "x"]);
     folder.write("jobs.csv", "job_id,waiting_time\n1,inf\n");
     let message = refused(&["plot", &jobs, "--cdf", "waiting_time"]);

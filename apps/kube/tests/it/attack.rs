@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PODS, User, job, release};
+use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::{Cluster, User, release};
 use crate::in_force::pod;
 
 const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";

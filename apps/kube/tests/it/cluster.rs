@@ -1,9 +1,11 @@
 //! A control plane in a temporary directory, with replicas of the daemon and with nodes that exist
 //! only as objects.
 
-use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+pub(crate) mod objects;
+mod parts;
+pub(crate) mod plain_http;
+pub(crate) mod replicas;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use tokio::runtime::Runtime;
 
 use crate::in_force;
 use crate::kubelets::Kubelets;
-use crate::proxy::Proxy;
+use objects::{JOBS, job, place};
 
 /// The controllers to run, including the node controllers.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\
@@ -270,124 +272,9 @@ impl Cluster {
         }
     }
 
-    /// Starts a replica. The replica acts when it has the Lease, or always.
-    pub(crate) fn start_replica(&mut self, lease: &str) {
-        self.start_replica_as("pavior", lease, &[]);
-    }
-
-    /// Starts a replica with another account and additional arguments.
-    pub(crate) fn start_replica_as(&mut self, who: &str, lease: &str, more: &[&str]) {
-        self.start_replica_at(None, who, lease, more);
-    }
-
-    /// Starts a replica whose clock is wrong, for example by `+1h`. The caller must check that this
-    /// is possible.
-    pub(crate) fn start_replica_at(
-        &mut self,
-        clock: Option<&str>,
-        who: &str,
-        lease: &str,
-        more: &[&str],
-    ) {
-        let log = OpenOptions::new().create(true).append(true).open(self.path().join("log/pavior"));
-        let log: File = log.expect("there is room");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pavior-kube"));
-        if let Some(clock) = clock {
-            // The `faketime` command does this too, but would be killed in place of the replica.
-            command.env("LD_PRELOAD", "/usr/$LIB/faketime/libfaketimeMT.so.1");
-            command.env("FAKETIME", clock).env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        }
-        command.args([&format!("replica-{}", self.replicas.len()), lease]);
-        command.args(more).env("KUBECONFIG", self.path().join(format!("{who}.kubeconfig")));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        self.replicas.push(command.spawn().expect("it was built"));
-    }
-
-    pub(crate) fn end_replica(&mut self, at: usize) {
-        let mut replica = self.replicas.remove(at);
-        let _ = replica.kill();
-        let _ = replica.wait();
-    }
-
     pub(crate) fn label(&self, node: &str, label: &str, value: &str) {
         let body = json!({ "metadata": { "labels": { label: value } } });
         self.patch(&format!("/api/v1/nodes/{node}"), &body);
-    }
-
-    /// Pauses a replica, like a suspended machine, or resumes it.
-    pub(crate) fn pause_replica(&self, at: usize, asleep: bool) {
-        let signal = if asleep { "-STOP" } else { "-CONT" };
-        let pid = self.replicas[at].id().to_string();
-        let _ = Command::new("kill").args([signal, &pid]).status();
-    }
-
-    /// Kills and restarts a part of the control plane.
-    pub(crate) fn kill(&self, part: &str) {
-        self.end_part(part);
-        self.run_part(part);
-    }
-
-    /// Restarts a part of the control plane and waits until it is ready.
-    pub(crate) fn run_part(&self, part: &str) {
-        let mut command = Command::new(script());
-        command.args(["run", self.release]).arg(self.path()).arg(part);
-        command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
-        command.stdin(Stdio::null());
-        assert!(command.status().unwrap().success(), "{part} did not restart");
-    }
-
-    /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
-    pub(crate) fn start_controller(&self, name: &str) -> bool {
-        let said = self.controller("start", name).output().expect("bash is there");
-        if !said.status.success() {
-            let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
-            pavior_trials::skipped(name, &why, REQUIRED);
-        }
-        said.status.success()
-    }
-
-    /// Kills and restarts the controller.
-    pub(crate) fn kill_controller(&self, name: &str) {
-        self.end_part(name);
-        assert!(self.controller("run", name).status().unwrap().success(), "{name} did not restart");
-    }
-
-    fn controller(&self, what: &str, name: &str) -> Command {
-        let mut command = Command::new(example("controllers.sh"));
-        command.args([what, name]).arg(self.path()).env("PORT", self.port.to_string());
-        command.stdin(Stdio::null());
-        command
-    }
-
-    /// Kills a part of the control plane.
-    pub(crate) fn end_part(&self, part: &str) {
-        let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
-        let _ = Command::new("kill").args(["-9", pid.trim()]).status();
-        std::thread::sleep(Duration::from_millis(300));
-    }
-
-    /// Compacts etcd and restarts the API server.
-    pub(crate) fn compact(&self) {
-        let etcd = format!("127.0.0.1:{}", self.port + 1);
-        let ask = |path: &str, body: &Value| {
-            let (head, answer) = ask(&etcd, "POST", path, &body.to_string());
-            assert!(head.contains(" 200 "), "{head}: {answer}");
-            serde_json::from_str::<Value>(&answer).expect("etcd answers in JSON")
-        };
-        let now = ask("/v3/kv/range", &json!({ "key": "Lw==" }))["header"]["revision"].clone();
-        ask("/v3/kv/compaction", &json!({ "revision": now, "physical": true }));
-        self.kill("kube-apiserver");
-    }
-
-    /// Disturbs, through a proxy, one in `one_of` requests of replicas with the account `spoilt`.
-    pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
-        let client = client(&self.runtime, self.path(), "pavior");
-        let proxy = Proxy::start(&self.runtime, client, seed, one_of);
-        let text = std::fs::read_to_string(self.path().join("pavior.kubeconfig")).unwrap();
-        let direct = format!("https://127.0.0.1:{}", self.port);
-        let text = text.replace(&direct, &format!("http://127.0.0.1:{}", proxy.port));
-        std::fs::write(self.path().join("spoilt.kubeconfig"), text).expect("there is room");
-        proxy
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -433,29 +320,6 @@ impl Cluster {
     }
 }
 
-/// Returns the head and body of a response; both are empty if nothing listens.
-pub(crate) fn ask(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
-    let mut answer = String::new();
-    if let Ok(mut stream) = TcpStream::connect(address) {
-        let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: h\r\nConnection: close");
-        let _ = write!(stream, "{head}\r\nContent-Length: {length}\r\n\r\n{body}");
-        let _ = stream.read_to_string(&mut answer);
-    }
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-    (head.to_string(), body.to_string())
-}
-
-/// Returns true if a program can run with a wrong clock; otherwise prints a note.
-pub(crate) fn clocks_can_be_wrong() -> bool {
-    let can = Command::new("faketime").args(["-f", "+1h", "true"]).status();
-    let can = can.is_ok_and(|status| status.success());
-    if !can {
-        pavior_trials::skipped("clocks an hour off", "faketime is not installed", REQUIRED);
-    }
-    can
-}
-
 impl Drop for Cluster {
     fn drop(&mut self) {
         for replica in &mut self.replicas {
@@ -466,38 +330,6 @@ impl Drop for Cluster {
     }
 }
 
-pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
-pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
-pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
-
-/// Returns a Job as a user would write it, with only a shape.
-pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
-    let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
-    let container = json!({ "name": "main", "image": "toy" });
-    let annotations = json!({
-        "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
-    });
-    // The cluster adds these itself if it can.
-    let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
-    if !mutates(release()) {
-        spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);
-        spec["tolerations"] = json!([{ "key": "pavior.dev/machine", "operator": "Exists" }]);
-        spec["containers"][0]["resources"] = json!({ "limits": { "pavior.dev/node": "1" } });
-    }
-    json!({
-        "apiVersion": "batch/v1", "kind": "Job",
-        "metadata": { "name": name, "annotations": annotations },
-        "spec": {
-            "completions": nodes, "parallelism": nodes, "completionMode": "Indexed",
-            "backoffLimit": 1000,
-            "template": {
-                "metadata": { "annotations": { "toy/seconds": run_s.to_string() } },
-                "spec": spec,
-            },
-        },
-    })
-}
-
 fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
     let path = folder.join(format!("{who}.kubeconfig"));
     let kubeconfig = Kubeconfig::read_from(path).expect("the script wrote it");
@@ -506,20 +338,4 @@ fn client(runtime: &Runtime, folder: &Path, who: &str) -> Client {
         let config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
         Client::try_from(config).unwrap()
     })
-}
-
-/// Returns the API path for creating an object.
-fn place(object: &Value) -> String {
-    let version = object["apiVersion"].as_str().unwrap();
-    let root = if version.contains('/') { "/apis" } else { "/api" };
-    let namespace = match object["metadata"]["namespace"].as_str() {
-        Some(namespace) => format!("namespaces/{namespace}/"),
-        None => String::new(),
-    };
-    let kind = object["kind"].as_str().unwrap().to_lowercase();
-    let plural = match kind.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{kind}s"),
-    };
-    format!("{root}/{version}/{namespace}{plural}")
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, clocks_can_be_wrong, release};
+use crate::cluster::objects::JOBS;
+use crate::cluster::replicas::clocks_can_be_wrong;
+use crate::cluster::{Cluster, User, release};
 use crate::judge::Record;
 use crate::proxy::ONE_OF;
 

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
+use crate::cluster::{Cluster, User};
 
 /// Returns true if each policy is in force. Each policy takes effect separately, some time after
 /// its creation.

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, PODS, User, job, release};
+use crate::cluster::objects::{PODS, job};
+use crate::cluster::{Cluster, User, release};
 use crate::judge::Record;
 use crate::sets::nodes;
 
@@ -66,7 +67,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
         let job = cluster.ask(
             User::Admin,
             "GET",
-            &format!("{}/{name}", crate::cluster::JOBS),
+            &format!("{}/{name}", crate::cluster::objects::JOBS),
             &Value::Null,
         );
         job.unwrap_or_default()["metadata"]["uid"].clone()

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use pavior::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PODS, User, job, release};
+use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::{Cluster, User, release};
 use crate::in_force::pod;
 use crate::judge::Record;
 use crate::ledger::Ledger;
@@ -172,7 +173,7 @@ impl Storm {
     fn disturb(&mut self) {
         let what = match self.below(8) {
             0 | 1 => {
-                self.cluster.kill_controller("kueue");
+                self.cluster.restart_controller("kueue");
                 "Kueue killed"
             }
             2 | 3 => {
@@ -182,7 +183,7 @@ impl Storm {
                 "a replica killed"
             }
             4 => {
-                self.cluster.kill("kube-apiserver");
+                self.cluster.restart_part("kube-apiserver");
                 "the API server killed"
             }
             5 => {

@@ -4,7 +4,8 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::cluster::objects::{JOBS, job};
+use crate::cluster::{Cluster, User, release};
 
 /// Returns an address on which nothing listens.
 fn free_address() -> String {
@@ -12,7 +13,7 @@ fn free_address() -> String {
 }
 
 fn ask(address: &str, path: &str) -> (String, String) {
-    crate::cluster::ask(address, "GET", path, "")
+    crate::cluster::plain_http::request(address, "GET", path, "")
 }
 
 fn state(address: &str) -> Value {

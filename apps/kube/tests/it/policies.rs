@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, mutates, release};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
+use crate::cluster::{Cluster, User, mutates, release};
 use crate::in_force::placement;
 
 /// Tests all policies on one cluster, because each cluster takes long to start.

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, PLACEMENTS, PODS, User, release};
+use crate::cluster::objects::{PLACEMENTS, PODS};
+use crate::cluster::{Cluster, User, release};
 
 /// The number of nodes, and of Jobs that each wait for one node.
 const NODES: usize = 11;
@@ -57,7 +58,7 @@ fn replicas_act_soon_after_the_api_server_returns() {
         cluster.start_replica("lease");
         let before = place(&cluster);
         for seconds in outages {
-            cluster.end_part("kube-apiserver");
+            cluster.kill_part("kube-apiserver");
             std::thread::sleep(Duration::from_secs(*seconds));
             cluster.run_part("kube-apiserver");
             let what = format!("an outage of {seconds} s with {replicas} replicas");

@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PLACEMENTS, PODS, User, job, release};
+use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
+use crate::cluster::{Cluster, User, release};
 
 const INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";

@@ -15,7 +15,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, User, job, release};
+use crate::cluster::objects::{JOBS, job};
+use crate::cluster::{Cluster, User, release};
 
 const PARTS: &[&str] = &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 /// The node controllers are left out, because 4,096 nodes would constantly send heartbeats.

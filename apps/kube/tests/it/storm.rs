@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use pavior::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, JOBS, PODS, User, clocks_can_be_wrong, job};
+use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::replicas::clocks_can_be_wrong;
+use crate::cluster::{Cluster, User};
 use crate::judge::Record;
 use crate::proxy::{ONE_OF, Proxy};
 use crate::sets::{part, set};
@@ -120,7 +122,7 @@ impl Storm<'_> {
             }
             2 => {
                 let part = PARTS[self.below(PARTS.len())];
-                self.cluster.kill(part);
+                self.cluster.restart_part(part);
                 Some(part)
             }
             3 | 4 => {

@@ -17,6 +17,10 @@ use crate::arrays::boxes;
 use crate::errors::{broken, read, value};
 use crate::geometry::{self, Box as PyBox};
 
+/// The seed of every object. The registry creates strategies without a seed, because those in Rust
+/// draw from the stream of their run, which Python cannot use.
+const SEED: u64 = 1;
+
 /// A strategy that is an object of a Python class.
 struct InPython {
     object: Py<PyAny>,
@@ -25,7 +29,7 @@ struct InPython {
 }
 
 impl InPython {
-    fn ask(
+    fn call_find(
         &self,
         py: Python<'_>,
         free: &Occupancy,
@@ -42,11 +46,11 @@ impl InPython {
         placement(&answer, &self.grid, wrong)
     }
 
-    fn tell(&self, method: &str, placement: &Placement) {
+    fn notify(&self, method: &str, placement: &Placement) {
         Python::attach(|py| {
-            let told = boxes(py, &self.grid, placement.parts())
+            let notified = boxes(py, &self.grid, placement.parts())
                 .and_then(|parts| self.object.bind(py).call_method1(method, (parts,)));
-            if let Err(error) = told {
+            if let Err(error) = notified {
                 self.raised.keep(error);
             }
         });
@@ -59,7 +63,7 @@ impl Strategy for InPython {
             return None;
         }
         self.raised.count();
-        Python::attach(|py| match self.ask(py, free, request) {
+        Python::attach(|py| match self.call_find(py, free, request) {
             Ok(answer) => answer,
             Err(error) => {
                 self.raised.keep(error);
@@ -69,11 +73,11 @@ impl Strategy for InPython {
     }
 
     fn granted(&mut self, placement: &Placement) {
-        self.tell("granted", placement);
+        self.notify("granted", placement);
     }
 
     fn released(&mut self, placement: &Placement) {
-        self.tell("released", placement);
+        self.notify("released", placement);
     }
 
     fn work(&self) -> Work {
@@ -153,37 +157,46 @@ pub(crate) fn register(
     let name: String = class.getattr("name")?.extract()?;
     let contiguous: bool = class.getattr("contiguous")?.extract()?;
     let turns: bool = class.getattr("turns")?.extract()?;
-    let claim: String = class.getattr("claim")?.extract()?;
-    if contiguous && claim == "count" {
-        let name = pavior::text::shown(&name);
-        return Err(value(format!("{name}: the claim `count` requires `contiguous = False`")));
-    }
+    let claim = checked_claim(class, &name, contiguous, turns)?;
     let owned = class.clone().unbind();
     let build = move |grid: &Grid, _: &Options| -> Result<Box<dyn Strategy>, CallerError> {
         let made =
-            Python::attach(|py| owned.bind(py).call1((grid.to_string(), 1_u64)).map(Bound::unbind));
+            Python::attach(|py| owned.bind(py).call1((grid.to_string(), SEED)).map(Bound::unbind));
         let object = made.map_err(CallerError::new)?;
         let raised = raised.clone().unwrap_or_default();
         Ok(Box::new(InPython { object, grid: *grid, raised }))
     };
-    let claim = claim_of(&claim, turns).ok_or_else(|| {
-        value(format!(
-            "{}: `{}` is not a valid claim; choose first, complete, partial or count",
-            pavior::text::shown(&name),
-            pavior::text::shown(&claim)
-        ))
-    })?;
-    let does = StrategyKind::own(contiguous, build).with_turns(turns).with_claim(claim);
-    let entry = Entry { source: "written in Python", ..Entry::new(lasting(&name), does) };
+    let kind = StrategyKind::own(contiguous, build).with_turns(turns).with_claim(claim);
+    let entry = Entry { source: "written in Python", ..Entry::new(lasting(&name), kind) };
     registry.add(entry).map_err(value)?;
     registry.select(&name).map_err(value)
 }
 
-/// Returns a class's claim in the form tested by the oracle.
+/// Reads the claim of a class, which must be known and possible.
+fn checked_claim(
+    class: &Bound<'_, PyType>,
+    name: &str,
+    contiguous: bool,
+    turns: bool,
+) -> PyResult<fn(&Options) -> Claim> {
+    let claim: String = class.getattr("claim")?.extract()?;
+    let name = pavior::text::shown(name);
+    if contiguous && claim == "count" {
+        return Err(value(format!("{name}: the claim `count` requires `contiguous = False`")));
+    }
+    claim_of(&claim, turns).ok_or_else(|| {
+        let claim = pavior::text::shown(&claim);
+        value(format!(
+            "{name}: `{claim}` is not a valid claim; choose first, complete, partial or count"
+        ))
+    })
+}
+
+/// Returns a claim in the form tested by the oracle.
 fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
     fn claim(turns: bool, recognition: Recognition) -> Claim {
-        let of = if turns { turned } else { unturned };
-        Claim { family: of, scan: Scan::default(), grants: Grants::Exact, recognition }
+        let family = if turns { all_orientations } else { requested_orientation };
+        Claim { family, scan: Scan::default(), grants: Grants::Exact, recognition }
     }
     Some(match (word, turns) {
         ("first", false) => |_| claim(false, Recognition::First),
@@ -202,11 +215,11 @@ fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
     })
 }
 
-fn unturned(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
+fn requested_orientation(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
     request.shape.filter(|&shape| grid.fits(shape)).map(BoxGroup::cuboid).into_iter().collect()
 }
 
-fn turned(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
+fn all_orientations(request: &Request, grid: &Grid, _: &Options) -> Vec<BoxGroup> {
     let fits = |sides: &Sides| grid.fits(*sides);
     let all = request.shape.into_iter().flat_map(orientations);
     all.filter(fits).map(BoxGroup::cuboid).collect()

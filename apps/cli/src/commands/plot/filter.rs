@@ -31,12 +31,18 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     Ok(all)
 }
 
-pub(super) fn find_parameter(name: &str) -> Result<&'static Parameter, BadName> {
-    let found = parameters::ALL.iter().find(|parameter| parameter.is_called(name));
-    found.ok_or_else(|| {
+/// Returns the parameter with a name, which must have a column in the table.
+pub(super) fn find_parameter(name: &str, table: &Table) -> Result<&'static Parameter, BadName> {
+    let Some(parameter) = parameters::ALL.iter().find(|parameter| parameter.is_called(name)) else {
         let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
-        unknown_name("parameter", name, &known)
-    })
+        return Err(unknown_name("parameter", name, &known));
+    };
+    let column = parameter.column();
+    if !table.columns.contains(&column) {
+        let reason = format!("these results have no column `{column}`");
+        return Err(BadName { reason, span: 0..name.len() });
+    }
+    Ok(parameter)
 }
 
 fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
@@ -44,13 +50,9 @@ fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName>
         let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
-    let parameter = find_parameter(key)?;
+    let parameter = find_parameter(key, table)?;
     let index = parameter.index();
     let column = parameter.column();
-    if !table.columns.contains(&column) {
-        let reason = format!("these results have no column `{column}`");
-        return Err(BadName { reason, span: 0..key.len() });
-    }
     let mut known: Vec<&str> =
         table.rows.iter().filter_map(|row| table.value(row, &column)).collect();
     known.sort_unstable();

@@ -21,7 +21,7 @@ use crate::{files, output, run_directory};
 pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     let first = &args.inputs[0];
     if first.is_dir() {
-        no_filter(args)?;
+        no_results_options(args)?;
         return args.inputs.iter().try_for_each(|directory| draw_directory(directory, args));
     }
     if let Some(out) = &args.out {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
     })?;
     let head = head.trim_start_matches('\u{feff}').trim();
     if head.starts_with('{') {
-        no_filter(args)?;
+        no_results_options(args)?;
         check_out(if args.placements.html { &["html"] } else { &["svg"] })?;
         return placements::draw(first, args);
     }
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
         check_out(&["svg", "json"])?;
         results::draw(first, files::open(first)?, args)
     } else if columns.contains(&"job_id") {
-        no_filter(args)?;
+        no_results_options(args)?;
         check_out(&["svg", "json"])?;
         jobs::draw(args)
     } else {
@@ -100,13 +100,15 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if `--filter` would have no effect.
-fn no_filter(args: &PlotArgs) -> Result<(), Failure> {
-    match args.chart.filter {
+/// Fails if an option of tables of results would have no effect.
+fn no_results_options(args: &PlotArgs) -> Result<(), Failure> {
+    let chart = &args.chart;
+    let options = [("--filter", &chart.filter), ("--x", &chart.x), ("--y", &chart.y)];
+    match options.iter().find(|(_, typed)| typed.is_some()) {
         None => Ok(()),
-        Some(_) => {
-            Err(Failure::usage("--filter applies only to a results table: draw a results.csv"))
-        }
+        Some((option, _)) => Err(Failure::usage(format!(
+            "{option} applies only to a results table: draw a results.csv"
+        ))),
     }
 }
 

@@ -8,7 +8,8 @@ use pavior::experiments::parameters::{self, Parameter, ValueType};
 use pavior::experiments::{Axis, Figure, Table, heading};
 use pavior::text::shown;
 
-use super::{filter, logarithmic, one_input, write_chart, wrong};
+use super::filter::{self, Conditions};
+use super::{logarithmic, one_input, write_chart, wrong};
 use crate::args::PlotArgs;
 use crate::failure::Failure;
 
@@ -16,7 +17,7 @@ use crate::failure::Failure;
 pub(super) fn draw(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let mut table = Table::from_csv(reader).map_err(|error| wrong(path, error))?;
-    let mut conditions = Vec::new();
+    let mut conditions = Conditions::new();
     if let Some(typed) = &args.chart.filter {
         conditions = filter::read(typed, &table)?;
         filter::keep(&mut table, &conditions);
@@ -29,29 +30,14 @@ pub(super) fn draw(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<()
         table.rows.windows(2).any(|pair| value(&pair[0]) != value(&pair[1]))
     };
     let varying: Vec<&Parameter> = parameters::ALL.iter().filter(varies).collect();
-    let usual = if varying.iter().any(|one| one.name == "load") { "load" } else { "strategy" };
-    let x = args.chart.x.as_deref().unwrap_or(usual);
-    let x = filter::find_parameter(x).map_err(|bad| Failure::option("--x", x, 0, &bad))?;
-    let y = args.chart.y.as_deref().unwrap_or("turnaround");
-    if !table.rows.iter().any(|row| row.metric == y) {
-        let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
-        known.sort_unstable();
-        known.dedup();
-        let bad = pavior::names::unknown_name("metric", y, &known);
-        return Err(Failure::option("--y", y, 0, &bad));
-    }
+    let x = choose_x(args, &table, &varying)?;
+    let y = choose_y(args, &table)?;
     check_finite(&table, x, y).map_err(|reason| wrong(path, reason))?;
     let [x_log, y_log] = logarithmic(args)?;
-    let usual = || {
-        let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
-        let first = table.rows.first().and_then(machine);
-        let machine = first.filter(|_| table.rows.iter().all(|row| machine(row) == first));
-        heading(y, x.name, machine, &filter::describe(&conditions))
-    };
     let series = varying.iter().rev().filter(|one| one.name != x.name);
     let figure = Figure {
         name: "figure".into(),
-        title: args.title.clone().unwrap_or_else(usual),
+        title: args.title.clone().unwrap_or_else(|| title(&table, x, y, &conditions)),
         x: x.index(),
         y: y.to_string(),
         series: series.map(|parameter| parameter.index()).collect(),
@@ -67,6 +53,40 @@ pub(super) fn draw(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<()
         eprintln!("{}", crowded(&chart, &figure, &table));
     }
     Ok(())
+}
+
+/// Returns the parameter on the x axis. The default is `strategy` if `load` is constant.
+fn choose_x(
+    args: &PlotArgs,
+    table: &Table,
+    varying: &[&Parameter],
+) -> Result<&'static Parameter, Failure> {
+    let is_load = varying.iter().any(|one| one.name == "load");
+    let has_strategy = table.columns.iter().any(|column| column == "strategy");
+    let usual = if is_load || !has_strategy { "load" } else { "strategy" };
+    let x = args.chart.x.as_deref().unwrap_or(usual);
+    filter::find_parameter(x, table).map_err(|bad| Failure::option("--x", x, 0, &bad))
+}
+
+/// Returns the metric on the y axis.
+fn choose_y<'a>(args: &'a PlotArgs, table: &Table) -> Result<&'a str, Failure> {
+    let y = args.chart.y.as_deref().unwrap_or("turnaround");
+    if table.rows.iter().any(|row| row.metric == y) {
+        return Ok(y);
+    }
+    let mut known: Vec<&str> = table.rows.iter().map(|row| row.metric.as_str()).collect();
+    known.sort_unstable();
+    known.dedup();
+    let bad = pavior::names::unknown_name("metric", y, &known);
+    Err(Failure::option("--y", y, 0, &bad))
+}
+
+/// Returns the default title, which names the machine if all rows have the same.
+fn title(table: &Table, x: &Parameter, y: &str, conditions: &Conditions) -> String {
+    let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
+    let first = table.rows.first().and_then(machine);
+    let machine = first.filter(|_| table.rows.iter().all(|row| machine(row) == first));
+    heading(y, x.name, machine, &filter::describe(conditions))
 }
 
 /// Checks that all drawn numbers are finite.

@@ -13,5 +13,6 @@ mod rates;
 mod requests;
 mod restores;
 mod rows;
+mod space;
 mod watch_places;
 mod watchers;

@@ -1,0 +1,71 @@
+//! The parts of the control plane, and other controllers.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::plain_http::request;
+use super::{Cluster, REQUIRED, example, script};
+
+impl Cluster {
+    /// Kills and restarts a part of the control plane.
+    pub(crate) fn restart_part(&self, part: &str) {
+        self.kill_part(part);
+        self.run_part(part);
+    }
+
+    /// Starts a killed part of the control plane and waits until it is ready.
+    pub(crate) fn run_part(&self, part: &str) {
+        let mut command = Command::new(script());
+        command.args(["run", self.release]).arg(self.path()).arg(part);
+        command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
+        command.stdin(Stdio::null());
+        assert!(command.status().unwrap().success(), "{part} did not restart");
+    }
+
+    /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
+    pub(crate) fn start_controller(&self, name: &str) -> bool {
+        let said = self.controller("start", name).output().expect("bash is there");
+        if !said.status.success() {
+            let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
+            pavior_trials::skipped(name, &why, REQUIRED);
+        }
+        said.status.success()
+    }
+
+    /// Kills and restarts the controller.
+    pub(crate) fn restart_controller(&self, name: &str) {
+        self.kill_part(name);
+        assert!(self.controller("run", name).status().unwrap().success(), "{name} did not restart");
+    }
+
+    fn controller(&self, what: &str, name: &str) -> Command {
+        let mut command = Command::new(example("controllers.sh"));
+        command.args([what, name]).arg(self.path()).env("PORT", self.port.to_string());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Kills a part of the control plane, or a controller.
+    pub(crate) fn kill_part(&self, part: &str) {
+        let pid = std::fs::read_to_string(self.path().join(format!("{part}.pid"))).unwrap();
+        // The signal fails if the part has already ended.
+        let _ = Command::new("kill").args(["-9", pid.trim()]).status();
+        // The part is not a child, so instead of waiting for it, give it time to close its port.
+        std::thread::sleep(Duration::from_millis(300));
+    }
+
+    /// Compacts etcd and restarts the API server.
+    pub(crate) fn compact(&self) {
+        let etcd = format!("127.0.0.1:{}", self.port + 1);
+        let post = |path: &str, body: &Value| {
+            let (head, answer) = request(&etcd, "POST", path, &body.to_string());
+            assert!(head.contains(" 200 "), "{head}: {answer}");
+            serde_json::from_str::<Value>(&answer).expect("etcd answers in JSON")
+        };
+        let now = post("/v3/kv/range", &json!({ "key": "Lw==" }))["header"]["revision"].clone();
+        post("/v3/kv/compaction", &json!({ "revision": now, "physical": true }));
+        self.restart_part("kube-apiserver");
+    }
+}
