@@ -3,7 +3,7 @@
 //! and requires that the epoch is still the writer's. A server is thus fenced even if it was paused
 //! for an hour and resumes in the middle of an insert, which a session lock could not guarantee.
 //! Replies to readers are fenced by checking the epoch. A separate thread sends the heartbeats
-//! ([`claim`]).
+//! (`claim.rs`).
 //!
 //! Each row has a checksum over its record and the previous row's checksum, and the leader's row
 //! contains the last row's number and checksum. Changed or removed rows are thus detected.
