@@ -311,7 +311,7 @@ def test_arguments_that_make_no_sense(
 def test_help_lists_every_parameter_with_its_type_and_default() -> None:
     listed = Path(__file__).parents[3] / "docs/parameters.md"
     table = re.findall(r"^\| `([a-z-]+)`.*\| ([a-z ]+) \|$", listed.read_text(), re.MULTILINE)
-    names = {name.replace("-", "_") for name, what in table if what not in ("snapshots", "the whole")}
+    names = {name.replace("-", "_") for name, what in table if what not in ("snapshots", "the whole experiment")}
     signature = inspect.signature(simulate)
     names = names - {"placed"} | {"metrics", "timing", "replication", "progress"}
     assert names == set(signature.parameters)
