@@ -107,7 +107,7 @@ impl ExplainReport {
         self.busy.state.free().largest_free()
     }
 
-    /// Describes the free place, or explains why there is none.
+    /// Describes the free place, or explains why the box fits nowhere.
     fn why_lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());

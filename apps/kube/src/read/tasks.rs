@@ -80,7 +80,7 @@ pub(super) fn follow<K>(
     });
 }
 
-/// What a watch has delivered.
+/// The outcome of waiting for the next event of a watch.
 enum Outcome<K> {
     /// No event for some time.
     Silence,

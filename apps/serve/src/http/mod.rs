@@ -1,8 +1,10 @@
-//! The HTTP interface: connections (`listen`, `connection`, `permits`, `traffic`), checks of all
-//! requests (`middleware`, `auth`, `rates`, `form`), their parts and replies (`extract`, `body`,
-//! `statuses`, `problem`), changes (`changes`, `batch`), states (`machines`, `reads`, `past`,
-//! `watch`), questions (`explain`, `forecast`, `unblock`, `room`; `questions` and `fair_queue`
-//! schedule them), and statistics (`metrics`, `sampling`, `series`, `refusals`).
+//! The HTTP interface:
+//! - Connections: `listen`, `connection`, `permits`, `traffic`.
+//! - Checks of all requests: `middleware`, `auth`, `rates`, `form`.
+//! - Parts of requests and replies: `extract`, `body`, `statuses`, `problem`.
+//! - Changes: `changes`, `batch`. States: `machines`, `reads`, `past`, `watch`.
+//! - Questions: `explain`, `forecast`, `unblock`, `room`; `questions` and `fair_queue` run them.
+//! - Statistics: `metrics`, `sampling`, `series`, `refusals`.
 
 mod app;
 mod auth;

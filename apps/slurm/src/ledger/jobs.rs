@@ -27,7 +27,7 @@ pub(crate) struct SlurmJob {
     pub(crate) account: String,
     /// The user id.
     pub(crate) user: u32,
-    /// The requested reservation, or empty if there is none.
+    /// The requested reservation, or an empty string.
     pub(crate) reservation: String,
     /// The demands, or the reason why they cannot be parsed.
     pub(crate) demands: Result<Demands, &'static str>,
