@@ -38,6 +38,7 @@ pub use reservation::Reservation;
 #[cfg(feature = "http")]
 pub(crate) use served_machine::{ServedMachine, UNLIMITED, job, micros};
 pub use snapshot::StateSnapshot;
+pub(crate) use state::find_machine;
 pub use state::{MachineSpec, ServiceLimits, ServiceState, StateError};
 pub use stored_body::StoredBody;
 pub use view::{BoardView, NodeCounts, StateView};

@@ -11,7 +11,7 @@ use super::ended::Ended;
 use super::epoch;
 use super::served_machine::{ServedMachine, estimate};
 use super::stored_replies::StoredReplies;
-use super::{Ask, JobName, Lease, Leases, Reservation, WaitingRequest};
+use super::{Ask, JobName, Lease, Leases, Problem, Reason, Reservation, WaitingRequest};
 
 /// A machine of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,4 +284,20 @@ pub(super) fn index_of<'a>(
     name: Option<&str>,
 ) -> Option<usize> {
     machines.position(|spec| name.is_none_or(|name| spec.name == name))
+}
+
+/// Returns the index of a machine by name; the first if no name is given.
+///
+/// # Errors
+/// Returns a problem that lists the machines if none has this name.
+pub(crate) fn find_machine<'a>(
+    machines: impl Iterator<Item = &'a MachineSpec> + Clone,
+    name: Option<&str>,
+) -> Result<usize, Problem> {
+    index_of(machines.clone(), name).ok_or_else(|| {
+        let names: Vec<&str> = machines.map(|spec| spec.name.as_str()).collect();
+        let (name, names) = (name.unwrap_or_default(), names.join(", "));
+        let detail = format!("there is no machine `{name}`; the machines are {names}");
+        Problem::new(Reason::UnknownMachine, detail)
+    })
 }

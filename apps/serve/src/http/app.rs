@@ -7,10 +7,9 @@ use pavior::{Grid, Sides};
 use tokio::sync::{self, Semaphore};
 
 use super::fair_queue::FairQueue;
-use super::lookup::machine_index;
 use super::permits::Permits;
 use super::{Access, diagnoses, metrics, rates, refusals, sampling, slots, traffic};
-use crate::core::{MachineSpec, Problem};
+use crate::core::{MachineSpec, Problem, find_machine};
 use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
@@ -131,6 +130,6 @@ impl App {
 
     /// Returns the index of a machine, by default the first one.
     pub(crate) fn machine_index(&self, machine: Option<&str>) -> Result<usize, Problem> {
-        machine_index(machine, self.machines.iter().map(|(spec, _)| &*spec.name))
+        find_machine(self.machines.iter().map(|(spec, _)| spec), machine)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::{BoardView, Problem, Reason, StateView, WaitingRequest};
+use crate::core::{BoardView, Problem, StateView, WaitingRequest, find_machine};
 
 /// Returns a machine in a state, by default the first one.
 pub(super) fn machine_in<'a>(
@@ -14,20 +14,7 @@ pub(super) fn machine_in<'a>(
 
 /// Returns the index of a machine in a state, by default the first one.
 pub(super) fn index_in(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
-    machine_index(name, view.boards.iter().map(|board| &*board.spec.name))
-}
-
-/// Returns the index of a machine in a list of names, by default the first one.
-pub(super) fn machine_index<'a>(
-    name: Option<&str>,
-    names: impl Iterator<Item = &'a str> + Clone,
-) -> Result<usize, Problem> {
-    let index = names.clone().position(|other| name.is_none_or(|name| name == other));
-    index.ok_or_else(|| {
-        let (name, names) = (name.unwrap_or_default(), names.collect::<Vec<_>>().join(", "));
-        let detail = format!("there is no machine `{name}`; the machines are {names}");
-        Problem::new(Reason::UnknownMachine, detail)
-    })
+    find_machine(view.boards.iter().map(|board| &board.spec), name)
 }
 
 /// Returns the number of leases on a machine.

@@ -15,7 +15,7 @@ pub use clock::ClockRule;
 
 use super::{
     Caller, Command, EndReason, Event, FormattedReply, IdempotencyKey, Problem, Reason, Reply,
-    ServiceRecord, ServiceState, StoredBody, StoredReply,
+    ServiceRecord, ServiceState, StoredBody, StoredReply, find_machine,
 };
 
 /// A decision on a command.
@@ -187,13 +187,7 @@ impl Decider<'_> {
 
     /// Returns the index of a machine; the first if no name is given.
     fn board(&self, name: Option<&str>) -> Result<usize, Problem> {
-        self.state.board_index(name).ok_or_else(|| {
-            let names = self.state.boards.iter().map(|board| board.spec.name.as_str());
-            let names = names.collect::<Vec<_>>().join(", ");
-            let name = name.unwrap_or_default();
-            let detail = format!("there is no machine `{name}`; the machines are {names}");
-            Problem::new(Reason::UnknownMachine, detail)
-        })
+        find_machine(self.state.boards.iter().map(|board| &board.spec), name)
     }
 
     fn require_operator(&self, action: &str) -> Result<(), Problem> {
