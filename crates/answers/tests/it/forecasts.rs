@@ -249,13 +249,13 @@ fn a_queue_is_told_with_what_the_past_taught() {
 /// start either, but for another reason.
 #[test]
 fn what_cannot_start_has_no_time_but_a_reason() {
-    let past = stream(5, 400);
+    let past = stream(5, size(60, 400, 400));
     for past in [None, Some(past)] {
         for scheduler in ["fcfs", "easy", "conservative"] {
             let mut state = dispatcher(scheduler);
             let grid = *state.machine().grid();
             state.fail(CENTER).unwrap();
-            let now = past.as_ref().map_or(Time::ZERO, |past| past[399].0.arrival);
+            let now = past.as_ref().map_or(Time::ZERO, |past| past.last().unwrap().0.arrival);
             let requests = [[3, 3, 1], [2, 2, 1]].into_iter().zip(1_000..);
             let mut kinds = Vec::new();
             for (sides, id) in requests {

@@ -126,7 +126,7 @@ fn tables_read_back_the_same() {
     assert!(back == samples);
     // A change to any byte of a line is detected, and the number of the line is reported.
     let body = replications.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    for index in (body..replications.len() - 1).step_by(7) {
+    for index in (body..replications.len() - 1).step_by(pavior_trials::size(49, 7, 7)) {
         let mut changed = replications.clone();
         changed[index] ^= 1;
         let line = changed[..index].split(|&byte| byte == b'\n').count() as u64;

@@ -135,7 +135,7 @@ proptest! {
         any in jobs(40, Estimates::Any),
     ) {
         for jobs in [safe, any] {
-            for strategy in strategies(GRID) {
+            for strategy in strategies(GRID).into_iter().step_by(size(5, 1, 1)) {
                 compare("conservative", GRID, &jobs, strategy, &[]);
                 compare("conservative:promise=holds", GRID, &jobs, strategy, &[]);
             }
@@ -145,7 +145,7 @@ proptest! {
     /// Checks long queues, in which jobs that end early let many others move up in many rounds.
     #[test]
     fn conservative_decides_as_its_plain_form_for_a_long_queue(
-        sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), 60),
+        sizes in prop::collection::vec((1u16..6, 1u16..6, 1u64..200, 1u64..8), size(30, 60, 60)),
     ) {
         let waiting = |(id, &(w, d, run, factor)): (u64, &(u16, u16, u64, u64))| {
             job(id, 0, Request::shape([w, d, 1]), run, run * factor)
@@ -164,7 +164,7 @@ proptest! {
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),
     ) {
-        for strategy in steady_strategies() {
+        for strategy in steady_strategies().step_by(size(3, 1, 1)) {
             compare("conservative", GRID, &jobs, strategy, &[]);
         }
     }
@@ -180,7 +180,7 @@ proptest! {
 
     #[test]
     fn conservative_decides_as_its_plain_form_around_rings_and_in_depth(
-        jobs in jobs(60, Estimates::Any),
+        jobs in jobs(size(30, 60, 60), Estimates::Any),
     ) {
         for grid in ["torus:5x4", "torus:9x5", "mesh:5x4x3", "torus:5x4x3"] {
             for strategy in ["ff", "tff", "bf", "mbs"] {

@@ -97,7 +97,7 @@ fn logs_use_the_documented_memory() {
 
 #[test]
 fn inspection_does_not_hold_all_jobs_in_memory() {
-    let lines = pavior_trials::size(600_000, 600_000, 10_000_000_u64);
+    let lines = pavior_trials::size(200_000, 600_000, 10_000_000_u64);
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log.swf");
     let mut out = std::io::BufWriter::new(std::fs::File::create(&log).unwrap());
