@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs and uses a release in this Debian system: archive, .deb packages and wheel.
-# `cargo xtask installed` runs it in a chroot that discards all changes.
+# Installs and uses a release on this Debian system: archive, .deb packages and wheel.
+# `cargo xtask installed` runs this script in a chroot that discards all changes.
 #
-#   installed.sh FOLDER  # the folder that contains the release
+#   installed.sh DIR  # the directory that contains the release
 set -euo pipefail
 cd "$1"
 trap 'echo "installed.sh: line $LINENO failed: $BASH_COMMAND" >&2' ERR
@@ -35,7 +35,7 @@ use() {
   rm -r served
 }
 
-# Requests a lease from the server at an address. Requires only the shell.
+# Requests a lease from the server at an address. Uses only the shell.
 lease() {
   local body='{"shape":[2,3,2]}'
   exec {http}<>"/dev/tcp/${1%:*}/${1#*:}"
@@ -45,7 +45,7 @@ lease() {
   exec {http}>&-
 }
 
-# Checks that shells find the completions in their default folders.
+# Checks that shells find the completions in their default directories.
 completed() {
   says simulate bash -c '. /usr/share/bash-completion/bash_completion
     if declare -F _comp_load >/dev/null; then _comp_load pavior; else __load_completion pavior; fi
@@ -63,7 +63,7 @@ part "checksums"
 sha256sum --check --quiet SHA256SUMS
 [ -z "$(type -P pavior)" ]
 
-part "the archive, in a home folder"
+part "the archive, in a home directory"
 mkdir -p ~/.local
 tar -xzf "pavior-$version-x86_64-linux.tar.gz" --strip-components 1 -C ~/.local
 (

@@ -1,8 +1,8 @@
 //! Runs the shell blocks in the README and on other pages as a reader would: in a fresh clone, with
 //! `pavior` on the path.
 //!
-//! Each block in the README runs separately. The blocks of any other page run from top to bottom in
-//! one shell. All blocks run twice, so that each also runs after every other one. They must succeed
+//! Each block in the README runs separately. The blocks on any other page run from top to bottom in
+//! one shell. All blocks run twice, so that each also runs after all the others. They must succeed
 //! without leaving untracked or changed files in the clone.
 
 use std::fs;
@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 
 use crate::process;
 
-/// The page whose blocks run separately.
+/// The page whose blocks are run separately.
 const README: &str = "README.md";
 
-/// The pages whose `sh` blocks run.
+/// The pages whose `sh` blocks are run.
 const PAGES: [&str; 6] = [
     README,
     "docs/first-study.md",
@@ -28,10 +28,10 @@ const PAGES: [&str; 6] = [
 /// The time limit for a block, in seconds, on a busy machine.
 const SECONDS: &str = "600";
 
-/// The number of final output lines shown for a failure.
+/// The number of lines at the end of the output that are shown for a failure.
 const SHOWN: usize = 10;
 
-/// A block or all blocks on a page, and the line number of the first command.
+/// One block, or all the blocks on a page, and the line number of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -93,7 +93,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
 struct Clone {
     folder: PathBuf,
     path: String,
-    /// The folder for the temporary files of the blocks.
+    /// The directory for the blocks' temporary files.
     temporary: PathBuf,
 }
 
@@ -147,13 +147,13 @@ impl Clone {
         match status.code() {
             Some(0) => return Ok(()),
             // This is the exit status of `timeout`.
-            Some(124) => return Err(format!("the block takes more than {SECONDS} seconds")),
+            Some(124) => return Err(format!("the block took more than {SECONDS} seconds")),
             _ => {}
         }
         let printed = fs::read(output).unwrap_or_default();
         let printed = String::from_utf8_lossy(&printed);
         let lines: Vec<&str> = printed.lines().collect();
-        Err(format!("the block fails: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
+        Err(format!("the block failed: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
     /// Describes and removes the untracked and changed files that a block leaves behind.
@@ -163,7 +163,7 @@ impl Clone {
             return None;
         }
         let _ = git(&self.folder, &["stash", "--quiet", "--include-untracked"]);
-        Some(format!("the block leaves files behind: {}", left.trim_end()))
+        Some(format!("the block left files behind: {}", left.trim_end()))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{notes, process, programs, viewer};
 /// The module's target, which rustup adds to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The paths of the module and the page folder. The tests in `apps/browser` use the latter.
+/// The paths of the module and of the page directory, which the tests in `apps/browser` use.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 const PAGE: &str = "target/try";
 
@@ -24,7 +24,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Builds the module and the page. Returns false if this machine lacks a required tool.
+/// Builds the module and the page. Returns false if a required tool is missing on this machine.
 pub(crate) fn page(root: &Path) -> Result<bool, String> {
     let folder = match target(root).and_then(|()| viewer::prepared(root)) {
         Ok(folder) => folder,

@@ -1,4 +1,4 @@
-//! The line budget: a table in ARCHITECTURE.md limits the lines of each part of the repository.
+//! The line budget: a table in ARCHITECTURE.md limits the lines in each part of the repository.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,11 +10,11 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The maximum difference between a limit and a lower count. A commit that removes more lines must
-/// lower the limit.
+/// The maximum amount by which a count may fall below its limit. A commit that removes more lines
+/// must lower the limit.
 const SLACK: usize = 100;
 
-/// Line counts: Rust, and all other counted languages combined.
+/// Line counts for Rust, and for all other counted languages combined.
 type Lines = [usize; 2];
 
 /// A table row.
@@ -104,7 +104,7 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table, without the row of sums, which has no folders.
+/// Returns the parts in the table, without the row of sums, which lists no directories.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));
@@ -141,7 +141,7 @@ fn of_page(page: &str, files: &[(String, Lines)]) -> Result<Vec<String>, String>
                 continue;
             };
             problems.push(format!(
-                "{PAGE}: {} has {lines} lines of {language}, and its budget is {limit}: {advice}",
+                "{PAGE}: {} has {lines} lines of {language}; its budget is {limit} ({advice})",
                 part.name
             ));
         }

@@ -14,12 +14,12 @@ use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 /// The free disk space, in bytes, that the checks need for downloads and build output.
 const MAX_DISK_BYTES: u64 = 24_000_000_000;
 
-/// The number of output lines shown for a failed step, and the number of characters for each failed
-/// test.
+/// The number of output lines shown for a failed step, and the number of characters shown for each
+/// failed test.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
-/// The variable with the path of the file for a step's processor time.
+/// The environment variable with the path of the file that receives a step's processor time.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
 enum End {
@@ -37,14 +37,14 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named steps and their prerequisites. Returns the problems of the steps,
-/// or an error if no steps could run.
+/// Runs all steps, or the named steps and their prerequisites. Returns the problems that the steps
+/// found, or an error if no steps could run.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
     check_space(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // A build may replace the file of the running program.
+    // A build may replace the running program's file.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");
@@ -82,7 +82,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Prints the disk space that the checks need. Returns an error if less is free.
+/// Prints how much disk space the checks need. Returns an error if less is free.
 fn check_space(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -96,7 +96,7 @@ fn check_space(root: &Path) -> Result<(), String> {
     println!("the checks need {:.0} GB of disk space, mostly in target/", giga(needed));
     match free {
         Some(free) if free < needed => Err(format!(
-            "the disk has only {:.1} GB of free space, but the checks need {:.0}; `cargo clean` \
+            "only {:.1} GB of disk space is free, but the checks need {:.0}; `cargo clean` \
             removes old builds",
             giga(free),
             giga(needed)
@@ -124,7 +124,7 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
                 };
                 let is_ready = step.follows().all(is_over);
                 if !is_ready || taken + step.cores > BOTH {
-                    // Later steps must not take the cores that this step needs.
+                    // Later steps must not occupy the cores that this step needs.
                     taken = if step.cores > 0 { BOTH } else { taken };
                     at += 1;
                     continue;
@@ -158,7 +158,7 @@ fn run_step(
         return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A killed step writes no time, so the file might be from an earlier run.
+    // A step that is killed writes no time, so an existing file might be from an earlier run.
     let seconds_file = seconds_file(root, step);
     let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
@@ -212,8 +212,8 @@ fn machine_seconds() -> f64 {
     used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
-/// Describes a step that did not pass. For a failure, includes the end of the output, the output
-/// file, and a command to repeat the step.
+/// Describes a step that did not pass. For a failure, includes the end of the output, the path of
+/// the full output, and a command that repeats the step.
 fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {
@@ -256,7 +256,7 @@ fn last(output: &str) -> String {
     parts.join("\n")
 }
 
-/// Returns the numbers of passed and failed tests in output of the Rust test harness.
+/// Returns the numbers of passed and failed tests in Rust test harness output.
 fn counts(output: &str) -> (usize, usize) {
     // A result line ends, for example, in `ok. 12 passed; 3 failed; 0 ignored`.
     let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
@@ -281,7 +281,7 @@ mod tests {
         assert!(release.ends_with(&["python", "release"]) && release.contains(&"build"));
         let left = if notes::all_required() { 0 } else { PACKAGING.len() };
         assert_eq!(names(&[]).unwrap().len(), STEPS.len() - left);
-        assert!(names(&["tidy", "x"]).unwrap_err().contains("there is no step `x`"));
+        assert!(names(&["tidy", "x"]).unwrap_err().contains("no such step: `x`"));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The commands of `cargo xtask`: a single table, used for argument checks and for help.
+//! The `cargo xtask` commands: a single table, used for argument checks and for help.
 
 use std::path::Path;
 
 use crate::{blocks, budget, check, kinds, links, long, measure, messages, process, python};
 use crate::{packaging, steps, strategy, tools};
 
-/// A command of `cargo xtask`.
+/// A `cargo xtask` command.
 struct Command {
     name: &'static str,
     /// Arguments, as printed by help: `[OPTIONAL]`, `REPEATED...`.
@@ -24,11 +24,11 @@ const COMMANDS: &[Command] = &[
         does: "Run all checks, or only the named steps and the steps that they depend on",
         takes: "30 minutes on two idle cores, 60 minutes from scratch",
         needs: "24 GB of disk space. The packaging steps run only under `.ci/run`, or if they are \
-         named. Checks with missing tools are skipped and listed at the end; `cargo xtask tools` \
-         installs these tools",
+         named. Checks whose tools are missing are skipped and listed at the end; \
+         `cargo xtask tools` installs the tools",
         run: check_steps },
     Command { name: "step", usage: "STEP",
-        does: "Run one step of the checks, without its prerequisites; also `cargo xtask STEP`",
+        does: "Run one step of the checks without its prerequisites; also `cargo xtask STEP`",
         takes: "see the list below", needs: "depends on the step",
         run: |root, words| steps::run(root, &words[0]) },
     Command { name: "budget", usage: "",
@@ -36,27 +36,26 @@ const COMMANDS: &[Command] = &[
         takes: "one second", needs: "git",
         run: |root, _| budget::lower(root).err().into_iter().collect() },
     Command { name: "conformance", usage: "NAME...",
-        does: "Check the claims of strategies on small machines",
+        does: "Check strategies' claims on small machines",
         takes: "less than a minute after a change to a strategy, including the build", needs: RUST,
         run: |root, names| long::example(root, "conformance", "", names) },
     Command { name: "exhaustive", usage: "[NAME]...",
-        does: "Check the claims of strategies on every occupancy of grids with up to 12 nodes",
-        takes: "one minute, and a release build", needs: RUST,
+        does: "Check strategies' claims on every occupancy of grids with up to 12 nodes",
+        takes: "one minute, plus a release build", needs: RUST,
         run: |root, names| long::example(root, "exhaustive", "--release", names) },
     Command { name: "strategy", usage: "NAME",
-        does: "Create the file of a new contiguous strategy, and list it",
+        does: "Create the file for a new contiguous strategy, and list the strategy",
         takes: "one second", needs: RUST, run: |root, words| strategy::add(root, &words[0]) },
     Command { name: "docs", usage: "",
         does: "Check all pages: kinds, links, quoted messages, and the shell blocks in the README \
-         and \
-         on the first pages, which run in a fresh clone",
-        takes: "two minutes, and the build of the program", needs: "git",
+         and on the first pages, which run in a fresh clone",
+        takes: "two minutes, plus a build of the program", needs: "git",
         run: |root, _| [kinds::problems(root), links::problems(root), messages::problems(root),
             blocks::problems(root, process::program)].concat() },
     Command { name: "site", usage: "",
         does: "Build the documentation site, target/site/index.html",
-        takes: "one minute, and the build of the program",
-        needs: "Python 3.11; the first time, access to a package index",
+        takes: "one minute, plus a build of the program",
+        needs: "Python 3.11; access to a package index the first time",
         run: python::site },
     Command { name: "slurm", usage: "RELEASE [SEED]...",
         does: "Run the daemon on a real Slurm cluster, 22.05, 24.11 or testing: 200 jobs per \
@@ -70,7 +69,7 @@ const COMMANDS: &[Command] = &[
          seed, with \
          every disturbance. Default: seeds 1 to 5. `kube older` runs the regular tests on each \
          older release; `kube speed` measures the time to start 4,096 pods",
-        takes: "20 minutes; the first time for each release, 16 more to build it",
+        takes: "20 minutes; 16 more the first time for each release, to build it",
         needs: "root, Go 1.26",
         run: long::kube },
     Command { name: "attack", usage: "",
@@ -85,7 +84,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "service", usage: "",
         does: "Measure `pavior serve`: load, recovery, one day and one week of a real log, frame \
          times",
-        takes: "15 minutes on a quiet machine, and a release build",
+        takes: "15 minutes on a quiet machine, plus a release build",
         needs: "a real log in ../shared/traces, Chromium",
         run: |root, _| measure::run(root, measure::SERVICE) },
     Command { name: "growth", usage: "",
@@ -128,8 +127,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> 
     if command.is_none() && steps::named(name).is_ok() {
         return run(root, &[&["step".to_string()], words].concat());
     }
-    let command =
-        command.ok_or_else(|| format!("there is no command `{name}`\n\n{}", overview()))?;
+    let command = command.ok_or_else(|| format!("no such command: `{name}`\n\n{}", overview()))?;
     if arguments.iter().any(is_help) {
         println!("{}", command.help());
         return Ok(Vec::new());
@@ -150,7 +148,7 @@ impl Command {
         };
         let mut options = arguments.iter().filter(|word| word.starts_with('-'));
         let problem = match options.find(|option| !is_known(option)) {
-            Some(option) => format!("there is no option `{option}`"),
+            Some(option) => format!("no such option: `{option}`"),
             None if arguments.len() < least => "an argument is missing".to_string(),
             None if arguments.len() > most => "too many arguments".to_string(),
             None => return Ok(()),
@@ -167,7 +165,7 @@ impl Command {
     }
 }
 
-/// Returns the list of all commands, each with the first part of its description.
+/// Lists all commands, each with the first part of its description.
 fn overview() -> String {
     let mut text = "usage: cargo xtask COMMAND [--help]\n".to_string();
     for command in COMMANDS {

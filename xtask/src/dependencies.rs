@@ -1,5 +1,5 @@
-//! Checks the licenses of dependencies, and finds duplicate versions, like cargo-deny but without
-//! online advisories.
+//! Checks dependencies' licenses and finds duplicate versions, like cargo-deny but without online
+//! advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -27,7 +27,7 @@ const LICENCES: &[&str] = &[
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
 
-/// Packages required in several versions, and the packages that require them.
+/// Packages required in several versions, with the packages that require them.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen (tests only) requires 0.23, postgres 0.22"),
     ("num-bigint", "in no program: an unused part of rcgen requires 0.4, arrow 0.5"),

@@ -1,5 +1,5 @@
-//! Checks the kinds of pages in docs/: tutorial, how-to, reference or explanation. docs/README.md
-//! must list each page under one kind. The page must not declare another kind in its third line.
+//! Checks that docs/README.md lists every page in docs/ under one kind (tutorial, how-to, reference
+//! or explanation), and that no page declares a different kind in its third line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The direction of dependencies between the crates of the workspace.
+//! Checks the direction of dependencies between the workspace's crates.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table with the permitted dependencies of each crate, without `pavior-`.
+/// The first line of the table that lists each crate's permitted dependencies, without `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
 /// The crate used by interfaces. It re-exports individual items, never a whole crate.
@@ -17,8 +17,8 @@ const FACADE: &str = "pavior";
 /// A crate that only tests may use. Tests may also use their own crate with more features.
 const TRIALS: &str = "trials";
 
-/// Interfaces that must not compile networks, simulations or drawings, and the facade features that
-/// they may use.
+/// Interfaces that must not compile the network, simulation or drawing crates, and the facade
+/// features that they may use.
 const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 

@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::sources;
 
-/// Pages in the root folder, and folders that are searched recursively.
+/// Pages in the root directory, and directories that are searched recursively.
 const PAGES: [&str; 5] =
     ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"];
 const FOLDERS: [&str; 5] = ["docs", "results", "apps", "crates", "examples"];
@@ -63,12 +63,12 @@ fn follow(
     }
     let (path, anchor) = target.split_once('#').unwrap_or((target.as_str(), ""));
     let file = if path.is_empty() { page.to_path_buf() } else { page.with_file_name(path) };
-    let file = file.canonicalize().map_err(|_| format!("there is no {target}"))?;
+    let file = file.canonicalize().map_err(|_| format!("{target} does not exist"))?;
     if !file.starts_with(root) {
         return Err(format!("{target} is outside the repository"));
     }
     if !anchor.is_empty() {
-        let page = pages.get(&file).ok_or(format!("{target}: the anchor is not on a page"))?;
+        let page = pages.get(&file).ok_or(format!("{target}: only pages have anchors"))?;
         if !page.anchors.iter().any(|there| there == anchor) {
             return Err(format!("{target}: there is no such heading"));
         }
@@ -163,7 +163,7 @@ mod tests {
         std::fs::write(root.join("docs/c.svg"), "<svg/>").unwrap();
         std::fs::write(root.join("docs/e.svg"), "text").unwrap();
         let found = [
-            "docs/a.md:2: there is no b.md",
+            "docs/a.md:2: b.md does not exist",
             "docs/a.md:4: #two: there is no such heading",
             "docs/a.md:5: c.svg has no alt text",
             "docs/a.md:6: ../.. is outside the repository",

@@ -1,4 +1,4 @@
-//! Long tests that are run manually: claims of strategies, attacks, hostile values, mutated inputs,
+//! Long tests that are run manually: strategies' claims, attacks, hostile values, mutated inputs,
 //! and the daemons on real Slurm clusters and Kubernetes control planes.
 
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) 
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests in the long size with environment variables.
+/// Runs tests at the long size with the given environment variables.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);
@@ -44,7 +44,7 @@ pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     failed
 }
 
-/// Runs every parser on mutated inputs, by default for one minute.
+/// Runs every parser on mutated inputs, for one minute by default.
 pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     let Ok(minutes) = given.first().map_or(Ok(1), |minutes| minutes.parse::<u64>()) else {
         return vec!["MINUTES must be a whole number".to_string()];
@@ -54,11 +54,11 @@ pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, words, &[("PAVIOR_FUZZ_SECONDS", &seconds)]).into_iter().collect()
 }
 
-/// The Slurm releases, as named by `examples/slurm/release.sh`.
+/// Slurm releases, as named by `examples/slurm/release.sh`.
 const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
 
-/// The Kubernetes releases, as named by `examples/kubernetes/control-plane.sh`. The checks use the
-/// last one.
+/// Kubernetes releases, as named by `examples/kubernetes/control-plane.sh`. The checks use the last
+/// release.
 const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Installs the Slurm releases before the tests need them, and prints their versions. Tests skip
@@ -89,7 +89,7 @@ pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
         let made = process::output(command.args(arguments)).unwrap_or_else(|problem| problem);
         eprintln!("Kubernetes: {}", made.trim());
     }
-    // Go makes module folders read-only.
+    // Go makes module directories read-only.
     let _ = Command::new("chmod").args(["-R", "u+w"]).arg(&caches).stderr(Stdio::null()).status();
     let _ = std::fs::remove_dir_all(caches);
     Vec::new()
@@ -130,5 +130,5 @@ pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
 }
 
 fn unknown(release: &str, known: &[&str]) -> Vec<String> {
-    vec![format!("there is no release `{release}`; choose one of {}", known.join(", "))]
+    vec![format!("no such release: `{release}`; choose one of {}", known.join(", "))]
 }

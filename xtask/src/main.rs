@@ -1,4 +1,4 @@
-//! Project tasks: checks beyond those of the compiler, measurements, and releases.
+//! Project tasks: checks that the compiler does not make, measurements, and releases.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod blocks;
@@ -49,13 +49,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the root folder of the workspace.
+/// Returns the workspace's root directory.
 fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     own.parent().expect("xtask is in the workspace").to_path_buf()
 }
 
-/// Lists the files below a folder that have the extension `ending`, sorted by path, without build
+/// Lists the files under a directory that have the extension `ending`, sorted by path. Skips build
 /// output and installed packages.
 fn sources(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();

@@ -1,14 +1,14 @@
-//! Measurements that are run manually: the performance of `pavior serve`, and the growth of costs
-//! with machines, queues and clients.
+//! Measurements that are run manually: the performance of `pavior serve`, and how costs grow with
+//! machines, queues and clients.
 
 use std::path::Path;
 
 use crate::process::{self, LONG};
 
-/// A part of a measurement.
+/// One part of a measurement.
 pub(crate) struct Part {
     title: &'static str,
-    /// The arguments of cargo.
+    /// The arguments for cargo.
     cargo: &'static str,
     variables: &'static [(&'static str, &'static str)],
 }
@@ -44,7 +44,7 @@ pub(crate) const GROWTH: &[Part] = &[
     Part { title: "connections and watchers",
         cargo: "bench --quiet --profile dev --all-features -p pavior-serve --bench load",
         variables: &[("PAVIOR_LOAD_S", "5"), ("PAVIOR_LOAD_RECORDS", "100000")] },
-    Part { title: "header hops of the network",
+    Part { title: "header hops in the network",
         cargo: "bench --quiet --profile dev --all-features -p pavior-network --bench engines",
         variables: &[] },
     Part { title: "`connected` compared with `ff`",

@@ -1,7 +1,7 @@
 //! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
 //!
-//! A message is the code in the first column of a table. An ellipsis stands for a variable part.
-//! The pieces between ellipses must occur in string literals in the sources.
+//! A message is code in the first column of a table, in which an ellipsis stands for a variable
+//! part. The pieces between ellipses must occur in string literals in the sources.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Notes of steps and tests, read at the end of a run: skipped parts, and attacks.
+//! Notes that steps and tests leave, which are read at the end of a run: skipped parts and attacks.
 //!
 //! `xtask/trials` describes the format.
 
@@ -12,7 +12,7 @@ pub(crate) fn path(root: &Path) -> PathBuf {
     root.join("target/notes.txt")
 }
 
-/// Deletes the notes of earlier runs.
+/// Deletes the notes from earlier runs.
 pub(crate) fn begin(root: &Path) {
     let _ = fs::create_dir_all(root.join("target"));
     let _ = fs::remove_file(path(root));

@@ -22,7 +22,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
             Ok(started) => started,
             Err(problem) => return vec![problem],
         };
-        // schemathesis must be last, because it leaves leases behind.
+        // The schemathesis test must be last, because it leaves leases behind.
         let tests = [generated, described];
         let tested = tests.iter().map(|test| test(root, environment, &address));
         let problems = tested.filter_map(Result::err).collect();
@@ -35,7 +35,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 fn described(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
-    // schemathesis stores findings in its working directory.
+    // Findings are stored in schemathesis's working directory.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
     environment.run(&root.join("target"), &step)

@@ -5,16 +5,16 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The variable that sets the test size (`xtask/trials`), and its values for checks and long runs.
+/// The variable that sets the test size (`xtask/trials`), with its values for checks and long runs.
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
-/// The variables for all checks. They deny documentation warnings, and disable incremental builds
-/// to make instruction counts comparable.
+/// Environment variables for all checks. They deny documentation warnings, and disable incremental
+/// builds so that instruction counts are comparable.
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command that runs the current cargo in the root folder with space-separated words.
+/// Returns a command that runs the current cargo in the root directory with space-separated words.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);
@@ -34,7 +34,7 @@ pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Builds the program with the features that the tests use, and returns its path. With other
+/// Builds the program with the features that the tests use, and returns its path. With different
 /// features, most crates would be built twice.
 pub(crate) fn program_of_tests(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;

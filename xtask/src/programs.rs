@@ -1,4 +1,4 @@
-//! The test programs, created by a single build, and the steps that run them.
+//! The test programs, which a single build creates, and the steps that run them.
 //!
 //! The programs run as under cargo, but without its lock. Waiting tests can run during builds.
 
@@ -17,7 +17,7 @@ const LIST: &str = "target/checks/programs.jsonl";
 /// A program that contains tests.
 #[derive(Debug, PartialEq)]
 struct Program {
-    /// The folder of its package, relative to the root.
+    /// The directory of its package, relative to the root.
     folder: String,
     /// `it` for a package's integration tests, otherwise the name of a library or program.
     target: String,
@@ -72,12 +72,12 @@ fn tests(
         return vec![format!("{LIST} lists none of these tests; run cargo xtask step build")];
     }
     let failed = programs.iter().filter_map(|program| {
-        println!("     Running {} of {}", program.target, program.folder);
+        println!("     Running {} in {}", program.target, program.folder);
         let words = [before, &[&program.path], arguments].concat();
         let mut command = Command::new(words[0]);
         command.args(&words[1..]).current_dir(root.join(&program.folder)).envs([process::SIZE]);
         let failed = process::run(&mut command).is_err();
-        failed.then(|| format!("failed: {} of {}", program.target, program.folder))
+        failed.then(|| format!("failed: {} in {}", program.target, program.folder))
     });
     failed.collect()
 }

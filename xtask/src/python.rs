@@ -1,4 +1,4 @@
-//! Checks of the Python package: a wheel is built, installed and tested in a separate environment.
+//! Checks the Python package: builds a wheel, and installs and tests it in a separate environment.
 //! The documentation site is built in the same environment.
 //!
 //! The environment in `target/python` is recreated when its requirements change.
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// The variable that makes a missing Python or package index an error.
+/// The variable that makes it an error if Python or the package index is missing.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
 /// Supported interpreters, newest first.
@@ -26,10 +26,10 @@ const STEPS: &[&[&str]] = &[
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// The folder for the wheel built by the checks.
+/// The directory for the wheel that the checks build.
 const WHEELS: &str = "target/wheels-check";
 
-/// A linker for glibc 2.28, which may be older than the machine's own glibc: zig, called through
+/// A linker for glibc 2.28, which may be older than the machine's own glibc. It runs zig through
 /// maturin, which searches the first Python on the path.
 const LINKER: &str = "#!/bin/sh
 PATH=\"${0%/*}:$PATH\" exec \"${0%/*}/maturin\" zig cc -- -target x86_64-linux-gnu.2.28 \"$@\"
@@ -71,8 +71,8 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with drawings by the program; any warning is a failure. The home page includes
-/// the page that runs the engine if that can be built.
+/// Builds the site with drawings made by the program. Any warning is a failure. The home page
+/// includes the page that runs the engine if that page can be built.
 fn build_site(root: &Path, environment: &Environment) -> Result<(), String> {
     browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
@@ -108,8 +108,8 @@ impl Environment {
         Ok(linker)
     }
 
-    /// Builds the wheel into a folder. On Linux on x86-64, the wheel runs on every platform that a
-    /// release supports; elsewhere, only on machines like this one.
+    /// Builds the wheel into a directory. On x86-64 Linux, the wheel runs on every platform that a
+    /// release supports; elsewhere, it runs only on machines like this one.
     pub(crate) fn wheel(&self, root: &Path, profile: &str, out: &Path) -> Result<(), String> {
         let out = out.display().to_string();
         let build = ["maturin", "build", "--quiet", "--locked", "--profile", profile, "--out"];
@@ -147,7 +147,7 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
 
 /// Builds and installs the wheel. Using the test profile reduces duplicate builds.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
-    // The folder does not exist before the first build.
+    // The directory does not exist before the first build.
     let _ = fs::remove_dir_all(root.join(WHEELS));
     environment.wheel(root, "dev", &root.join(WHEELS))?;
     let wheel = built_wheel(root)?.display().to_string();

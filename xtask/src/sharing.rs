@@ -1,5 +1,5 @@
-//! Checks that the interfaces share compiled packages. Each must request the same features as the
-//! program for common packages; otherwise, cargo would compile these packages twice.
+//! Checks that the interfaces share compiled packages. Each must request the same features of
+//! common packages as the program does; otherwise, cargo would compile these packages twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,7 +52,7 @@ fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     };
     let twice = first.iter().filter(is_twice).map(|(package, _)| {
         format!(
-            "{build}: compiles {package} again, with other features than {FIRST}; list the \
+            "{build}: compiles {package} again, with different features from {FIRST}; list the \
             features of both in crates/experiments/Cargo.toml"
         )
     });

@@ -8,9 +8,9 @@ use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// The time, in seconds, on two idle cores with reused builds.
+    /// The time, in seconds, on two idle cores when earlier builds are reused.
     seconds: u32,
-    /// The number of cores that other computing steps cannot use.
+    /// The number of cores that other computing steps cannot use at the same time.
     pub(crate) cores: usize,
     /// The names of prerequisite steps, separated by spaces.
     after: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Step {
 /// The number of cores shared by computing steps.
 pub(crate) const BOTH: usize = 2;
 const ONE: usize = 1;
-/// The value of [`Step::cores`] for a step that mostly waits, and runs alongside computing ones.
+/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing steps.
 pub(crate) const WAIT: usize = 0;
 
 /// The packaging steps. They run only in `.ci/run`, or if they are named.
@@ -31,7 +31,7 @@ pub(crate) const PACKAGING: [&str; 2] = ["package", "release"];
 enum Work {
     /// Cargo commands, run in order.
     Cargo(&'static [&'static str]),
-    /// The integration tests of the package in this folder, which mostly wait.
+    /// The integration tests of the package in this directory, which mostly wait.
     Waiting(&'static str),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-/// All steps. Cargo steps use all features, to build dependencies only once.
+/// All steps. Cargo steps use all features, so that dependencies are built only once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "tidy", seconds: 1, cores: ONE, after: "",
@@ -56,7 +56,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "check that docs/README.md lists each page under one kind",
         work: Own(kinds::problems) },
     Step { name: "links", seconds: 1, cores: ONE, after: "",
-        does: "check the links and images of all pages", work: Own(links::problems) },
+        does: "check the links and images on all pages", work: Own(links::problems) },
     Step { name: "messages", seconds: 1, cores: ONE, after: "",
         does: "check that the messages in docs/troubleshooting.md exist",
         work: Own(messages::problems) },
@@ -64,7 +64,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "check the licenses and versions of dependencies",
         work: Own(dependencies::problems) },
     Step { name: "metadata", seconds: 1, cores: ONE, after: "",
-        does: "check the metadata of packages and the minimum Rust version",
+        does: "check package metadata and the minimum Rust version",
         work: Own(packaging::crates::problems) },
     Step { name: "sharing", seconds: 4, cores: ONE, after: "",
         does: "check that all builds use the same dependency features",
@@ -73,7 +73,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "run rustfmt", work: Cargo(&["fmt --all --check"]) },
     // These steps wait for downloads, or build programs that later runs reuse.
     Step { name: "environment", seconds: 1, cores: WAIT, after: "",
-        does: "create the Python environment of the checks",
+        does: "create the Python environment for the checks",
         work: Own(python::prepare) },
     Step { name: "slurms", seconds: 1, cores: WAIT, after: "",
         does: "install the Slurm releases", work: Own(long::prepare_slurm) },
@@ -124,10 +124,10 @@ pub(crate) const STEPS: &[Step] = &[
         does: "run tests of the unsafe call under valgrind",
         work: Own(programs::memory) },
     Step { name: "browser", seconds: 90, cores: ONE, after: "build viewer",
-        does: "build and test the page that runs the engine, in Chromium and Node",
+        does: "build the page that runs the engine, and test it in Chromium and Node",
         work: Own(browser::problems) },
     Step { name: "readme", seconds: 60, cores: ONE, after: "build",
-        does: "run the shell blocks in the README and on the first pages in a fresh clone",
+        does: "run the shell blocks in the README and the first pages in a fresh clone",
         work: Own(|root| blocks::problems(root, process::program_of_tests)) },
     Step { name: "python", seconds: 240, cores: ONE, after: "build environment browser",
         does: "build and test the Python package, and build the site",
@@ -141,7 +141,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "release", seconds: 60, cores: ONE, after: "build python clean",
         does: "make a release, and install and use it in a clean Debian 13",
         work: Own(packaging::check) },
-    // This step is last, because it replaces the tested program with one that has fewer features.
+    // This step is last, because it replaces the tested program with a program with fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
         does: "run clippy with fewer features, and test the help without them", work: Cargo(&[
@@ -165,7 +165,7 @@ pub(crate) fn run(root: &Path, name: &str) -> Vec<String> {
 /// Returns a step, or an error that lists all steps.
 pub(crate) fn named(name: &str) -> Result<&'static Step, String> {
     let step = STEPS.iter().find(|step| step.name == name);
-    step.ok_or_else(|| format!("there is no step `{name}`{}", list()))
+    step.ok_or_else(|| format!("no such step: `{name}`{}", list()))
 }
 
 pub(crate) fn list() -> String {
@@ -176,7 +176,7 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// Returns true if the integration tests of the package in a folder are a separate step.
+/// Returns true if the integration tests of the package in a directory are a separate step.
 pub(crate) fn waits(folder: &str) -> bool {
     STEPS.iter().any(|step| matches!(step.work, Waiting(own) if own == folder))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask strategy NAME`: creates the file of a new contiguous strategy, and lists it.
+//! `cargo xtask strategy NAME`: creates the file for a new contiguous strategy and lists it.
 
 use std::fs;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     };
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(is_word) {
         return Err(format!(
-            "`{name}` is not a name for a strategy; use lower-case words joined by hyphens, such \
+            "`{name}` is not a valid strategy name; use lower-case words joined by hyphens, such \
             as worst-corner"
         ));
     }
@@ -93,7 +93,7 @@ mod tests {
     fn invalid_names_are_rejected() {
         for name in ["", "Worst", "worst_corner", "-a", "a--b", "2d", "../x"] {
             let problem = try_add(Path::new("/nowhere"), name).unwrap_err();
-            assert!(problem.contains("is not a name"), "{name}: {problem}");
+            assert!(problem.contains("is not a valid"), "{name}: {problem}");
         }
     }
 }

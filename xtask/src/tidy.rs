@@ -1,4 +1,4 @@
-//! Checks line lengths, result page lengths, the line budget, the words of comments, and a
+//! Checks line lengths, result page lengths, the line budget, the wording of comments, and a
 //! declaration in each library. Clippy limits function lengths and bans calls.
 
 use std::path::Path;
@@ -47,8 +47,8 @@ fn of_results(root: &Path) -> Vec<String> {
     problems
 }
 
-/// Finds ignored tests, libraries without bans, and long lines, which rustfmt does not break in
-/// comments, strings and macros. Lines with URLs are exempt.
+/// Finds ignored tests, libraries that ban no calls, and long lines, which rustfmt does not break
+/// in comments, strings and macros. Lines with URLs are exempt.
 fn of_file(name: &str, text: &str) -> Vec<String> {
     let of_line = |(index, line): (usize, &str)| {
         let columns = line.chars().count();

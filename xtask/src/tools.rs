@@ -20,7 +20,7 @@ const PACKAGES: &[&str] = &[
     // For `pavior serve`.
     "chromium",
     "postgresql",
-    // For `pavior kube`: incorrect clocks and container images.
+    // For `pavior kube`: fake clocks and container images.
     "faketime",
     "buildah",
     // For the Python package and sweeps on Slurm.

@@ -1,14 +1,14 @@
 //! Type-checks the page sources, and checks that `crates/viewer/page/dist` is up to date by
-//! rebuilding the bundle in a separate folder.
+//! rebuilding the bundle in a separate directory.
 //!
-//! Accessibility tests also use the npm packages there.
+//! Accessibility tests also use the npm packages in that directory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::{notes, process};
 
-/// The folder that contains the sources.
+/// The directory that contains the sources.
 const PAGE: &str = "crates/viewer/page";
 
 /// Rebuilds the bundle and compares it byte by byte.
@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns a folder with the sources and npm packages, or the reason why npm cannot install them.
+/// Returns a directory with the sources and npm packages, or the reason why npm failed.
 pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/viewer");
     for stale in ["src", "try", "dist"] {
@@ -36,7 +36,7 @@ pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
-    // Only sources are copied, so that the bundle is certainly rebuilt.
+    // Only sources are copied, so that the bundle must be rebuilt.
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
     process::output(copy.args(["try", "try.mjs"]).arg(&folder).current_dir(root.join(PAGE)))?;
     if !folder.join("node_modules/esbuild").is_dir() {

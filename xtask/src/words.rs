@@ -1,5 +1,5 @@
-//! Checks, for each crate, the first words in doc comments: the percentage of sentences that begin
-//! with What, How and the like, and the percentage of function comments that begin with a verb.
+//! Checks how doc comments begin in each crate: the percentage of sentences that begin with What,
+//! How and the like, and the percentage of function comments that begin with a verb.
 
 use std::path::{Path, PathBuf};
 
@@ -60,7 +60,7 @@ impl Count {
                 comment +=
                     if is_text { doc.trim_start_matches(['-', '*', '#', '|', ' ']) } else { "" };
             } else if line.starts_with("#[") {
-                // The documentation of a Python property is a noun phrase, like that of a field.
+                // A Python property is documented with a noun phrase, like a field.
                 is_property |= line == "#[getter]";
             } else {
                 let item = if std::mem::take(&mut is_property) { "" } else { line };
@@ -69,7 +69,7 @@ impl Count {
         }
     }
 
-    /// Counts the comment of an item, given the item's first line.
+    /// Counts an item's comment, given the first line of the item.
     fn add_comment(&mut self, comment: &str, item: &str) {
         let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
         let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");

@@ -1,5 +1,5 @@
-//! Measures the cost of an event for watchers in instructions: finding it, formatting it once for
-//! all, and copying it for each. The work of sockets is not counted.
+//! Measures, in instructions, the cost of sending an event to watchers: finding it, formatting it
+//! once for all watchers, and copying it for each. Socket work is not counted.
 //!
 //! ```sh
 //! cargo bench --profile dev --workspace --all-features --bench event          # 1 to 100 watchers
@@ -28,8 +28,8 @@ use tempfile::TempDir;
 
 /// The function that callgrind measures.
 const COUNTED: &str = "Watcher::follow";
-/// The two numbers of events sent one by one. The difference between their measurements excludes
-/// the cost of startup.
+/// Two numbers of events to send one by one. The difference between their measurements excludes the
+/// cost of startup.
 const FEW: usize = 20;
 const MANY: usize = 60;
 
@@ -67,8 +67,8 @@ fn instructions(watchers: usize) -> f64 {
     (lowest(MANY) - lowest(FEW)) / (MANY - FEW) as f64
 }
 
-/// Serves, watches, and creates events one at a time, each after the last has reached all watchers.
-/// Then ends the process.
+/// Serves, watches, and creates events one at a time, each once the previous event has reached all
+/// watchers. Then ends the process.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("the file system has space");
     let address = start_service(&folder);
@@ -105,7 +105,7 @@ fn start_service(folder: &TempDir) -> String {
     }
 }
 
-/// Connects a watcher of all events from now on.
+/// Connects a watcher that receives all events from now on.
 fn watch(address: &str) -> BufReader<TcpStream> {
     let host = address.trim_start_matches("http://");
     let mut stream = TcpStream::connect(host).expect("the server listens");

@@ -109,7 +109,7 @@ fn watchers() {
     println!("100 watchers: {:.2} of the rate with one watcher", rates[1] / rates[0]);
 }
 
-/// Makes 500 changes per second for 1000 watchers and one more that does not read.
+/// Makes 500 changes per second for 1000 watchers and one more watcher that does not read.
 fn crowd() {
     const A_SECOND: f64 = 500.0;
     const CONNECTIONS: usize = 25;
@@ -152,7 +152,7 @@ impl std::fmt::Display for Received {
     }
 }
 
-/// Carries out operations under watch. Returns their rate and the events received.
+/// Carries out operations while watchers are connected. Returns the rate and the events received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Received) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -198,7 +198,7 @@ fn listen(mut stream: TcpStream, over: &AtomicBool) -> Received {
         let text = &read[..count];
         received.bytes += count as u64;
         received.events += memchr::memmem::find_iter(text, b"\nevent: ").count() as u64;
-        // Of several events that arrive together, the first has waited longest.
+        // If several events arrive together, the first has waited longest.
         let time = memchr::memmem::find(text, TIME).map(|at| &text[at + TIME.len()..]);
         let time = time.and_then(|rest| str::from_utf8(rest.get(..24)?).ok());
         if let Some(at) = time.and_then(|time| humantime::parse_rfc3339(time).ok()) {
@@ -239,7 +239,7 @@ fn cpu_time(server: &Server) -> Duration {
     Duration::from_millis(10 * ticks.sum::<u64>())
 }
 
-/// Measures the journal alone in the temporary folder: durable records per second by group size.
+/// Measures the journal alone in the temporary directory: durable records per second by group size.
 /// `results/service/sqlite_commits.py` does the same for SQLite.
 fn journal() {
     let folder = tempfile::TempDir::new().expect("the file system has space");

@@ -7,8 +7,8 @@
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
 //! A lease begins and ends before each refusal, so each is in a new state. Times are the median and
-//! the maximum over all requests, measured by a client on the same machine. Memory is that of the
-//! service after these requests.
+//! the maximum over all requests, measured by a client on the same machine. Memory is what the
+//! service uses after these requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A clock in milliseconds since 1970 that does not jump while the service runs, because it reads
-/// the wall clock only once. Clones share the time.
+/// A clock that counts milliseconds since 1970. It reads the wall clock only once, so it does not
+/// jump while the service runs. Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
     wall_ms: u64,
@@ -45,12 +45,12 @@ impl ServiceClock {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Sets the time; the clock continues from there.
+    /// Sets the time from which the clock continues.
     pub fn set_ms(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }
 
-    /// Returns the microseconds since the clock was created, for measuring durations.
+    /// Returns the number of microseconds since the clock was created, for measuring durations.
     pub fn micros(&self) -> u64 {
         self.created.elapsed().as_micros() as u64
     }

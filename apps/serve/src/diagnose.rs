@@ -1,4 +1,4 @@
-//! Diagnoses of refused requests, based on the state in which they were refused.
+//! Diagnoses refused requests in the state in which they were refused.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -19,7 +19,7 @@ use crate::waits;
 /// The maximum number of moves in a plan that accompanies a diagnosis.
 const MAX_MOVES: usize = 2;
 
-/// Hypothetical changes to apply before a question is answered.
+/// Hypothetical changes to apply before answering a question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
     /// Leases that end.
@@ -30,7 +30,7 @@ pub(crate) struct Changes {
     pub(crate) repaired: HashSet<NodeId>,
 }
 
-/// Converts a machine in a view for explanations.
+/// Returns a machine's state for explanations, with `changes` applied.
 pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> explain::State {
     let mut state = explain::State::new(board.grid);
     for lease in view.leases_on(board) {
@@ -49,10 +49,10 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Converts an explanation's state to a machine for plans.
+/// Builds a machine from an explanation's state, for planning moves.
 ///
 /// # Errors
-/// Returns an error if its strategy cannot be built.
+/// Returns an error if the strategy cannot be built.
 pub(crate) fn machine(
     state: &explain::State,
     strategy: &str,
@@ -67,13 +67,12 @@ pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. The result is never in the past.
+/// Converts a lease's expected end from milliseconds. An end in the past becomes the current time.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
 
-/// Returns true if an unavailable node is drained. A node that fails hypothetically counts as
-/// failed.
+/// Returns true if an unavailable node is drained. A node that fails in `changes` counts as failed.
 fn is_drained(board: &BoardView, changes: &Changes, node: NodeId) -> bool {
     board.drained.binary_search(&node.0).is_ok() && !changes.failed.contains(&node)
 }
@@ -96,14 +95,14 @@ pub(crate) struct Diagnosis {
     /// The answer in sentences: the reason, the leases in the way, and the moves that would help.
     why: Vec<String>,
     counts: NodeCounts,
-    /// The number of nodes that must be free for the request.
+    /// The number of free nodes that the request needs.
     needed: u64,
     /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
     missing: Option<&'static str>,
     /// The place where the request fits; null if there is none, or if the strategy grants by count.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     fits: Option<Place>,
-    /// The free box nearest in size to the request.
+    /// The free box closest in size to the request.
     #[schema(value_type = Option<crate::core::schema::Part>)]
     nearest: Option<Place>,
     #[schema(value_type = Option<crate::core::schema::Part>)]
@@ -111,18 +110,18 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request will start, and the obstacles there.
+/// The place where the request will start, and what blocks it now.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
     base: Point,
     #[schema(value_type = Vec<u16>)]
     sides: Point,
-    /// The number of busy or unavailable nodes there.
+    /// The number of busy or unavailable nodes in this place.
     busy_nodes: u64,
     /// The largest leases that hold nodes there.
     jobs: Vec<Blocker>,
-    /// The number of further leases there.
+    /// The number of leases there that are not listed in `jobs`.
     and_more: u64,
     /// The failed nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
@@ -130,20 +129,20 @@ pub(crate) struct Blocked {
     /// The drained nodes there.
     #[schema(value_type = Vec<Vec<u16>>)]
     drained: Vec<Point>,
-    /// The time when the place is free; null if it is unknown or hidden from the caller.
+    /// The time when the place becomes free; null if that is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// The moves that make room sooner, if they were searched for and the caller may see them.
+    /// Moves that would make room sooner, if they were searched for and the caller may see them.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
-/// A lease in the way; for another tenant's lease, only its number of nodes.
+/// A lease in the way. For another tenant's lease, only the number of nodes is shown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,
     job: Option<JobName>,
-    /// The total number of nodes that it holds.
+    /// The total number of nodes that the lease holds.
     nodes: u64,
 }
 
@@ -156,23 +155,23 @@ pub(crate) struct DiagnosisQuery<'a> {
     /// The request's position in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
-    /// True to search for moves that make room, which takes up to a second. Only the operator sees
-    /// them.
+    /// True to search for moves that would make room. The search takes up to a second, and only the
+    /// operator sees its result.
     pub(crate) plans: bool,
     pub(crate) caller: &'a Caller,
 }
 
-/// The data about a machine that is the same for all requests.
+/// Data about a machine that all diagnoses in the same state share.
 pub(crate) struct Scene {
     snapshot: Snapshot,
-    /// The expected end of each job, by number.
+    /// The expected end of each job, sorted by job number.
     ends: Vec<(JobId, Option<Time>)>,
     counts: NodeCounts,
     largest: OnceLock<Option<Cuboid>>,
 }
 
 impl Scene {
-    /// Returns the scene of a machine in a view. O(leases + N/64).
+    /// Returns a machine's scene in a view, in O(leases + N/64) for N nodes.
     pub(crate) fn in_view(view: &StateView, index: usize) -> Scene {
         let board = &view.boards[index];
         let mut healthy = Occupancy::all_free(board.grid);
@@ -186,15 +185,15 @@ impl Scene {
         Scene { snapshot, ends, counts: view.counts(board), largest: OnceLock::new() }
     }
 
-    /// Returns the scene of a machine that contains some or all leases of a view.
+    /// Returns the scene for a machine that holds some or all of the leases in a view.
     fn of(view: &StateView, machine: &Machine, counts: NodeCounts) -> Scene {
         let snapshot = Snapshot::of(machine);
         let ends = snapshot.jobs().map(|(job, _)| (job, end(view, job))).collect();
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// Returns when a job is expected to end. `next` is the index at which to look first, because
-    /// jobs are usually looked up in ascending order.
+    /// Returns a job's expected end. Looks first at index `next`, because jobs are usually looked
+    /// up in ascending order.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
         let at = if is_next {
@@ -238,7 +237,7 @@ impl DiagnosisQuery<'_> {
         let max_jobs = if self.plans && caller.tenant.is_none() { MAX_MOVES } else { 0 };
         let limits = SearchLimits::jobs(max_jobs);
         let next = Cell::new(0);
-        // Callers other than the operator see the end times of only their own leases.
+        // Only the operator sees when other tenants' leases end.
         let may_see = |job| caller.tenant.is_none() || lease(view, caller, job).is_some();
         let end = |job: JobId| scene.end(job, &next).filter(|_| may_see(job));
         let (queued, planned) = (self.queued, self.planned);
@@ -295,7 +294,7 @@ impl DiagnosisQuery<'_> {
     }
 }
 
-/// Returns a lease by its number, if the caller may see it.
+/// Returns the lease with the given number if the caller may see it.
 pub(crate) fn lease<'a>(
     view: &'a StateView,
     caller: &Caller,
@@ -310,7 +309,7 @@ pub(crate) fn lease<'a>(
 pub(crate) struct Choice {
     strategy: String,
     pub(crate) granted: bool,
-    /// The reason for a refusal.
+    /// The reason, if the strategy refuses the request.
     reason: Option<&'static str>,
     nodes: u64,
     /// The placement's contact index.
@@ -319,7 +318,7 @@ pub(crate) struct Choice {
     parts: Vec<Place>,
 }
 
-/// Asks a strategy for its decision on a request in a state.
+/// Returns a strategy's decision on a request in the given state.
 pub(crate) fn decision_of(
     grid: &Grid,
     state: &explain::State,

@@ -1,13 +1,13 @@
-//! `pavior serve`: a live allocation service that never loses acknowledged changes.
+//! `pavior serve`: a live allocation service that never loses an acknowledged change.
 //!
 //! ```text
 //! HTTP --Command--> writer: decide --Record--> store (durable) --> reply, watchers
 //!                             ^ State = fold of the records
 //! ```
-//! [`core`] makes decisions and folds records, without a clock, files or sockets. [`lines`] exposes
-//! it as JSON lines. The feature `http` adds the service: [`storage`] stores records, [`writer`] is
-//! the only thread that makes decisions, and `http` answers callers. The feature `postgres` adds a
-//! shared store.
+//! [`core`] decides commands and folds the resulting records into a state; it uses no clock, files
+//! or sockets. [`lines`] exposes it as JSON lines. The `http` feature adds the service: [`storage`]
+//! stores records, [`writer`] runs the only thread that makes decisions, and `http` answers
+//! callers. The `postgres` feature adds a store that several servers can share.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[cfg(feature = "http")]

@@ -1,13 +1,13 @@
-//! The limit on open files and the number of connections that it allows.
+//! The open file limit, and the number of connections that it allows.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Open files that are not used for connections: the journal, snapshots, files being read, the
-/// lock, the database, the listener and the runtime.
+/// The number of file descriptors set aside for everything except connections: the journal,
+/// snapshots, files being read, the lock, the database, the listener and the runtime.
 const RESERVE: u64 = 64;
 
 /// Raises the open file limit as far as the system permits. Returns the number of connections that
-/// fit below it, at most `wanted`.
+/// it then allows, up to `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
@@ -26,15 +26,15 @@ pub(crate) fn connections(wanted: usize) -> usize {
             connections = fit,
             wanted,
             open_files = files,
-            "the open file limit is too low for all connections: raise the hard limit"
+            "the open file limit is too low for all connections; raise the hard limit"
         );
     }
     fit
 }
 
-/// Returns the number of connections that fit below an open file limit.
+/// Returns the number of connections that an open file limit allows.
 fn fitting(files: u64) -> usize {
-    // Under a very low limit, connections may use half of the files.
+    // If the limit is very low, connections may use half of the descriptors.
     let reserve = RESERVE.min(files / 2);
     usize::try_from(files - reserve).unwrap_or(usize::MAX).max(1)
 }

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::core::JobName;
 
-/// Returns the cheapest way to make room for a request. Moving a job costs its number of nodes. The
-/// request may use any box that its freedom allows; without a freedom, its own box, turned if the
-/// limits allow it. Among boxes of equal cost, the first is chosen.
+/// Returns the cheapest plan that makes room for a request. The cost of moving a job is its number
+/// of nodes. The request may use any box that its freedom allows. If it has no freedom, it may use
+/// only its own box, rotated if `limits` allows that. Ties go to the first box.
 ///
 /// # Errors
 /// Returns an error if the freedom allows nodes that do not form a box.
@@ -21,13 +21,13 @@ pub(crate) fn unblocked(
     let shapes = Shape::all_for(request, machine, limits.turn).ok_or_else(|| {
         let words = [Freedom::Box, Freedom::Turned, Freedom::AnyBox].map(Freedom::word);
         let (known, freedom) = (words.join(", "), request.freedom.map_or("", Freedom::word));
-        format!("only boxes can be planned: \"freedom\" must be one of {known}, not {freedom}")
+        format!("plans are limited to boxes: \"freedom\" must be one of {known}, not {freedom}")
     })?;
     let snapshot = Snapshot::of(machine);
     Ok(answers::unblock_any(&snapshot, &shapes, &Weights::nodes(&snapshot), limits))
 }
 
-/// The leases to move.
+/// A plan that makes room for a request by moving leases.
 #[derive(Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub(crate) struct Plan {
@@ -36,14 +36,14 @@ pub(crate) struct Plan {
     /// The box that the request would get.
     #[cfg_attr(feature = "http", schema(value_type = Option<crate::core::schema::Part>))]
     pub(crate) placement: Option<Place>,
-    /// True if the plan is proven cheapest, or if no plan is proven to exist with this few moves.
+    /// True if the plan is proven cheapest, or if it is proven that no plan has this few moves.
     pub(crate) proven: bool,
     /// The total number of nodes in the leases to move.
     pub(crate) cost: Option<u64>,
     /// The leases to move; null if there is no plan.
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
     pub(crate) jobs: Option<Vec<JobName>>,
-    /// The moves, in an order in which they can be carried out.
+    /// The moves, in an order in which they can be made.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Move>))]
     pub(crate) moves: Vec<Move>,
 }
@@ -51,7 +51,7 @@ pub(crate) struct Plan {
 pub(crate) type Move = MoveJson<JobName>;
 
 impl Plan {
-    /// Converts a search result; `name` returns the caller's name for a job.
+    /// Converts a search result to a plan. `name` returns the caller's name for a job.
     pub(crate) fn of(grid: &Grid, answer: &Planned, name: impl Fn(JobId) -> JobName) -> Plan {
         let plan = answer.plan.as_ref();
         Plan {

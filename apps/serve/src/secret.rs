@@ -1,21 +1,21 @@
-//! Files that only their owner may read: tokens, keys, passwords.
+//! Files that only their owner may read: tokens, keys and passwords.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The maximum size of a secret file in bytes. It also stops reads from endless devices.
+/// The maximum size of a secret file, in bytes. The limit also ends reads from endless devices.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads a file that only its owner may read. The owner must be root or the user of this process.
+/// Reads a file that only its owner may access. The owner must be root or this process's user.
 ///
 /// # Errors
-/// Returns an error that names the remedy if the file is unreadable, or if others have access to
-/// it.
+/// Returns an error that says how to fix the problem if the file is unreadable or other users have
+/// access to it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // The path may be replaced in the meantime, so the open file is checked.
+    // The path could be replaced in the meantime, so the checks examine the open file.
     let metadata = file.metadata()?;
     // Pipes and devices leave no copy on disk, so their owner and mode do not matter.
     let is_on_disk = metadata.is_file();
@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Like [`read`], for a file of text.
+/// Reads a text file, with the same checks as [`read`].
 ///
 /// # Errors
 /// Fails like [`read`], and if the file is not UTF-8.

@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::diagnose;
 
-/// Times further away than this belong to jobs without an estimate.
+/// The threshold above which a time belongs to a job without an estimate.
 const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
@@ -51,7 +51,7 @@ struct CachedWaits {
 }
 
 impl WaitsCache {
-    /// The maximum age of reasons even in an unchanged state, because they depend on the time.
+    /// The maximum age of cached reasons, which depend on the time as well as on the state.
     const MAX_AGE_MS: u64 = 1000;
 
     /// Returns the cached result of [`waits`], or computes it.
@@ -76,7 +76,7 @@ impl WaitsCache {
     }
 }
 
-/// Formats jobs and times for a caller. Other tenants' names are omitted.
+/// Job names and times, as a caller may see them. Other tenants' jobs are not named.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -85,20 +85,20 @@ pub(crate) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Collects the names on a machine, in O(waiting requests).
+    /// Collects the requests waiting for a machine, in O(waiting requests).
     pub(crate) fn of(view: &'a StateView, board: &'a BoardView, caller: &'a Caller) -> Names<'a> {
         let here = view.waiting.iter().filter(|request| request.machine == board.spec.name);
         let waiting = here.map(|request| (request.id, &**request)).collect();
         Names { view, board, caller, waiting }
     }
 
-    /// Returns a waiting request by its number, if the caller may see it.
+    /// Returns the waiting request with the given number if the caller may see it.
     fn waiting(&self, JobId(id): JobId) -> Option<&'a WaitingRequest> {
         let request = self.waiting.get(&id).copied();
         request.filter(|request| self.caller.may_touch(&request.tenant))
     }
 
-    /// Names a lease or a request within a sentence.
+    /// Returns the phrase that refers to a lease or a request in a sentence.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|request| &request.job);
         let name = waiting

@@ -1,4 +1,4 @@
-//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of all parts.
+//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses for all parts.
 //!
 //! The parts are the packages that `cargo tree` lists for the program with all interfaces, without
 //! build tools, and the npm packages in the page bundle.
@@ -17,9 +17,9 @@ use crate::process::{self, array, text};
 pub(super) struct Part {
     /// The package as a CycloneDX component.
     component: Value,
-    /// The package URLs of its dependencies.
+    /// The package URLs of the dependencies.
     needs: BTreeSet<String>,
-    /// The folder that contains its licenses.
+    /// The directory that contains the package's licenses.
     folder: PathBuf,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
     let words = "tree --locked --package pavior-cli --all-features --edges normal \
                  --target x86_64-unknown-linux-gnu --prefix none --no-dedupe --format {p}";
     let tree = process::output(&mut process::cargo(root, words))?;
-    // The lines have the form `serde v1.0.0 (/folder)`.
+    // The lines have the form `serde v1.0.0 (/path)`.
     let used: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
     let metadata = process::metadata(root, "--all-features")?;
     let sums = sums(root)?;
@@ -137,7 +137,7 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns the license name of each third-party part, and every license text once.
+/// Returns each third-party part with its license name, followed by every license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

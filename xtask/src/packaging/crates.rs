@@ -1,7 +1,7 @@
 //! Requirements for publishing the crates: metadata, a README, licenses, and `cargo package`.
 //!
-//! The verification built into `cargo package --workspace` builds each package separately, which
-//! takes minutes. Here, all packages are unpacked side by side and compiled together.
+//! The verification in `cargo package --workspace` builds each package separately, which takes
+//! minutes. Here, all packages are unpacked side by side and compiled together.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
 /// Returns the packages to be published, in the format of `cargo metadata`.
 fn published(root: &Path) -> Result<Vec<Value>, String> {
     let metadata = process::metadata(root, "--no-deps")?;
-    // `publish = false` is an empty list of registries.
+    // In the metadata, `publish = false` is an empty list of registries.
     let is_published = |package: &&Value| package["publish"].is_null();
     Ok(array(&metadata["packages"]).iter().filter(is_published).cloned().collect())
 }
@@ -41,7 +41,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // Using the minimum Rust version as the toolchain ensures that it is tested.
+    // Using the minimum Rust version as the toolchain ensures that this version is tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
@@ -59,7 +59,7 @@ pub(crate) fn pack(root: &Path) -> Vec<String> {
     packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
 }
 
-/// Unpacks the packages and compiles them as one workspace, with patched registry dependencies.
+/// Unpacks the packages and compiles them as one workspace that replaces registry dependencies.
 fn compile_packed(root: &Path) -> Result<(), String> {
     let workspace = root.join("target/packages");
     let packed = root.join("target/package");
@@ -70,7 +70,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // Cargo compares file times, but packages store a fixed time; `-m` sets the current one.
+        // Cargo compares file times, but packages store a fixed time; `-m` sets the current time.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;
@@ -80,7 +80,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
         .and_then(|()| fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")))
         .map_err(|error| error.to_string())?;
     let words = "check --workspace --all-features --offline --quiet --target-dir";
-    // The dependencies have already been checked in that folder.
+    // The dependencies have already been checked in that directory.
     process::output(process::cargo(&workspace, words).arg(root.join("target"))).map(drop)
 }
 

@@ -1,7 +1,7 @@
 //! The Debian packages: `pavior`, with the program and the unit of `pavior serve`, and
 //! `pavior-slurm`, with the services for Slurm.
 //!
-//! The templates of the control files are in `xtask/templates/debian`; `dpkg-deb` packs them.
+//! The templates for the control files are in `xtask/templates/debian`; `dpkg-deb` packs them.
 
 use std::fs;
 use std::path::Path;
@@ -11,10 +11,10 @@ use super::files::{copy_into, file_names, make_folder, write as write_file};
 use super::{DOC, MANUAL, Release, SERVE, SLURM, glibc};
 use crate::process;
 
-/// The folder for packaged systemd units in Debian.
+/// The directory for packaged systemd units in Debian.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The folders for zsh completions: under a prefix, and in Debian.
+/// The directories for zsh completions: under a prefix, and in Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
 /// The maintainer scripts. After an upgrade, only running services are restarted.
@@ -24,14 +24,14 @@ const SCRIPTS: [(&str, &str); 3] = [
     ("postrm", include_str!("../../templates/debian/postrm.in")),
 ];
 
-/// Creates the program package from an installation below a prefix.
+/// Creates the program package from an installation under a prefix.
 pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior");
     let usr = folder.join("usr");
     make_folder(&folder)?;
     process::output(Command::new("cp").arg("--archive").arg(tree).arg(&usr))?;
-    // The units are in the other package or in the systemd folder. Debian has the Apache license
-    // as a common license, and the MIT license is in `copyright`.
+    // The units are in the other package or in the systemd directory. Debian provides the Apache
+    // license as a common license, and the MIT license is in `copyright`.
     fs::remove_dir_all(usr.join("share/pavior"))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-APACHE")))
         .and_then(|()| fs::remove_file(usr.join(DOC).join("LICENSE-MIT")))
@@ -59,13 +59,13 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
         let page = release.root.join("docs").join(page).with_extension("md");
         copy_into(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
     }
-    // Upgrades keep the administrator's changes.
+    // An upgrade keeps the administrator's changes.
     write_file(&folder.join("DEBIAN/conffiles"), "/etc/pavior/slurm.toml\n")?;
     let control = include_str!("../../templates/debian/pavior-slurm.control.in");
     pack(release, "pavior-slurm", control, "pavior-slurm.service pavior-slurm-observe.service")
 }
 
-/// Packs a folder laid out like `/`, after adding control files, the copyright and the changelog.
+/// Packs a directory laid out like `/`, after adding control files, copyright and changelog.
 fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<(), String> {
     let folder = release.stage.join("debian").join(name);
     let (own, doc) = (folder.join("DEBIAN"), folder.join("usr/share/doc").join(name));
@@ -92,7 +92,7 @@ fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<
     let mut deb = Command::new("dpkg-deb");
     deb.env("SOURCE_DATE_EPOCH", &release.seconds);
     deb.args(["--root-owner-group", "-Zxz", &format!("-z{}", release.effort), "--build"]);
-    // If the output is a folder, dpkg-deb chooses the conventional file name.
+    // If the output is a directory, dpkg-deb chooses the conventional file name.
     process::output(deb.arg(&folder).arg(&release.out)).map(drop)
 }
 

@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
 //! create one in `target/release-check` from earlier build output, and install and try it in a
-//! Debian system without Pavior that discards all changes.
+//! Debian system that has no Pavior and discards all changes.
 
 mod bill;
 pub(crate) mod crates;
@@ -20,7 +20,7 @@ use crate::{notes, process, python};
 /// The oldest glibc that a release supports, as in manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
-/// Programs that a release needs, from the Debian packages dpkg and binutils.
+/// Programs needed to make a release, from the Debian packages dpkg and binutils.
 const TOOLS: [&str; 3] = ["dpkg-deb", "objcopy", "readelf"];
 
 /// A Python program that strictly validates a bill of materials.
@@ -32,7 +32,7 @@ with open(sys.argv[1]) as file:
     wrong = JsonStrictValidator(SchemaVersion.V1_6).validate_str(file.read())
 sys.exit(wrong and str(wrong))";
 
-/// The folder in which the checks create a release.
+/// The directory in which the checks create a release.
 const CHECKED: &str = "target/release-check";
 
 /// The script that creates chroots and runs commands in them, and the chroot for the checks.
@@ -49,7 +49,7 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("fish", "share/fish/vendor_completions.d/pavior.fish"),
 ];
 
-/// The folders for the manual pages, and for the licenses and the changelog.
+/// The directories for manual pages, and for licenses and the changelog.
 const MANUAL: &str = "share/man/man1";
 const DOC: &str = "share/doc/pavior";
 
@@ -61,15 +61,15 @@ const SLURM: [&str; 3] = [
 ];
 const SERVE: &str = "apps/serve/dist/pavior-serve.service";
 
-/// A release, and the settings for packing it.
+/// A release and its packing settings.
 struct Release {
     root: PathBuf,
-    /// The output folder.
+    /// The output directory.
     out: PathBuf,
-    /// The folder for unpacked files.
+    /// The directory for unpacked files.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, which every packed file has as its time.
+    /// The commit time of the sources, which becomes the time of every packed file.
     seconds: String,
     /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
@@ -130,7 +130,7 @@ pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     }
     let release = root.join("dist");
     if !release.join("SHA256SUMS").is_file() {
-        return Err("there is no release in dist/: run cargo xtask dist".to_string());
+        return Err("no release found in dist/; run cargo xtask dist".to_string());
     }
     let debian = format!("clean-{version}");
     chroot(root, &debian)?;
@@ -159,7 +159,7 @@ fn check_tools() -> Result<(), String> {
     let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
     if (system, processor) != ("linux", "x86_64") {
         return Err(format!(
-            "releases are created on Linux on x86-64; on {system} on {processor}, build Pavior \
+            "releases can be created only on x86-64 Linux; on {processor} {system}, build Pavior \
             from source (docs/install.md)"
         ));
     }
@@ -171,7 +171,7 @@ fn check_tools() -> Result<(), String> {
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;
-    newest(&text).ok_or_else(|| format!("{} is not linked to a glibc", program.display()))
+    newest(&text).ok_or_else(|| format!("{} is not linked against glibc", program.display()))
 }
 
 fn newest(text: &str) -> Option<(u32, u32)> {
@@ -184,16 +184,16 @@ fn newest(text: &str) -> Option<(u32, u32)> {
 }
 
 impl Release {
-    /// Prepares a release in an emptied folder.
+    /// Prepares a release in a directory, which it empties first.
     fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
         let stage = root.join("target/release-stage");
         for folder in [&out, &stage] {
             let _ = fs::remove_dir_all(folder);
             make_folder(folder)?;
         }
-        // In a container, for example, the checkout may belong to another user.
+        // The checkout may belong to another user, for example in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
-        // A source archive has no commits.
+        // A source archive contains no commits.
         let committed = process::output(Command::new("git").args(time).current_dir(root));
         let seconds = committed.map_or("0".to_string(), |text| text.trim().to_string());
         // All packages in the workspace have the same version.
@@ -201,7 +201,7 @@ impl Release {
         Ok(Release { root: root.to_path_buf(), out, stage, version, seconds, effort })
     }
 
-    /// Creates all parts except the wheel, which must already be in the output folder.
+    /// Creates all parts except the wheel, which must already be in the output directory.
     fn make(&self, program: &Path) -> Result<(), String> {
         let parts = bill::parts(&self.root)?;
         let name = format!("pavior-{}-x86_64-linux", self.version);
@@ -220,7 +220,7 @@ impl Release {
         Ok(())
     }
 
-    /// Writes an installation below a prefix: the stripped program, manual pages, completions,
+    /// Writes an installation under a prefix: the stripped program, manual pages, completions,
     /// units and licenses.
     fn write_tree(&self, program: &Path, prefix: &Path) -> Result<(), String> {
         copy_into(program, &prefix.join("bin"))?;
@@ -244,7 +244,7 @@ impl Release {
         Ok(())
     }
 
-    /// Packs a staged file or folder. Equal files produce equal archives.
+    /// Packs a staged file or directory. Identical files produce identical archives.
     fn archive(&self, name: &str, archive: &str) -> Result<(), String> {
         let mut tar = Command::new("tar");
         tar.args(["--create", "--gzip", "--sort=name", "--owner=root:0", "--group=root:0"])

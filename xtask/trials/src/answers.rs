@@ -1,16 +1,16 @@
 //! A table of states, questions and the answers required from every interface.
 //!
-//! A state describes a `mesh:4x2`: the boxes and remaining seconds of jobs, and unavailable nodes.
-//! A question is a shape. An answer consists of sentences, in which times are in seconds from now,
-//! and the strategy is `S`.
+//! A state describes a `mesh:4x2`: jobs with their boxes and remaining seconds, and unavailable
+//! nodes. A question is a shape. An answer consists of sentences in which times are in seconds from
+//! now and the strategy is `S`.
 
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
-/// Rewrites an answer in the words of the table.
+/// Rewrites an answer in the table's words.
 ///
-/// `times` contains an interface's texts for seconds from now. `names` contains pairs of names for
-/// strategies and jobs: in the interface and in the table.
+/// `times` contains the text that an interface prints for each number of seconds from now. `names`
+/// contains pairs of names for strategies and jobs: in the interface and in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 
-/// The folders for npm packages: of `cargo xtask step viewer`, and of a manual installation.
+/// The directories for npm packages from `cargo xtask step viewer` and from a manual installation.
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
@@ -22,7 +22,7 @@ const INSTALLED: [&str; 2] =
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A browser with one page. Closed when dropped.
+/// A browser with one page, which is closed when dropped.
 pub struct Browser {
     process: Child,
     send: File,
@@ -45,7 +45,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // Browsers run one at a time, because each keeps a processor busy with drawing.
+        // Browsers run one at a time, because each keeps a processor busy drawing.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))
@@ -118,13 +118,13 @@ impl Browser {
         }
     }
 
-    /// Opens an address.
+    /// Opens a URL.
     pub fn open(&mut self, address: &str) {
         let answer = self.call("Page.navigate", &json!({ "url": address }));
         assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
-    /// Opens a page without a server.
+    /// Opens the text of a page, without a server.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
@@ -165,7 +165,7 @@ impl Browser {
             _ if key.len() == 1 => key,
             _ => "",
         };
-        // The browser's own reactions depend on the key code.
+        // The browser's default actions depend on the key code.
         let number = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -200,7 +200,7 @@ impl Browser {
         self.call("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Writes a screenshot into the folder named by `PAVIOR_SCREENSHOTS`, if it is set.
+    /// Writes a screenshot into the directory named by `PAVIOR_SCREENSHOTS`, if it is set.
     pub fn picture(&mut self, name: &str) {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
@@ -214,8 +214,8 @@ impl Browser {
         std::fs::write(path, BASE64.decode(text).expect("base 64")).expect("there is room");
     }
 
-    /// Returns the violations of all accessibility rules of axe-core on the page, one per line.
-    /// Returns `None` if axe-core is neither installed nor required.
+    /// Returns all violations of axe-core's accessibility rules on the page, one per line. Returns
+    /// `None` if axe-core is neither installed nor required.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

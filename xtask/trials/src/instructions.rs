@@ -32,12 +32,12 @@ pub fn can_count() -> bool {
 
 /// Runs this program again with `arguments` and the standard input `input`. Returns the number of
 /// instructions in all calls of the function whose name contains `function`, or `None` if callgrind
-/// fails. No other called function may have such a name.
+/// fails. No other function that is called may have such a name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Does the same as [`collected`], and also counts memory accesses, such as data reads (`Dr`) and
+/// Counts instructions like [`collected`], and also memory accesses, such as data reads (`Dr`) and
 /// data reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
 /// vector read counts once.
 pub fn collected_with_memory(
@@ -99,7 +99,7 @@ fn platform() -> String {
 }
 
 impl FixedSet {
-    /// Checks or writes the file if the argument is `check` or `write`, or else returns `None`.
+    /// Checks or writes the file if the argument is `check` or `write`; otherwise, returns `None`.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         let done = match argument {
             Some("check") => self.check(),

@@ -11,7 +11,7 @@
 //! attack    area   attack   times tried   times failed
 //! ```
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
-// Tests fail by panics.
+// Tests fail by panicking.
 #![allow(clippy::missing_panics_doc)]
 
 mod answers;
@@ -32,8 +32,8 @@ use std::path::PathBuf;
 /// The environment variable with the path of the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped because this machine lacks a prerequisite. If the environment
-/// variable `required` is set, as in `.ci/run`, panics.
+/// Notes that a test is skipped because this machine lacks a prerequisite. Panics if the
+/// environment variable `required` is set, as it is in `.ci/run`.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
         std::env::var_os(required).is_none(),
@@ -43,8 +43,8 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Notes an attack with the numbers of attempts and broken promises. Panics if a promise was broken
-/// or nothing was tried.
+/// Notes an attack with the numbers of attempts and of broken promises. Panics if a promise was
+/// broken or nothing was tried.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
@@ -52,7 +52,7 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path of a real job log, in the folder named by `PAVIOR_TRACES`, or in
+/// Returns the path of a real job log in the directory named by `PAVIOR_TRACES`, or in
 /// `../shared/traces` next to the repository. If the log is missing, notes a skipped test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
@@ -70,7 +70,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // A single write prevents mixing with the lines of other tests.
+    // A single write keeps lines from different tests from mixing.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the notes file can be written");
 }

@@ -9,23 +9,23 @@
 //! Larger sizes try more cases of the same kind. The quick size skips tests that cannot be made
 //! small ([`left_out`]).
 
-/// The environment variable with the size.
+/// The environment variable that contains the size.
 pub const SIZE: &str = "PAVIOR_SIZE";
 
-/// The environment variable with the seeds of long runs, separated by spaces.
+/// The environment variable that contains the seeds for long runs, separated by spaces.
 pub const SEEDS: &str = "PAVIOR_SEEDS";
 
-/// The default seeds of long runs.
+/// The default seeds for long runs.
 const FIRST_SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
-/// The size of a run.
+/// The size of a test run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// The size of `cargo test`.
+    /// The default size for `cargo test`.
     Quick,
-    /// The size of `cargo xtask check`.
+    /// The size for `cargo xtask check`.
     Checks,
-    /// The size of a measurement.
+    /// The size for long runs.
     Long,
 }
 
@@ -55,7 +55,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true and prints the name of the skipped part if the size is quick.
+/// Returns true if the size is quick, after printing the name of the skipped part.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
@@ -64,8 +64,8 @@ pub fn left_out(what: &str) -> bool {
     is_quick
 }
 
-/// Returns the seeds of a long run: those in the variable [`SEEDS`], or 1 to 5. Returns `None` for
-/// other sizes.
+/// Returns the seeds for a long run: those in the variable [`SEEDS`], or else 1 to 5. Returns
+/// `None` for other sizes.
 pub fn seeds() -> Option<Vec<u64>> {
     let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
     (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {

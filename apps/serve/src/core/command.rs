@@ -33,10 +33,10 @@ impl Caller {
     }
 }
 
-/// A key chosen by the client, so that a repeated command is carried out only once.
+/// A key that the client chooses so that a repeated command is carried out only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
-    /// The key, as written by the client. Each tenant has its own keys.
+    /// The key as sent by the client. Each tenant has its own keys.
     pub key: String,
     /// A digest of the command; using the same key for another command is an error.
     pub digest: u64,
@@ -47,11 +47,11 @@ pub struct IdempotencyKey {
 /// A request for nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
-    /// The machine's name; `None` means the first one.
+    /// The machine's name; `None` means the first machine.
     pub machine: Option<String>,
-    /// The nodes or the box.
+    /// The number of nodes, or the box.
     pub ask: Ask,
-    /// The freedom in placing the request; `None` leaves the decision to the strategy.
+    /// The placement freedom; `None` leaves it to the strategy.
     pub freedom: Option<Freedom>,
     /// The time to live in milliseconds; `None` means until the lease is ended.
     pub ttl_ms: Option<u64>,
@@ -66,7 +66,7 @@ pub struct LeaseRequest {
 }
 
 impl LeaseRequest {
-    /// Returns a request by the caller for nodes of the first machine, without waiting.
+    /// Returns the caller's request for nodes on the first machine, without waiting.
     pub fn of(ask: Ask) -> LeaseRequest {
         LeaseRequest {
             machine: None,
@@ -81,21 +81,21 @@ impl LeaseRequest {
     }
 }
 
-/// A change of a node's state.
+/// A change to a node's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeChange {
-    /// The node has failed. A lease that holds it keeps it; after that, it is unavailable.
+    /// The node has failed. Its lease, if any, keeps it. Afterward, the node is unavailable.
     Fail,
     /// The node is available again after a failure or a drain.
     Repair,
-    /// The node should become free for maintenance; apart from the name, the same as a failure.
+    /// The node needs maintenance. Apart from the name, this is the same as a failure.
     Drain,
 }
 
 /// Nodes to reserve in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationRequest {
-    /// The machine's name; `None` means the first one.
+    /// The machine's name; `None` means the first machine.
     pub machine: Option<String>,
     /// The boxes, which may overlap.
     pub parts: Vec<Cuboid>,
@@ -114,7 +114,7 @@ pub enum Command {
     Lease(LeaseRequest),
     /// Registers nodes that are already in use, regardless of the strategy.
     Hold {
-        /// The machine, time to live, tenant and job; everything else is ignored.
+        /// The machine, time to live, tenant and job. All other fields are ignored.
         request: LeaseRequest,
         /// The boxes.
         parts: Vec<Cuboid>,
@@ -132,12 +132,12 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live, from now; `None` means the original one.
+        /// The new time to live, from now; `None` means the original time to live.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
     Node {
-        /// The machine's name; `None` means the first one.
+        /// The machine's name; `None` means the first machine.
         machine: Option<String>,
         /// The node.
         node: Coordinates,
@@ -151,15 +151,15 @@ pub enum Command {
         /// The reservation.
         id: u64,
     },
-    /// Carries out commands in order and independently at the same instant. Consecutive ends free
-    /// their nodes together, so waiting requests can use all of them.
+    /// Carries out commands in order and independently, at the same instant. Consecutive `End`
+    /// commands free their nodes together, so that waiting requests can use all of them.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, after the diagnosis.
+    /// Stores the reply to a refused command under its key, after the refusal is diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a doubted clock (operator only). The command has that clock's time.
+    /// Confirms a clock that is in doubt (operator only). The command carries that clock's time.
     ConfirmClock,
-    /// Records the time; sent by the service's own clock.
+    /// Records the time. Only the service itself sends this command.
     NoteTime,
-    /// Expires leases and advances the queue; sent by the service's own clock.
+    /// Expires leases and advances the queues. Only the service itself sends this command.
     Tick,
 }

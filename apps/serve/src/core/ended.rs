@@ -1,4 +1,4 @@
-//! Recently ended leases, which are remembered to tell their former holders from strangers.
+//! Recently ended leases, remembered so that only their former holders learn that they have ended.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl Ended {
         }
     }
 
-    /// Returns the tenant of an ended lease, if it is remembered.
+    /// Returns the tenant of an ended lease, if the lease is still remembered.
     pub(crate) fn tenant(&self, id: u64) -> Option<&str> {
         let (tenant, _) = self.order.get(*self.leases.get(&id)?)?;
         Some(tenant)

@@ -1,20 +1,20 @@
 //! Epochs: the fencing tokens of leases and of waiting requests. An epoch is an integer below 2^53,
 //! which every JSON parser reads exactly. Each epoch is one more than the previous one, except that
-//! a starting server derives its first epoch from its wall clock:
+//! a server derives its first epoch from the wall clock when it starts:
 //!
 //! ```text
 //! epoch   milliseconds since 2025, times 4096
 //! ```
-//! A restored copy of the data, or a server that takes over, thus issues epochs greater than any
-//! issued before it started, including those missing from its data. This would only fail if the
-//! previous server had granted more than 4096 leases in every millisecond of its life, or if the
-//! clock were behind. A clock that is behind the last epoch is not trusted. Epochs then continue
-//! from the last one after a random step of up to 2^30, so that two copies of the same data issue
+//! A server that starts from a restored backup or takes over from another server therefore issues
+//! epochs greater than any issued before it started, including those missing from its data. This
+//! fails only if the previous server averaged more than 4096 leases per millisecond, or if the
+//! clock is behind. A clock that is behind the last epoch is not trusted: epochs then continue from
+//! the last one after a random step of up to 2^30, so that two copies of the same data issue
 //! different epochs.
 //!
-//! Epochs stay below 2^53. A clock beyond the ceiling (in 2094) counts as the ceiling, and random
-//! steps end there. The 2^46 epochs above it are used one by one, which takes two years at a
-//! million grants per second.
+//! Epochs stay below 2^53. A clock beyond the ceiling, which is reached in 2094, is treated as the
+//! ceiling, and random steps stop there. The 2^46 epochs above the ceiling are used one by one,
+//! which takes two years at a million grants per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
@@ -27,8 +27,8 @@ const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
 
-/// Returns the epoch from which a starting server continues, given the last epoch in its data and
-/// the wall clock. `random` must differ on each startup.
+/// Returns the epoch from which a server continues when it starts, given the last epoch in its data
+/// and the wall clock. `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
     let by_clock = since << PER_MS;

@@ -1,4 +1,4 @@
-//! Records of decisions. The journal is a list of records, and the state is their fold.
+//! Records of decisions. The journal is a list of records; folding them yields the state.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Lease, MachineSpec, Reservation, StoredBody, WaitingRequest};
 
-/// An entry of the journal.
+/// A journal entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ServiceRecord {
-    /// The number; numbers start at 1 and have no gaps.
+    /// The record's number. Numbers start at 1 and have no gaps.
     pub seq: u64,
-    /// The time of the decision in milliseconds since 1970, which never decreases.
+    /// The time of the decision, in milliseconds since 1970. Times never decrease.
     pub at_ms: u64,
     /// The decision.
     pub event: Event,
-    /// The reply to the command, if the client gave it a key.
+    /// The reply to the command, if the client sent a key with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<StoredReply>,
 }
@@ -25,13 +25,13 @@ pub struct ServiceRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StoredReply {
-    /// The tenant that chose the key; the empty name means the operator.
+    /// The tenant that chose the key; empty for the operator.
     pub tenant: String,
     /// The key.
     pub key: String,
     /// A digest of the command.
     pub digest: u64,
-    /// The status of the reply.
+    /// The reply's status.
     pub status: u16,
     /// The body, byte for byte.
     pub body: StoredBody,
@@ -49,20 +49,20 @@ pub enum EndReason {
     Cancelled,
 }
 
-/// The state of a node, regardless of the lease that holds it.
+/// The state of a node, regardless of any lease that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodeState {
     /// The node has failed.
     Failed,
-    /// The node is taken out of service for maintenance.
+    /// The node has been taken out of service for maintenance.
     Drained,
     /// The node is available.
     Healthy,
 }
 
-/// A decision. It contains the outcome without the reasons, so a later version of a strategy does
-/// not change old decisions.
+/// A decision. It contains the outcome but not the reasons, so a later version of a strategy cannot
+/// change past decisions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
@@ -71,7 +71,7 @@ pub enum Event {
         /// The machines.
         machines: Vec<MachineSpec>,
     },
-    /// A lease begins. A waiting request with its number leaves the queue.
+    /// A lease begins. If a waiting request has the same number, it leaves the queue.
     Granted {
         /// The lease.
         #[serde(with = "shared")]
@@ -89,7 +89,7 @@ pub enum Event {
         id: u64,
         /// The new expiry time.
         expires_ms: Option<u64>,
-        /// The tenant that holds the lease; the empty name stands for the operator.
+        /// The tenant that holds the lease; empty for the operator.
         tenant: String,
     },
     /// A lease or a waiting request ends.
@@ -98,7 +98,7 @@ pub enum Event {
         id: u64,
         /// The reason.
         why: EndReason,
-        /// The tenant that held the lease; the empty name stands for the operator.
+        /// The tenant that held the lease; empty for the operator.
         tenant: String,
     },
     /// A node has changed.
@@ -123,12 +123,12 @@ pub enum Event {
         /// The reason.
         why: EndReason,
     },
-    /// The time, recorded at intervals to show at startup how long the service was down.
+    /// The current time, recorded periodically to show at startup how long the service was down.
     Clock {
-        /// True if the clock is in doubt. Until the doubt ends, no lease expires.
+        /// True if the clock is in doubt. No lease expires while it is.
         doubted: bool,
     },
-    /// Not a decision; the record only stores a reply.
+    /// No decision was made; the record only stores a reply.
     Kept,
 }
 

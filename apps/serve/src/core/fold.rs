@@ -1,4 +1,4 @@
-//! The fold of records into the state.
+//! Folds records into the state.
 
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ impl ServiceState {
     /// Applies a record from the journal.
     ///
     /// # Errors
-    /// Returns an error if the record does not follow from the previous ones; the state must then
-    /// not be used.
+    /// Returns an error if the record does not follow from the previous ones. The state must not be
+    /// used after that.
     pub fn apply(&mut self, record: &ServiceRecord) -> Result<(), FoldError> {
         if record.seq != self.seq + 1 {
             return Err(FoldError::Gap { last: self.seq, found: record.seq });
@@ -81,7 +81,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Checks that a record names the correct tenant of a lease.
+    /// Checks that a record names the tenant that actually holds the lease.
     fn check_tenant(&self, event: &Event) -> Result<(), String> {
         let (Event::Renewed { id, tenant, .. } | Event::Ended { id, tenant, .. }) = event else {
             return Ok(());
@@ -103,11 +103,11 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Adds machines, and updates the strategies and schedulers of existing ones.
+    /// Adds machines, and updates the strategies and schedulers of existing machines.
     ///
     /// # Errors
-    /// Returns an error, and leaves the state unchanged, if a description is wrong or a machine has
-    /// a different grid than before.
+    /// Returns an error, and leaves the state unchanged, if a description is invalid or a machine
+    /// has a different grid than before.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
         let mut added = Vec::new();
         for spec in machines {
@@ -152,7 +152,7 @@ impl ServiceState {
         {
             fresh.reserve(reservation).map_err(bad)?;
         }
-        // Another strategy may grant a waiting request more or fewer nodes.
+        // The new strategy may grant a waiting request more or fewer nodes.
         for id in old.waiting() {
             let waiting = &self.waiting[&id];
             let (before, now) = (old.quota_nodes(waiting), fresh.enqueue(waiting));
@@ -163,7 +163,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Allocates a lease's nodes. A waiting request with its number leaves the queue.
+    /// Allocates a lease's nodes. If a waiting request has the same number, it leaves the queue.
     pub(crate) fn begin_lease(&mut self, lease: &Arc<Lease>) -> Result<(), String> {
         if self.leases.contains(lease.id) {
             return Err(format!("lease {} is already held", lease.id));
@@ -259,7 +259,7 @@ impl ServiceState {
 
     fn unreserve(&mut self, id: u64) -> Result<(), String> {
         let removed = self.reservations.remove(&id);
-        let removed = removed.ok_or_else(|| format!("there is no reservation {id}"))?;
+        let removed = removed.ok_or_else(|| format!("no such reservation: {id}"))?;
         self.reservation_ends.remove(&(removed.to_ms, id));
         let board = self.board_of(&removed.machine)?;
         self.boards[board].unreserve(id);
@@ -267,6 +267,6 @@ impl ServiceState {
     }
 
     pub(crate) fn board_of(&self, name: &str) -> Result<usize, String> {
-        self.board_index(Some(name)).ok_or_else(|| format!("there is no machine `{name}`"))
+        self.board_index(Some(name)).ok_or_else(|| format!("no such machine: `{name}`"))
     }
 }

@@ -6,7 +6,7 @@ use pavior::{Cuboid, Freedom};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A client's name for a job, which is a JSON integer or string. 7 and "7" are different names.
+/// A client's name for a job: a JSON integer or string. 7 and "7" are different names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum JobName {
@@ -19,7 +19,7 @@ pub enum JobName {
 }
 
 impl JobName {
-    /// Returns the name in a JSON value; `None` for anything but an integer or a string.
+    /// Returns the name in a JSON value, or `None` if it is neither an integer nor a string.
     pub fn read(value: &Value) -> Option<JobName> {
         let number = || value.as_i64().map(JobName::Number);
         let large = || value.as_u64().map(JobName::Large);
@@ -37,30 +37,30 @@ impl fmt::Display for JobName {
     }
 }
 
-/// A box as stored in the journal: base and sides, three of each.
+/// A box as stored in the journal: three base coordinates and three sides.
 pub type Box3 = [[u16; 3]; 2];
 
-/// Converts a list of boxes to the format of the journal.
+/// Converts a list of boxes to the journal's format.
 pub(crate) fn boxes(parts: &[Cuboid]) -> Vec<Box3> {
     parts.iter().map(|part| [part.base, part.sides]).collect()
 }
 
-/// Converts boxes from the format of the journal.
+/// Converts boxes from the journal's format.
 pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
     boxes.iter().map(|&[base, sides]| Cuboid::new(base, sides)).collect()
 }
 
-/// Nodes held until they are released or the lease expires.
+/// Nodes that are held until the lease is ended or expires.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lease {
-    /// The number, which is never reused.
+    /// The lease's number, which is never reused.
     pub id: u64,
     /// A fencing token below 2^53 that increases with each holder.
     pub epoch: u64,
     /// The machine.
     pub machine: String,
-    /// The boxes, in the order in which they were granted: base and sides, three of each.
+    /// The boxes, in the order granted, each as three base coordinates and three sides.
     pub parts: Vec<[[u16; 3]; 2]>,
     /// The requested number of nodes.
     pub requested: u32,
@@ -70,7 +70,7 @@ pub struct Lease {
     /// The requested freedom, if specified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freedom: Option<Freedom>,
-    /// The tenant that holds the lease; the empty name stands for the operator.
+    /// The tenant that holds the lease; empty for the operator.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
     /// The client's name for the job.
@@ -115,7 +115,7 @@ impl Lease {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
-    /// The number that its lease will have.
+    /// The number that the request's lease will have.
     pub id: u64,
     /// The fencing token of the request. The lease will have a different token.
     pub epoch: u64,
@@ -135,7 +135,7 @@ pub struct WaitingRequest {
     /// The client's name for the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobName>,
-    /// The time of the request.
+    /// The time when the request was made.
     pub asked_ms: u64,
     /// The time to live, counted from the grant.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,13 +1,13 @@
-//! The leases by number, in pages that are shared with views.
+//! A table of leases by number, in pages that are shared with views.
 //!
-//! A view keeps the list of pages. A change copies that list and the page of its lease, if a view
-//! shares them. A page also stores the data that diagnoses need from all leases ([`Held`]): leases
-//! are scattered in memory, but a page is contiguous.
+//! A view keeps the list of pages. If a view shares them, a change copies the list and the page
+//! that contains the changed lease. A page also stores the data that diagnoses need about every
+//! lease ([`Held`]), because the leases are scattered in memory, whereas a page is contiguous.
 //!
-//! Invariant: no page is empty. Numbers increase within a page and from page to page. Two neighbors
-//! together have more than half of [`MAX_PAGE_LEASES`] leases.
+//! Invariants: no page is empty; numbers increase within a page and from page to page; two adjacent
+//! pages together have more than half of [`MAX_PAGE_LEASES`] leases.
 //!
-//! Cost: O(log leases) for a lookup. A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
+//! A lookup takes O(log leases). A change copies O(leases / [`MAX_PAGE_LEASES`]) pointers.
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Held {
 
 type Pages = Vec<Arc<Vec<Held>>>;
 
-/// The leases by number. Clones share them.
+/// A table of leases by number. Clones share the leases.
 #[derive(Clone, Debug, Default)]
 pub struct Leases {
     pages: Arc<Pages>,
@@ -64,12 +64,12 @@ impl Leases {
         self.count == 0
     }
 
-    /// Returns the leases by number.
+    /// Returns the leases in order of number.
     pub fn values(&self) -> impl Iterator<Item = &Arc<Lease>> {
         self.held().map(|held| &held.lease)
     }
 
-    /// Returns the leases of a machine, or all leases, in the order granted. O(l log l) for l
+    /// Returns the leases on a machine, or all leases, in the order granted. Takes O(l log l) for l
     /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
         let is_on = |lease: &&Arc<Lease>| machine.is_none_or(|name| lease.machine == name);
@@ -78,12 +78,12 @@ impl Leases {
         leases
     }
 
-    /// Returns the data that diagnoses need, by number, without accessing the leases themselves.
+    /// Returns the data that diagnoses need, by lease number, without accessing the leases.
     pub(crate) fn held(&self) -> impl Iterator<Item = &Held> {
         self.pages.iter().flat_map(|page| page.iter())
     }
 
-    /// Returns a lease by its number.
+    /// Returns the lease with the given number.
     pub fn get(&self, id: u64) -> Option<&Arc<Lease>> {
         let (page, at) = self.find(id).ok()?;
         Some(&self.pages[page][at].lease)
@@ -94,7 +94,7 @@ impl Leases {
         self.find(id).is_ok()
     }
 
-    /// Returns a lease's page and its index there, or else (as an error) the place to insert it.
+    /// Returns a lease's page and its index in that page, or, as an error, where to insert it.
     fn find(&self, id: u64) -> Result<(usize, usize), (usize, usize)> {
         let page = self.pages.partition_point(|page| page[0].id <= id).saturating_sub(1);
         let held = self.pages.get(page).map_or(&[][..], |page| page);
@@ -102,7 +102,7 @@ impl Leases {
         found.map(|at| (page, at)).map_err(|at| (page, at))
     }
 
-    /// Inserts a lease on the machine `board`, replacing any lease with the same number.
+    /// Inserts a lease on machine `board`, replacing any lease with the same number.
     pub(crate) fn insert(&mut self, board: usize, lease: Arc<Lease>) {
         let (found, held) = (self.find(lease.id), Held::new(board, lease));
         let pages = Arc::make_mut(&mut self.pages);
@@ -147,7 +147,7 @@ impl Leases {
     }
 }
 
-/// Joins a page with the next page if both are short.
+/// Merges a page with the next page if both are short.
 fn join(pages: &mut Pages, at: usize) {
     let [one, next, ..] = pages.get(at..).unwrap_or_default() else { return };
     if one.len() + next.len() <= MAX_PAGE_LEASES / 2 {

@@ -11,9 +11,9 @@ pub enum Reason {
     Reserved,
     /// The tenant would exceed its quota.
     OverQuota,
-    /// The boxes of a hold are not free.
+    /// Some of the nodes to be held are not free.
     NotFree,
-    /// The lease is held under another epoch.
+    /// The lease has a different epoch.
     StaleEpoch,
     /// The lease has ended.
     LeaseEnded,
@@ -39,13 +39,13 @@ pub enum Reason {
     NoScheduler,
     /// Only the operator may do this.
     OperatorOnly,
-    /// A tenant may only name itself.
+    /// A tenant may act only for itself.
     OtherTenant,
     /// Past records are still being read.
     NotYet,
     /// A value is invalid.
     BadValue,
-    /// The request exceeds a limit on single requests.
+    /// The request exceeds a limit on the size of a single request.
     TooLarge,
     /// The reply stored under the key is corrupt.
     LostReply,
@@ -64,7 +64,7 @@ impl Reason {
             Reason::UnknownReservation => ("unknown-reservation", "there is no such reservation"),
             Reason::OverQuota => ("over-quota", "the request exceeds the tenant's quota"),
             Reason::NotFree => ("not-free", "some of the nodes are not free"),
-            Reason::StaleEpoch => ("stale-epoch", "the lease is held under another epoch"),
+            Reason::StaleEpoch => ("stale-epoch", "the lease has a different epoch"),
             Reason::LeaseEnded => ("lease-ended", "the lease has ended"),
             Reason::StillWaiting => ("still-waiting", "the request is still waiting"),
             Reason::UnknownLease => ("unknown-lease", "there is no such lease"),
@@ -76,13 +76,13 @@ impl Reason {
             Reason::QueueFull => ("queue-full", "the queue is full"),
             Reason::NoScheduler => ("no-scheduler", "the service has no scheduler"),
             Reason::OperatorOnly => ("operator-only", "only the operator may do this"),
-            Reason::OtherTenant => ("other-tenant", "a tenant may name only itself"),
+            Reason::OtherTenant => ("other-tenant", "a tenant may act only for itself"),
             Reason::TooLarge => ("too-large", "the request is too large"),
             Reason::LostReply => ("lost-reply", "the stored reply cannot be read"),
-            Reason::NoEpochs => ("no-epochs", "the epochs are used up"),
+            Reason::NoEpochs => ("no-epochs", "no epochs are left"),
             Reason::NotYet => ("not-yet", "past records are still being read"),
             Reason::BadValue => ("bad-value", "a value is invalid"),
-            Reason::BadStrategy => ("bad-strategy", "the strategy violates its contract"),
+            Reason::BadStrategy => ("bad-strategy", "the strategy violated its contract"),
         }
     }
 
@@ -108,7 +108,7 @@ impl Reason {
 pub struct Problem {
     /// The kind of problem.
     pub reason: Reason,
-    /// A description of the problem in a sentence.
+    /// A one-sentence description of the problem.
     pub detail: String,
     /// The exceeded quota.
     pub(crate) quota: Option<Quota>,
@@ -122,13 +122,12 @@ pub(crate) struct Quota {
 }
 
 impl Problem {
-    /// Returns a problem with a description in a sentence.
-    /// Returns a problem without a quota.
+    /// Returns a problem with the given description and no quota.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Problem {
         Problem { reason, detail: detail.into(), quota: None }
     }
 
-    /// Returns the problem of an invalid value.
+    /// Returns the problem for an invalid value.
     pub(crate) fn bad(detail: impl Into<String>) -> Problem {
         Problem::new(Reason::BadValue, detail)
     }

@@ -1,5 +1,5 @@
-//! Replies of the core. Each interface formats them: `http` as a status and JSON, `lines` in its
-//! own JSON format.
+//! The core's replies. Each interface formats them: `http` as a status and JSON, `lines` in its own
+//! JSON format.
 
 use std::fmt;
 use std::time::Duration;
@@ -29,21 +29,21 @@ pub enum Reply {
     Reserved(ReservationReply),
     /// A reservation was canceled.
     Unreserved(ReservationReply),
-    /// The clock is confirmed.
+    /// The clock was confirmed.
     Clock(Clock),
     /// The answers to the commands in a batch, in order.
     Batch(Vec<Reply>),
     /// The command was carried out, and there is nothing to report.
     Done,
-    /// The reply to an earlier command with the same key, as formatted then.
+    /// The reply to an earlier command with the same key, as it was formatted then.
     Stored(FormattedReply),
     /// The command was not carried out.
     Problem(Problem),
 }
 
 impl Reply {
-    /// Returns true if the reply is stored under its key. A temporary error is not, because the
-    /// client may retry the command.
+    /// Returns true if the reply is to be stored under its key. Temporary errors are not stored,
+    /// because the client may retry the command.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.is_temporary())
     }
@@ -63,23 +63,23 @@ pub struct FormattedReply {
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Lease))]
 pub struct LeaseReply {
     pub(crate) id: u64,
-    /// `held`.
+    /// Always `held`.
     pub(crate) state: &'static str,
     /// The fencing token, an integer below 2^53. It increases with each holder of a node, even
     /// after a backup is restored.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
-    /// The number of held nodes.
+    /// The number of nodes held.
     pub(crate) nodes: u64,
-    /// The number of requested nodes.
+    /// The number of nodes requested.
     pub(crate) requested: u64,
-    /// Disjoint boxes.
+    /// The boxes, which are disjoint.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Part>))]
     pub(crate) parts: Vec<Place>,
-    /// The time when it expires, or null.
+    /// The time when the lease expires; null if it does not expire.
     #[cfg_attr(feature = "http", schema(value_type = Option<String>, format = DateTime))]
     pub(crate) expires: Option<Instant>,
-    /// The time when it began.
+    /// The time when the lease began.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) start: Instant,
     pub(crate) tenant: Option<String>,
@@ -108,12 +108,12 @@ impl LeaseReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Waiting {
-    /// The number that its lease will have.
+    /// The number that the request's lease will have.
     pub(crate) id: u64,
-    /// `waiting`.
+    /// Always `waiting`.
     pub(crate) state: &'static str,
-    /// The request's fencing token, needed to remove it from the queue. Its lease gets a greater
-    /// token.
+    /// The request's fencing token, which is optional when removing the request from the queue. The
+    /// lease gets a greater token.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     pub(crate) requested: u64,
@@ -121,7 +121,7 @@ pub struct Waiting {
     pub(crate) shape: Option<Point>,
     #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Freedom>))]
     pub(crate) freedom: Option<&'static str>,
-    /// The time of the request.
+    /// The time when the request was made.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) asked: Instant,
     pub(crate) tenant: Option<String>,
@@ -129,8 +129,8 @@ pub struct Waiting {
     /// The reason for the wait; only in `GET /v1/queue` and `GET /v1/leases/{id}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waits_for: Option<WaitsFor>,
-    /// The predicted start; only in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256 in
-    /// a queue.
+    /// The predicted start; only in `GET /v1/queue` and `GET /v1/leases/{id}`, for the first 256
+    /// requests in a queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "http", schema(value_type = Option<super::schema::Forecast>))]
     pub(crate) forecast: Option<Box<StartJson>>,
@@ -155,7 +155,7 @@ impl Waiting {
     }
 }
 
-/// Reasons why a request does not start now.
+/// Reasons why a request cannot start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -164,11 +164,11 @@ pub enum WaitsForKind {
     Nodes,
     /// Enough nodes are free, but the strategy finds no place among them.
     Place,
-    /// It could be placed now, but only on nodes reserved in advance or for another request.
+    /// The request would fit now, but only on nodes reserved in advance or for another request.
     Reservation,
-    /// Another request must start first, or the scheduler has not reached this one yet.
+    /// Another request must start first, or the scheduler has not reached this request yet.
     Turn,
-    /// The scheduler does not start it, without giving a reason.
+    /// The scheduler does not start the request and gives no reason.
     Scheduler,
 }
 
@@ -179,7 +179,7 @@ pub struct WaitsFor {
     pub(crate) kind: WaitsForKind,
     /// The reason as a sentence.
     pub(crate) sentence: String,
-    /// The number of nodes that must be free for the request.
+    /// The number of free nodes that the request needs.
     pub(crate) needed: u64,
     /// The number of free nodes.
     pub(crate) free: u64,
@@ -197,7 +197,7 @@ pub struct WaitsFor {
     pub(crate) planned: Option<Instant>,
 }
 
-/// Another request; no details are given about other tenants' requests.
+/// Another request. Details are omitted if it belongs to another tenant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Other {
@@ -212,7 +212,7 @@ pub struct Other {
 pub struct Ended {
     pub(crate) id: u64,
     pub(crate) ended: bool,
-    /// The number of released nodes.
+    /// The number of nodes released.
     pub(crate) nodes: u64,
 }
 
@@ -227,7 +227,7 @@ pub struct Node {
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) state: NodeState,
     pub(crate) failed: bool,
-    /// The lease that holds it.
+    /// The lease that holds the node, if any.
     pub(crate) lease: Option<u64>,
     pub(crate) job: Option<JobName>,
 }
@@ -248,8 +248,8 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// The visible leases that hold some of its nodes and are expected to end after it begins. No
-    /// lease is ended for a reservation.
+    /// Leases, visible to the caller, that hold some of the nodes and are expected to end after the
+    /// reservation begins. The reservation does not end them.
     pub(crate) leases: Vec<u64>,
 }
 
@@ -282,17 +282,17 @@ pub struct Clock {
     /// The current time.
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) now: Instant,
-    /// The number of leases that ended because of the confirmation.
+    /// The number of leases that ended as a result.
     pub(crate) ended: u64,
 }
 
-/// Returns the tenant for a reply; the operator has no name.
+/// Returns the tenant as shown in a reply: `None` for the operator.
 fn tenant(name: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_string())
 }
 
-/// A time in the format used in all replies (RFC 3339 in UTC, with milliseconds), stored as
-/// milliseconds since 1970.
+/// A time, stored as milliseconds since 1970. All replies show it in RFC 3339 format, in UTC with
+/// milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Instant(pub u64);
 

@@ -8,15 +8,15 @@ use super::Lease;
 use super::lease::{Box3, cuboids};
 use super::served_machine::micros;
 
-/// Nodes kept free of jobs for a period.
+/// Nodes that are kept free of jobs for a period of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// The number, which is never used for a lease.
+    /// The reservation's number, which no lease ever has.
     pub id: u64,
     /// The machine.
     pub machine: String,
-    /// The boxes: base and sides, three of each.
+    /// The boxes, each as three base coordinates and three sides.
     pub parts: Vec<Box3>,
     /// The start of the reservation, in milliseconds since 1970.
     pub from_ms: u64,
@@ -33,8 +33,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns the given leases that hold some of the reserved nodes and are expected to end after
-    /// the reservation begins.
+    /// Returns those of the given leases that hold some of the reserved nodes and are expected to
+    /// end after the reservation begins.
     pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,
@@ -51,7 +51,7 @@ impl Reservation {
     /// Returns the entry for the scheduler's calendar.
     ///
     /// # Errors
-    /// Returns an error if the period or the set of nodes is empty, or a box is not on the machine.
+    /// Returns an error if the period or the set of nodes is empty or a box is not on the machine.
     pub(crate) fn calendar_entry(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let time = (micros(self.from_ms), micros(self.to_ms));
         let made = AdvanceReservation::new(self.id, grid, self.cuboids(), time);

@@ -1,4 +1,4 @@
-//! OpenAPI descriptions of values whose JSON is written by hand or in other crates.
+//! OpenAPI descriptions of values whose JSON is written by hand or by other crates.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ pub(crate) struct Part {
     sides: Vec<u16>,
 }
 
-/// A move of a lease.
+/// A planned move of a lease.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Move {
@@ -27,40 +27,40 @@ pub(crate) struct Move {
     to: Vec<Part>,
 }
 
-/// The predicted start of a request, and the accuracy of past forecasts. Times are in RFC 3339.
+/// A request's predicted start, and the accuracy of past forecasts. Times use RFC 3339 format.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Forecast {
-    /// About 5 of 100 requests start earlier. Null if the request does not start within 60 days.
+    /// About 5 in 100 requests start earlier. Null if no start is predicted within 60 days.
     #[schema(format = DateTime)]
     earliest: Option<String>,
-    /// Half of the requests start earlier.
+    /// Half of all requests start earlier.
     #[schema(format = DateTime)]
     median: Option<String>,
-    /// About 5 of 100 requests start later.
+    /// About 5 in 100 requests start later.
     #[schema(format = DateTime)]
     latest: Option<String>,
-    /// The start if each job runs as long as estimated and no more requests arrive.
+    /// The start if every job runs exactly as long as estimated and no more requests arrive.
     #[schema(format = DateTime)]
     plan: Option<String>,
-    /// The reason for a missing time: `unavailable` if the request cannot start until an
-    /// unavailable node returns, `horizon` if it does not start within 60 days.
+    /// The reason why a time is missing: `unavailable` if the request cannot start until an
+    /// unavailable node returns, or `horizon` if no start is predicted within 60 days.
     obstacle: Option<&'static str>,
     /// The place with the fewest unavailable nodes, if the request needs any of them.
     place: Option<Part>,
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
-    /// The number of requests that waited on this machine and started in the interval predicted
-    /// first.
+    /// The number of requests that waited on this machine and started in the first interval
+    /// predicted for them.
     kept: u64,
-    /// The number of requests that missed that interval.
+    /// The number of such requests that missed the interval.
     broken: u64,
-    /// The number of known run times on this machine.
+    /// The number of job run times known for this machine.
     runs: u64,
 }
 
-/// The freedom in placing a request. Each word includes everything that the previous one allows.
+/// A request's placement freedom. Each value also allows everything that the previous one does.
 #[derive(serde::Serialize, ToSchema)]
 #[expect(dead_code, reason = "only described")]
 #[serde(rename_all = "kebab-case")]
@@ -71,13 +71,13 @@ pub(crate) enum Freedom {
     Turned,
     /// Any box with the same number of nodes.
     AnyBox,
-    /// Any connected nodes.
+    /// Any connected set of nodes.
     Connected,
-    /// Any nodes.
+    /// Any set of nodes.
     Any,
 }
 
-/// The freedom in placing a box.
+/// A box's placement freedom.
 #[derive(serde::Serialize, ToSchema)]
 #[expect(dead_code, reason = "only described")]
 #[serde(rename_all = "kebab-case")]
@@ -90,7 +90,7 @@ pub(crate) enum BoxFreedom {
     AnyBox,
 }
 
-/// The name of a job.
+/// A job's name.
 #[derive(serde::Serialize, ToSchema)]
 #[expect(dead_code, reason = "only described")]
 #[serde(untagged)]

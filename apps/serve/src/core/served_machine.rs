@@ -1,4 +1,4 @@
-//! A machine of the service, with its queue and scheduler.
+//! One of the service's machines, with its queue and scheduler.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use super::{BoardView, StateView};
 /// The duration assumed for a job without an estimate: a century.
 pub(crate) const UNLIMITED: Time = Time(100 * 365 * 24 * 3600 * 1_000_000);
 
-/// A machine with its queue and running jobs, which are numbered like their leases.
+/// A machine with its queue and running jobs. Each job has the number of its lease.
 pub(crate) struct ServedMachine {
     pub(crate) spec: MachineSpec,
     pub(crate) grid: Grid,
@@ -28,7 +28,7 @@ pub(crate) struct ServedMachine {
 }
 
 impl ServedMachine {
-    /// Returns an empty machine. A strategy that uses random numbers draws them from `seed`.
+    /// Returns an empty machine. `seed` is for strategies that use random numbers.
     pub(crate) fn new(spec: &MachineSpec, seed: u64) -> Result<ServedMachine, StateError> {
         let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
         let grid: Grid =
@@ -41,7 +41,7 @@ impl ServedMachine {
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         if pavior::scheduling::weighs_messages(&scheduler) {
             let reason = "this scheduler depends on jobs' messages, which the service does \
-                          not know: specify a freedom in each request instead";
+                          not know; specify a freedom in each request instead";
             return Err(bad(reason.into()));
         }
         let scheduler = scheduler.build(()).map_err(|error| bad(error.to_string()))?;
@@ -96,7 +96,7 @@ impl ServedMachine {
         &self.dispatcher
     }
 
-    /// Checks whether a request could be granted on the empty, healthy machine.
+    /// Checks that a request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
     /// Returns the reason if it could not.
@@ -177,11 +177,11 @@ impl ServedMachine {
         let start = micros(lease.start_ms);
         let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // The offending box is searched for only after a failure.
+        // Search for the offending box only after a failure.
         held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
-    /// Checks that boxes are on the machine, disjoint, and on free nodes.
+    /// Checks that boxes are disjoint and lie on the machine, and that all their nodes are free.
     pub(crate) fn check_free(&self, parts: &[Cuboid]) -> Result<(), String> {
         if parts.is_empty() {
             return Err("a lease must have at least one box".to_string());
@@ -212,12 +212,12 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the most nodes that a waiting request may be granted, which count against the quota.
+    /// Returns the most nodes that a waiting request may be granted. They count against the quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
 
-    /// Adds a request to the queue and returns its nodes counted against the quota.
+    /// Adds a request to the queue and returns the number of nodes that count against the quota.
     pub(crate) fn enqueue(&mut self, waiting: &WaitingRequest) -> u64 {
         let asked = micros(waiting.asked_ms);
         let job = job(JobId(waiting.id), waiting.request(), asked, waiting.estimate());
@@ -233,7 +233,7 @@ impl ServedMachine {
         }
     }
 
-    /// Starts the next waiting request that can start now. Returns its number and its boxes.
+    /// Starts the next waiting request that can start now. Returns its number and boxes.
     pub(crate) fn start_next(&mut self, now_ms: u64) -> Option<(u64, Vec<Cuboid>)> {
         if !self.has_queue() {
             return None;
@@ -285,13 +285,13 @@ impl ServedMachine {
     }
 }
 
-/// Returns the run time for schedulers: the stated time, or else the time to live.
+/// Returns the run time that schedulers assume: the stated time, or else the time to live.
 pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
     stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
 }
 
 impl Lease {
-    /// Returns the end that schedulers expect, in milliseconds since 1970.
+    /// Returns when schedulers expect the lease to end, in milliseconds since 1970.
     pub(crate) fn expected_end_ms(&self) -> u64 {
         self.start_ms.saturating_add(self.estimate().0 / 1000)
     }
@@ -332,7 +332,7 @@ pub(crate) fn job(id: JobId, request: Request, arrival: Time, estimate: Time) ->
     Job { id, index: id.0, number: id.0, arrival, request, service, estimate }
 }
 
-/// Converts milliseconds since 1970, or a duration, to the unit of schedulers.
+/// Converts a time or duration from milliseconds to the unit that schedulers use.
 pub(crate) fn micros(ms: u64) -> Time {
     Time(ms.saturating_mul(1000))
 }

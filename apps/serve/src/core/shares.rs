@@ -1,18 +1,18 @@
-//! Fair shares of a limited resource. Each entry belongs to a party, such as a tenant. If there are
-//! too many entries, or they are too large, the party with the most loses its oldest entry. Each of
-//! P parties thus keeps at least a P-th of the total.
+//! Divides a limited resource fairly. Each entry belongs to a party, such as a tenant. When there
+//! are too many entries, or they are too large, the party with the largest share loses its oldest
+//! entry. Each of P parties can therefore keep at least 1/P of the total.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
 /// Entries by number and by party. Each entry has `N` amounts, such as its size, which are summed
-/// by party and in total.
+/// per party and in total.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares<P, T, const N: usize> {
     entries: BTreeMap<u64, Entry<P, T, N>>,
     parties: HashMap<P, Share<N>>,
     total: [usize; N],
-    /// The parties in the order of each amount.
+    /// The parties, ranked by each amount.
     ranks: [BTreeSet<(usize, P)>; N],
     last: u64,
 }
@@ -24,7 +24,7 @@ struct Entry<P, T, const N: usize> {
     item: T,
 }
 
-/// The entries of one party.
+/// One party's entries.
 #[derive(Clone, Debug)]
 struct Share<const N: usize> {
     numbers: BTreeSet<u64>,
@@ -71,7 +71,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         Some((party, item))
     }
 
-    /// Removes the oldest entry of the party with the largest share of the amount at an index.
+    /// Removes the oldest entry of the party with the largest share of the given amount.
     pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
         let (_, largest) = self.ranks[amount].last()?;
         let oldest = self.parties[largest].numbers.first().copied()?;
@@ -110,7 +110,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         self.iter().next()
     }
 
-    /// Returns the entries and their parties, by number.
+    /// Returns the entries and their parties, in order of number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &P, &T)> {
         self.entries.iter().map(|(&number, entry)| (number, &entry.party, &entry.item))
     }
@@ -118,7 +118,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
 
 #[cfg(feature = "http")]
 impl<P: Eq + Hash, T, const N: usize> Shares<P, T, N> {
-    /// Returns a party's sum of each amount.
+    /// Returns the sum of each amount for a party.
     pub(crate) fn of(&self, party: &P) -> [usize; N] {
         self.parties.get(party).map_or([0; N], |share| share.amounts)
     }

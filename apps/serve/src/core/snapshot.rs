@@ -10,7 +10,7 @@ use super::{
     WaitingRequest,
 };
 
-/// A state as it is stored.
+/// A stored state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {
@@ -22,7 +22,7 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// The leases granted or renewed since the doubt about the clock began, if it is in doubt.
+    /// The leases granted or renewed since the clock came into doubt; `None` if it is not in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
     /// The machines with their unhealthy nodes.
@@ -51,7 +51,7 @@ pub struct SavedMachine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
     shape_rule: String,
-    /// The nodes that have failed or are drained, by their row-major numbers.
+    /// The failed and drained nodes, by row-major number.
     nodes: Vec<(u32, NodeState)>,
 }
 
@@ -109,7 +109,7 @@ impl ServiceState {
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
         // Leases begin before nodes fail, because only healthy nodes can be allocated. Requests and
-        // reservations follow, because their numbers are compared with those of leases.
+        // reservations come last, because their numbers are compared with those of leases.
         for lease in &snapshot.leases {
             let begin = state.begin_lease(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;

@@ -1,4 +1,4 @@
-//! The state of the service: the fold of the journal.
+//! The state of the service, obtained by folding the journal.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::served_machine::{ServedMachine, estimate};
 use super::stored_replies::StoredReplies;
 use super::{Ask, JobName, Lease, Leases, Problem, Reason, Reservation, WaitingRequest};
 
-/// A machine of the service.
+/// A machine's configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineSpec {
-    /// The name in requests.
+    /// The name used in requests.
     pub name: String,
     /// The grid, such as `torus:8x8x8`.
     pub machine: String,
@@ -33,16 +33,16 @@ pub struct MachineSpec {
 /// Limits on tenants and on memory.
 #[derive(Clone, Debug)]
 pub struct ServiceLimits {
-    /// The maximum number of nodes that a tenant may hold and wait for, unless `quotas` has an
-    /// entry.
+    /// The maximum number of nodes that a tenant may hold and wait for, unless it has an entry in
+    /// `quotas`.
     pub quota: Option<u64>,
     /// The quotas of individual tenants.
     pub quotas: HashMap<String, u64>,
-    /// The maximum number of requests that may wait for a machine.
+    /// The maximum number of requests that may wait for each machine.
     pub waiting: usize,
     /// The maximum number of replies stored for clients that retry.
     pub keys: usize,
-    /// The maximum total size of these replies' bodies in bytes.
+    /// The maximum total size of those replies' bodies, in bytes.
     pub key_bytes: usize,
 }
 
@@ -69,8 +69,8 @@ pub enum StateError {
         /// The reason.
         reason: String,
     },
-    /// The machine has another grid in the stored data.
-    #[error("machine {name} is {known} in the data, not {asked}")]
+    /// The machine has a different grid in the stored data.
+    #[error("machine {name} is {known} in the stored data, not {asked}")]
     OtherGrid {
         /// The machine's name.
         name: String,
@@ -81,7 +81,7 @@ pub enum StateError {
     },
 }
 
-/// Leases, waiting requests, and stored replies.
+/// The service's machines, leases, waiting requests and stored replies.
 pub struct ServiceState {
     pub(crate) seq: u64,
     pub(crate) now_ms: u64,
@@ -94,7 +94,7 @@ pub struct ServiceState {
     /// The advance reservations, by number, and the `(time, number)` pairs of their ends.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) reservation_ends: BTreeSet<(u64, u64)>,
-    /// Nodes held and waited for, by tenant.
+    /// The number of nodes that each tenant holds and waits for.
     pub(crate) usage: HashMap<String, u64>,
     /// Active leases and waiting requests by job name, for each tenant.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
@@ -103,11 +103,11 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// The leases granted or renewed since the doubt about the clock began, if it is in doubt. No
-    /// lease expires during the doubt.
+    /// The leases granted or renewed since the clock came into doubt; `None` if it is not in doubt.
+    /// No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// Machines whose queues advance after the last of several simultaneous ends; empty between
-    /// batches.
+    /// Machines whose queues are to advance after the last of several simultaneous ends. Empty
+    /// between batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
@@ -166,7 +166,7 @@ impl ServiceState {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
     }
 
-    /// Returns the tenant of a lease or a waiting request.
+    /// Returns the tenant to which a lease or waiting request belongs.
     pub fn tenant_of(&self, id: u64) -> Option<&str> {
         let held = self.leases.get(id).map(|lease| lease.tenant.as_str());
         held.or_else(|| self.waiting.get(&id).map(|waiting| waiting.tenant.as_str()))
@@ -177,7 +177,7 @@ impl ServiceState {
         self.boards.iter().map(|board| board.spec.clone()).collect()
     }
 
-    /// Returns the index of a machine; the first if no name is given.
+    /// Returns the index of the named machine, or of the first machine if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         index_of(self.boards.iter().map(|board| &board.spec), name)
     }
@@ -187,8 +187,8 @@ impl ServiceState {
         self.boards[board].machine()
     }
 
-    /// Converts a caller's demand to a request for the strategy. A random shape rule draws a
-    /// number.
+    /// Converts a caller's demand to a request for the strategy. If the shape rule is random, this
+    /// draws a random number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
@@ -202,17 +202,17 @@ impl ServiceState {
         self.boards[board].probe(request, now_ms, estimate(None, None))
     }
 
-    /// Returns a lease by its number.
+    /// Returns the lease with the given number.
     pub fn lease(&self, id: u64) -> Option<&Lease> {
         self.leases.get(id).map(|lease| &**lease)
     }
 
-    /// Returns the lease of a tenant's job.
+    /// Returns the lease for a tenant's job.
     pub fn lease_of(&self, tenant: &str, job: &JobName) -> Option<&Lease> {
         self.jobs.get(&(tenant.to_string(), job.clone())).and_then(|&id| self.lease(id))
     }
 
-    /// Returns the grid of a machine.
+    /// Returns a machine's grid.
     pub fn grid(&self, board: usize) -> &Grid {
         &self.boards[board].grid
     }
@@ -247,7 +247,7 @@ impl ServiceState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// Checks that the tables are consistent. For tests.
+    /// Checks that the tables are consistent. Tests call this.
     ///
     /// # Panics
     /// Panics if they are inconsistent.
@@ -278,7 +278,7 @@ impl ServiceState {
     }
 }
 
-/// Returns the index of a machine by name; the first if no name is given.
+/// Returns the index of the named machine, or of the first machine if no name is given.
 pub(super) fn index_of<'a>(
     mut machines: impl Iterator<Item = &'a MachineSpec>,
     name: Option<&str>,
@@ -286,7 +286,7 @@ pub(super) fn index_of<'a>(
     machines.position(|spec| name.is_none_or(|name| spec.name == name))
 }
 
-/// Returns the index of a machine by name; the first if no name is given.
+/// Returns the index of the named machine, or of the first machine if no name is given.
 ///
 /// # Errors
 /// Returns a problem that lists the machines if none has this name.
@@ -297,7 +297,7 @@ pub(crate) fn find_machine<'a>(
     index_of(machines.clone(), name).ok_or_else(|| {
         let names: Vec<&str> = machines.map(|spec| spec.name.as_str()).collect();
         let (name, names) = (name.unwrap_or_default(), names.join(", "));
-        let detail = format!("there is no machine `{name}`; the machines are {names}");
+        let detail = format!("no such machine: `{name}`; the machines are {names}");
         Problem::new(Reason::UnknownMachine, detail)
     })
 }

@@ -57,7 +57,7 @@ impl StoredBody {
     /// Returns the body.
     ///
     /// # Errors
-    /// Returns an error if it cannot be decompressed because the record was changed.
+    /// Returns an error if the body cannot be decompressed because the record was changed.
     pub fn read(&self) -> Result<String, String> {
         let packed = match self {
             StoredBody::Text(text) => return Ok(text.clone()),

@@ -32,7 +32,7 @@ impl StoredReplies {
         Some((stored.digest, reply))
     }
 
-    /// Stores a reply and removes excess ones.
+    /// Stores a reply, and removes replies that exceed the limits.
     pub(crate) fn add(&mut self, now_ms: u64, reply: &StoredReply, limits: &ServiceLimits) {
         let name = (reply.tenant.clone(), reply.key.clone());
         // A command with a known key is not decided again, so each key has one reply.
@@ -56,7 +56,7 @@ impl StoredReplies {
         }
     }
 
-    /// Forgets the key of a removed reply.
+    /// Forgets a removed reply's key.
     fn forget(&mut self, removed: Option<(String, (u64, StoredReply))>) {
         let (tenant, (_, reply)) = removed.expect("the removed reply was stored");
         self.numbers.remove(&(tenant, reply.key));

@@ -10,7 +10,7 @@ use super::served_machine::ServedMachine;
 use super::state::index_of;
 use super::{Lease, Leases, MachineSpec, Reservation, ServiceState, WaitingRequest};
 
-/// The state at one record.
+/// The state after a record.
 #[derive(Clone, Debug)]
 pub struct StateView {
     /// The number of the last record.
@@ -27,7 +27,7 @@ pub struct StateView {
     pub reservations: Vec<Arc<Reservation>>,
 }
 
-/// A machine at one record.
+/// A machine's state after a record.
 #[derive(Clone, Debug)]
 pub struct BoardView {
     /// The configuration.
@@ -44,12 +44,12 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The row-major numbers of drained nodes, including those held by a lease.
     pub drained: Vec<u32>,
-    /// The scheduler's plans for waiting requests, in queue order, if it was queried in this state.
+    /// The scheduler's plans for waiting requests, in queue order, if it was queried.
     pub standing: Option<Standing>,
 }
 
-/// Node counts. A node held by a lease is busy in any state: `free + busy + failed + drained` is
-/// the number of nodes.
+/// Node counts. A node held by a lease counts as busy in any state, so `free + busy + failed +
+/// drained` is the number of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema), schema(as = Counts))]
 pub struct NodeCounts {
@@ -64,7 +64,7 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// Returns a view of the state. O(nodes/64 + waiting requests), because the leases are shared.
+    /// Returns a view of the state, which shares the leases. O(nodes/64 + waiting requests).
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -89,7 +89,7 @@ impl ServiceState {
 }
 
 impl StateView {
-    /// Returns the index of a machine; the first if no name is given.
+    /// Returns the index of the named machine, or of the first machine if no name is given.
     pub fn board_index(&self, name: Option<&str>) -> Option<usize> {
         index_of(self.boards.iter().map(|board| &board.spec), name)
     }
@@ -109,7 +109,7 @@ impl StateView {
         all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
-    /// Counts a machine's nodes. O(leases and their rows) if a node is drained.
+    /// Counts a machine's nodes. If any are drained, this visits every lease's rows of nodes.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {
@@ -131,7 +131,7 @@ impl StateView {
         }
     }
 
-    /// Returns the grid of a machine.
+    /// Returns a machine's grid.
     pub fn grid(&self, machine: &str) -> Option<&Grid> {
         self.board_index(Some(machine)).map(|board| &self.boards[board].grid)
     }

@@ -1,4 +1,4 @@
-//! The copy of the state and the forecasters that learn from its records.
+//! A copy of the state, and the forecasters that learn from its records.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -28,12 +28,12 @@ pub(super) struct Learner {
     stale: Vec<Stale>,
 }
 
-/// A machine's forecasts that changes may have invalidated.
+/// The forecasts for a machine that changes may have invalidated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Stale {
     #[default]
     Nothing,
-    /// The forecasts for new requests.
+    /// Only the forecasts for these new requests.
     Requests(BTreeSet<u64>),
     All,
 }
@@ -92,7 +92,7 @@ impl Learner {
         Ok(())
     }
 
-    /// Adds forecasters for new machines and their jobs, and updates the schedulers of known ones.
+    /// Adds forecasters for new machines and their jobs, and updates existing machines' schedulers.
     fn update_machines(&mut self) {
         self.forecasters.resize_with(self.state.boards.len(), || None);
         self.stale = vec![Stale::All; self.forecasters.len()];

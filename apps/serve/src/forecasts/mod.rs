@@ -1,6 +1,6 @@
-//! Forecasts for waiting requests, made by simulating a copy of the state. The copy is folded from
-//! the same records on separate threads, so forecasts cost the writer nothing. At startup, it
-//! learns from all retained records.
+//! Forecasts when waiting requests will start, by simulating a copy of the state. The copy is built
+//! from the same records on separate threads, so forecasts do not slow the writer down. At startup,
+//! the forecasters learn from all retained records.
 #![allow(clippy::disallowed_methods, reason = "the time spent on forecasts is limited")]
 
 mod learner;
@@ -21,16 +21,16 @@ use crate::writer::{RecoveryError, WriterHandle};
 
 pub(crate) use task::update_forecasts;
 
-/// The minimum time between forecast updates after changes. Updates also use at most a tenth of the
-/// time.
+/// The minimum time between forecast updates after changes. The interval is longer if necessary, so
+/// that updates take up at most a tenth of the time.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
-/// The minimum time between updates without a change, for requests whose median has passed.
+/// The minimum time between updates without changes, for requests whose median start has passed.
 const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Forecasts for all machines, and the accuracy of earlier forecasts.
 #[derive(Default)]
 pub(crate) struct Forecasts {
-    /// True once past records have been read; there are no forecasts before that.
+    /// True once past records have been read. Until then, there are no forecasts.
     is_ready: AtomicBool,
     learner: Mutex<Option<Learner>>,
     /// The latest forecasts by machine.
@@ -42,7 +42,7 @@ type MachineForecasts = HashMap<String, Arc<MachineForecast>>;
 /// A machine's latest forecasts.
 struct MachineForecast {
     forecast: QueueForecast,
-    /// The number of forecasts made for waiting requests, including repeated ones.
+    /// The number of forecasts made for waiting requests, including repeated forecasts.
     made: u64,
 }
 
@@ -58,15 +58,15 @@ impl Starts {
     }
 }
 
-/// The times of the next update.
+/// Limits on the delay until the next update.
 struct NextUpdate {
-    /// The minimum delay.
+    /// The minimum delay after a change.
     min_delay: Duration,
     /// The maximum delay if nothing changes.
     max_delay: Option<Duration>,
 }
 
-/// A request whose start is forecast.
+/// A request whose start is to be forecast.
 pub(crate) struct ForecastRequest {
     /// The index of the machine.
     pub(crate) board: usize,
@@ -95,7 +95,7 @@ impl Forecasts {
         Starts { grid: board.grid, machine }
     }
 
-    /// Returns each machine's experience and the number of forecasts made, including repeated ones.
+    /// Returns each machine's experience and the number of forecasts made, repeated ones included.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let machines = self.machines.lock();
         let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);
@@ -135,7 +135,7 @@ impl Forecasts {
         })
     }
 
-    /// Returns when a request that arrives now would start, given all records so far.
+    /// Forecasts when a request arriving now would start, given all records so far.
     ///
     /// # Errors
     /// Returns an error if the request can never be granted or nothing is known yet

@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::NextUpdate;
 use crate::http::App;
 
-/// The time limit for updating the forecasts of all machines. A forecast that is not ready by then
-/// is missing until the next change.
+/// The time limit for updating the forecasts for all machines. A forecast that is not ready by then
+/// is missing until the next update.
 const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The time before past records that could not be read are read again.
+/// The delay before past records are read again after a failure.
 const RETRY_DELAY: Duration = Duration::from_mins(1);
 
 /// Updates the forecasts until the service stops.
@@ -35,7 +35,7 @@ pub(crate) async fn update_forecasts(app: Arc<App>) {
         };
         let Ok(updated) = updated else { return };
         let next = updated.unwrap_or_else(|error| {
-            tracing::warn!(%error, "no forecasts: past records cannot be read");
+            tracing::warn!(%error, "cannot make forecasts, because past records cannot be read");
             NextUpdate { min_delay: RETRY_DELAY, max_delay: None }
         });
         tokio::select! {

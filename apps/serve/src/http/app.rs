@@ -1,4 +1,4 @@
-//! The state shared by all handlers, and its limits.
+//! The state shared by all handlers, and limits on callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history simultaneously. Each opens a file and
-/// occupies a processor.
+/// The maximum number of watchers that read the history simultaneously. Each keeps a file open and
+/// a processor busy.
 const MAX_HISTORY_READERS: usize = 2;
 /// The minimum number of concurrent computations per queue, even on a single processor.
 const MIN_CONCURRENT: usize = 2;
@@ -24,15 +24,15 @@ const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
 /// The time limit for a forecast.
 const FORECAST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Limits on callers, and the shapes in the metrics.
+/// Limits on callers, and the shapes that the metrics cover.
 #[derive(Clone, Debug)]
 pub struct HttpBounds {
     /// The maximum size of a request body, in bytes.
     pub max_body_bytes: usize,
     /// The maximum number of concurrent watchers.
     pub watchers: usize,
-    /// The average number of requests per second allowed per tenant; the operator has no limit.
-    /// Each operation in a batch counts as a request.
+    /// The average number of requests per second that each tenant may send. The operator has no
+    /// limit. Each operation in a batch counts as a request.
     pub rate: Option<f64>,
     /// The maximum number of commands in a batch.
     pub batch: usize,
@@ -70,18 +70,18 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     pub(super) rates: Option<rates::Rates>,
     pub(super) traffic: traffic::Traffic,
-    /// The queue of questions. It is separate from the next two, so that no kind waits for another.
+    /// The queue for questions. Questions, diagnoses and forecasts do not wait for one another.
     pub(super) questions: FairQueue,
     pub(super) diagnosis_queue: FairQueue,
-    /// The queue of forecasts, which run one at a time on a shared copy of the state.
+    /// The queue for forecasts, which run one at a time on a shared copy of the state.
     pub(super) forecast_queue: FairQueue,
-    /// The machines in configured order.
+    /// The machines, in the order configured.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     pub(super) watchers: Arc<Permits>,
     /// Permits for watchers that read the history.
     pub(super) history_readers: Arc<Semaphore>,
     pub(super) connections: Arc<Permits>,
-    /// Becomes true when the service stops.
+    /// A flag that becomes true when the service stops.
     pub(crate) stopping: sync::watch::Receiver<bool>,
     pub(crate) seed: u64,
 }
@@ -122,13 +122,13 @@ impl App {
         }
     }
 
-    /// Returns a machine's grid, or that of the first machine if the name is unknown, which the
-    /// decision then reports.
+    /// Returns a machine's grid. If the name is unknown, returns the first machine's grid, because
+    /// the decision will report the problem.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         &self.machines[self.machine_index(machine).unwrap_or(0)].1
     }
 
-    /// Returns the index of a machine, by default the first one.
+    /// Returns the index of the named machine, or of the first machine if no name is given.
     pub(crate) fn machine_index(&self, machine: Option<&str>) -> Result<usize, Problem> {
         find_machine(self.machines.iter().map(|(spec, _)| spec), machine)
     }

@@ -1,5 +1,5 @@
-//! Authentication of callers by the user of a Unix socket's peer, a bearer token, or a client
-//! certificate.
+//! Authenticates callers by the user at the other end of a Unix socket, by a bearer token, or by a
+//! client certificate.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,34 +16,34 @@ use crate::core::Caller;
 /// The other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
-    /// A process of this user, through the Unix socket.
+    /// A process run by this user, connected through the Unix socket.
     User(u32),
     /// A TCP connection from an address, without a client certificate.
     Tcp(IpAddr),
-    /// A TCP connection with a client certificate, by its first DNS name.
+    /// A TCP connection with a client certificate, identified by the certificate's first DNS name.
     Certificate(String),
 }
 
 /// A token and the tenant that it authenticates.
 struct Token {
     secret: String,
-    /// `None` means the operator.
+    /// The tenant; `None` for the operator.
     tenant: Option<String>,
 }
 
-/// The tokens and quotas of a token file, and other ways to authenticate.
+/// The tokens and quotas in a token file, and the other means of authentication.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
     /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
-    /// The user of this process, who is the operator, like root.
+    /// The user running this process. Like root, this user is the operator.
     uid: u32,
     /// True if client certificates are requested.
     certificates: bool,
 }
 
-/// An error in a line of a token file. It never contains the token.
+/// An error in a line of a token file. Its text never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
@@ -139,7 +139,7 @@ impl Access {
                 });
                 match (bearer.and_then(|token| self.token(token)), caller) {
                     (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
-                    // A token is ignored if none is configured.
+                    // If no tokens are configured, a token is ignored.
                     (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
                     (None, _) => Err(unauthorized("the token is unknown")),
                 }
@@ -147,7 +147,7 @@ impl Access {
         }
     }
 
-    /// Identifies the caller by its connection, or else returns its address.
+    /// Identifies a caller by its connection, or returns its address as an error.
     fn identify(&self, peer: &Peer) -> Result<Caller, IpAddr> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Ok(Caller::OPERATOR),
@@ -157,12 +157,12 @@ impl Access {
         }
     }
 
-    /// Returns the party of a peer that has not sent a token.
+    /// Returns the party to which a peer belongs if it has sent no token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.identify(peer).map_or_else(Party::at, |caller| Party::of(&caller))
     }
 
-    /// Finds a token. Comparisons take constant time, so timing does not reveal how much of a text
+    /// Finds a token. Comparisons take constant time, so timing does not reveal how much of a guess
     /// is correct.
     fn token(&self, text: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(text.as_bytes()));

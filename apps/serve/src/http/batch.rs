@@ -1,4 +1,4 @@
-//! Batches: many commands in one request, with a single durable write.
+//! Batches: many commands in one request that share a single durable write.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) struct BatchBody {
     operations: Vec<Operation>,
 }
 
-/// A command in a batch, under its name.
+/// A command in a batch, keyed by its name.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
@@ -58,7 +58,7 @@ pub(crate) struct RenewOperation {
     id: u64,
     /// The epoch.
     epoch: u64,
-    /// Seconds from now.
+    /// The new time to live, in seconds from now.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     ttl_s: Option<f64>,
 }
@@ -86,10 +86,10 @@ impl Operation {
     }
 }
 
-/// Carries out many commands in order. Each command is decided separately: a refusal does not stop
-/// the others, but if any command cannot be parsed, none is carried out. The answers are in command
-/// order, each with the status that the command would have on its own. Consecutive ends happen at
-/// the same instant, so waiting requests can use all their nodes together.
+/// Carries out many commands in order. Each is decided separately, so a refusal does not stop the
+/// others, but if any command cannot be parsed, none are carried out. The answers are in the same
+/// order, each with the status that the command would have on its own. Consecutive `end` commands
+/// take effect at the same instant, so waiting requests can use all the nodes that they free.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),

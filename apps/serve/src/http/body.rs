@@ -15,10 +15,10 @@ use crate::core::{Ask, JobName, LeaseRequest, Problem, Reason};
 
 /// The maximum time to live or estimate in seconds: a century.
 const MAX_SECONDS: f64 = 3.2e9;
-/// The maximum length of the name of a tenant, a job or a reservation, in bytes.
+/// The maximum size of a tenant, job or reservation name, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 255;
 
-/// The members of a body that describe requested nodes.
+/// The members of a body that describe the requested nodes.
 pub(super) struct NodesRequested<'a> {
     pub(super) shape: Option<&'a [u64]>,
     pub(super) nodes: Option<u64>,
@@ -36,7 +36,7 @@ impl NodesRequested<'_> {
     }
 }
 
-/// Defines a body that describes requested nodes and has further members.
+/// Defines a body that describes the requested nodes and has other members.
 macro_rules! request_body {
     ($(#[$meta:meta])* $name:ident($freedom:ident) { $($members:tt)* }) => {
         $(#[$meta])*
@@ -49,11 +49,11 @@ macro_rules! request_body {
             /// The number of nodes, instead of a shape.
             #[schema(minimum = 1)]
             pub(super) nodes: Option<u64>,
-            /// The nodes that the request may get. By default, the strategy decides; plans to move
+            /// The placement freedom. By default, the strategy decides, except that plans to move
             /// leases use `turned`.
             #[schema(value_type = Option<$crate::core::schema::$freedom>)]
             pub(super) freedom: Option<String>,
-            /// The machine; by default the first one.
+            /// The machine's name. Defaults to the first machine.
             pub(super) machine: Option<String>,
             $($members)*
         }
@@ -71,13 +71,13 @@ pub(super) use request_body;
 request_body! {
     /// A request for a shape or a number of nodes.
     LeaseBody(Freedom) {
-        /// Seconds until the lease expires; by default, it does not expire.
+        /// The number of seconds until the lease expires. By default, it does not expire.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) ttl_s: Option<f64>,
-        /// The estimated run time in seconds, for schedulers.
+        /// The job's estimated run time in seconds, which schedulers use.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) estimate_s: Option<f64>,
-        /// The tenant; only the operator may name another one.
+        /// The tenant that gets the lease. Only the operator may name another tenant.
         #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
         pub(crate) tenant: Option<String>,
         /// The client's name for the job: an integer or a string.
@@ -88,7 +88,7 @@ request_body! {
     }
 }
 
-/// A box. Its base and sides have one number per axis of the machine.
+/// A box. Its base and sides each have one number per axis of the machine.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BoxBody {
@@ -107,65 +107,65 @@ pub(crate) struct HoldBody {
     /// The boxes, which must be disjoint.
     #[schema(min_items = 1)]
     pub(crate) parts: Vec<BoxBody>,
-    /// As in a lease.
+    /// As in a lease request.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
-    /// As in a lease.
+    /// As in a lease request.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
     pub(crate) tenant: Option<String>,
-    /// As in a lease.
+    /// As in a lease request.
     pub(crate) machine: Option<String>,
-    /// As in a lease.
+    /// As in a lease request.
     pub(crate) job: Option<JobName>,
 }
 
-/// The fencing token of a lease.
+/// A lease's fencing token.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndBody {
-    /// The epoch of the lease; optional for a waiting request.
+    /// The lease's epoch. Optional for a waiting request.
     pub(crate) epoch: Option<u64>,
 }
 
-/// The fencing token of a lease, and its new duration.
+/// A lease's fencing token and new time to live.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RenewBody {
-    /// The epoch of the lease.
+    /// The lease's epoch.
     pub(crate) epoch: u64,
-    /// Seconds from now; by default, the original duration of the lease.
+    /// The new time to live, in seconds from now. Defaults to the original time to live.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
     pub(crate) ttl_s: Option<f64>,
 }
 
-/// A node of a machine.
+/// A node on a machine.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NodeBody {
     /// The coordinates, one per axis of the machine.
     #[schema(example = json!([1, 1]), min_items = 1, max_items = 3)]
     pub(crate) node: Vec<u64>,
-    /// The machine; by default the first one.
+    /// The machine's name. Defaults to the first machine.
     pub(crate) machine: Option<String>,
 }
 
 /// Parses a body, which must be an object without duplicate keys.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
-    // Serde would also accept a list of the values in order.
+    // Serde would also accept an array of the values in field order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
     }
     // This also detects duplicate keys, because all keys are known.
     serde_json::from_slice(bytes).or_else(|error| {
-        // JSON also allows 4.0 as an integer. Only a body with such numbers is parsed again.
+        // In JSON, 4.0 is also an integer. Such numbers are converted only if parsing fails.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         floats_to_integers(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
-/// Parses a number in a query: at most 2^63 - 1, as the OpenAPI document states for all integers.
+/// Parses a number in a query string, at most 2^63 - 1 as the OpenAPI document states.
 pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -260,7 +260,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// Parses the time in a member, in milliseconds since 1970.
+/// Parses a member's time and returns it in milliseconds since 1970.
 pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
     let instant = text.parse().map(|Date(since)| since.as_millis() as u64);
     instant.or_else(|error: BadDate| bad(format!("\"{member}\": {error}")))
@@ -274,7 +274,7 @@ pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
     }
 }
 
-/// Converts the seconds in a member to milliseconds, at least one.
+/// Converts a member's seconds to milliseconds, but at least one millisecond.
 pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),

@@ -1,4 +1,4 @@
-//! Changes to leases, nodes and the clock.
+//! Routes that change leases, nodes and the clock.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{App, Fault};
 use crate::core::reply::{Clock, Ended, LeaseReply, Node, Waiting};
 use crate::core::{Command, NodeChange, Problem, Reason, Reply};
 
-/// The query of a request for nodes.
+/// The query parameters of a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct CreateQuery {
@@ -32,16 +32,16 @@ pub(crate) struct CreateQuery {
 enum DiagnosisDetail {
     /// The reason and a diagnosis.
     Full,
-    /// Only the reason, so the reply costs the service no more than the attempt itself.
+    /// Only the reason. The reply then costs the service no more than the attempt itself.
     None,
 }
 
 /// Requests nodes.
 ///
-/// The reply is the lease, or the reason for the refusal and a diagnosis (omitted by
-/// `diagnosis=none`). With `wait`, a request that cannot start now is queued: the reply is 202, and
-/// `/v1/watch` reports its lease when it starts. Without `wait`, a request takes free nodes
-/// immediately, even if others are waiting.
+/// The reply is the lease, or the reason for the refusal and a diagnosis (omitted with
+/// `diagnosis=none`). With `wait`, a request that cannot start now is queued: the status is 202,
+/// and `/v1/watch` reports the lease when the request starts. Without `wait`, a request takes free
+/// nodes immediately, even if other requests are waiting.
 #[utoipa::path(
     post, path = "/v1/leases", tag = "leases",
     request_body = LeaseBody,
@@ -90,7 +90,7 @@ pub(crate) async fn end(
     change.carry_out(&app, &format!("end/{id}"), command).await
 }
 
-/// Extends a lease from now.
+/// Extends a lease, counting from now.
 #[utoipa::path(
     post, path = "/v1/leases/{id}/renew", tag = "leases",
     request_body = RenewBody,
@@ -111,7 +111,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Registers nodes that are already in use, as a lease.
+/// Registers nodes that are already in use as a lease.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -132,14 +132,14 @@ pub(crate) fn lease_id(id: &str) -> Result<u64, Problem> {
     parse_id(id, "lease", Reason::UnknownLease)
 }
 
-/// Parses the number of a `kind` of object in a URL, or else returns the problem `unknown`.
+/// Parses the number of an object in a URL, or returns a problem with the reason `unknown`.
 pub(crate) fn parse_id(id: &str, kind: &str, unknown: Reason) -> Result<u64, Problem> {
-    let problem = |_| Problem::new(unknown, format!("there is no {kind} `{}`", message(id)));
+    let problem = |_| Problem::new(unknown, format!("no such {kind}: `{}`", message(id)));
     id.parse().map_err(problem)
 }
 
-/// Marks a node as failed. A lease that holds it keeps it; after that, it is unavailable until it
-/// is repaired.
+/// Marks a node as failed. A lease that holds the node keeps it. Afterward, the node is unavailable
+/// until it is repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -159,7 +159,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     change_node(&app, change, NodeChange::Repair).await
 }
 
-/// Marks a node for maintenance, which is like a failure under a different name.
+/// Drains a node for maintenance. Apart from the name, this is the same as a failure.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -178,11 +178,11 @@ async fn change_node(app: &App, request: Change, change: NodeChange) -> Result<R
     request.carry_out(app, &format!("node/{change:?}"), command).await
 }
 
-/// Confirms the clock, so that times continue from it and leases expire again (operator).
+/// Confirms the clock, so that time continues from it and leases expire again (operator only).
 ///
-/// A clock that is far ahead of the last record at startup is in doubt (`/readyz`). Leases granted
-/// or renewed during the doubt keep their remaining time; others end if they are overdue. A clock
-/// that is not in doubt stays unchanged.
+/// A clock that is far ahead of the last record at startup is in doubt, as `/readyz` shows. Leases
+/// granted or renewed during the doubt keep their remaining time; other leases end if they are
+/// overdue. A clock that is not in doubt is left unchanged.
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),

@@ -1,4 +1,4 @@
-//! The life cycle of a connection: TLS, requests, and the revocation of its permit.
+//! The life cycle of a connection: TLS handshake, requests, and loss of its permit.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -26,13 +26,13 @@ use super::permits::Permit;
 use super::write_timeout::WriteTimeout;
 use super::{App, Peer};
 
-/// The time limit for the TLS handshake, and for sending a request head.
+/// The time limit for the TLS handshake and for receiving a request head.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The buffer size for a request head, and for output besides a body. A head that fits but is
-/// larger than [`MAX_HEAD_BYTES`] is refused with a problem; a larger one is refused with only a
-/// status.
+/// The buffer size for a request head, and for output other than bodies. A head that fits but is
+/// larger than [`MAX_HEAD_BYTES`] is rejected with a problem; a head that does not fit is rejected
+/// with only a status.
 const BUFFER_BYTES: usize = MAX_HEAD_BYTES + (8 << 10);
-/// The reply to a connection whose permit is revoked before it has sent a request.
+/// The reply on a connection whose permit is revoked before a request has arrived.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n\
     Connection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -46,7 +46,7 @@ pub(super) struct Accepted {
     pub(super) peer: Peer,
 }
 
-/// Answers requests on a connection until it ends or its permit is revoked.
+/// Answers requests on a connection until the connection ends or its permit is revoked.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     permit: Arc<Permit>,
@@ -65,7 +65,7 @@ pub(super) async fn serve_connection(
     builder.max_buf_size(BUFFER_BYTES);
     let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
-    // A peer may disconnect early, which is not an error of the service.
+    // A peer may disconnect early, which is not an error in the service.
     tokio::select! {
         _ = &mut connection => return,
         () = permit.revoked() => {
@@ -83,7 +83,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Answers a request. The permit is in use until the whole answer has been passed on.
+/// Answers a request. The permit stays in use until the whole response has been passed on.
 async fn respond(
     mut request: Request<Incoming>,
     peer: &Peer,
@@ -111,19 +111,19 @@ fn refuse(mut stream: Box<dyn Stream>) {
     let _ = reply.now_or_never();
 }
 
-/// Performs the TLS handshake, if any. Returns `None` if it fails.
+/// Performs the TLS handshake, if TLS is used. Returns `None` if the handshake fails.
 async fn handshake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
     let Accepted { stream, tls, peer } = accepted;
     let Some(acceptor) = tls else { return Some((stream, peer)) };
     let stream = match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
-        // For example, the client does not trust the certificate, or its own has expired.
+        // For example, the client rejects the certificate, or its own certificate has expired.
         Ok(Err(error)) => {
             tracing::info!(%error, "the TLS handshake failed");
             return None;
         }
         Err(_) => {
-            tracing::info!("the TLS handshake failed: the client is too slow");
+            tracing::info!("the TLS handshake failed: the client was too slow");
             return None;
         }
     };

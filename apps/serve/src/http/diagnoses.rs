@@ -1,7 +1,7 @@
-//! Cached diagnoses of refusals. Diagnoses in one state share all data that does not depend on the
-//! request, and equal requests by one caller share a diagnosis.
+//! A cache of diagnoses. Diagnoses in the same state share all data that does not depend on the
+//! request, and identical requests from the same tenant share a diagnosis.
 //!
-//! Only the last state is cached, with at most [`MAX_ANSWERS`] answers, so memory is bounded.
+//! To bound memory, only the last state is cached, with at most [`MAX_ANSWERS`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -20,11 +20,11 @@ const MAX_ANSWERS: usize = 256;
 /// The index of a machine, a request, and the caller's tenant.
 type Key = (usize, Request, Option<String>);
 
-/// The cache of the last state in which a request was diagnosed.
+/// The cache for the last state in which a request was diagnosed.
 #[derive(Default)]
 pub(crate) struct Diagnoses(Mutex<Option<Arc<StateCache>>>);
 
-/// The scenes and answers of one state.
+/// The scenes and answers for one state.
 struct StateCache {
     view: Arc<StateView>,
     scenes: Vec<OnceLock<Scene>>,
@@ -38,8 +38,8 @@ impl Diagnoses {
         answers.get(&key(caller, refusal)).cloned()
     }
 
-    /// Diagnoses a request in the state in which it was refused. O(leases + N) for the first
-    /// request in a state of N nodes, O(N + blocking leases) for others.
+    /// Diagnoses a request in the state in which it was refused. For N nodes, takes O(leases + N)
+    /// for the first request in a state and O(N + blocking leases) for each later one.
     pub(crate) fn diagnosis(&self, caller: &Caller, refusal: &RefusalInState) -> Diagnosis {
         let RefusalInState { refused, view } = refusal;
         let (cache, board) = (self.cache_for(view), &view.boards[refused.board]);
@@ -67,7 +67,7 @@ impl Diagnoses {
         diagnosis
     }
 
-    /// Returns the cache of a state, which replaces the cache of any other state.
+    /// Returns the cache for a state, replacing the cache for any other state.
     fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
         // Record numbers do not identify states, because they are reused after a failed write.

@@ -1,4 +1,4 @@
-//! Explanations of refusals and waits, and what-if questions.
+//! Routes that explain refusals and waits, and answer what-if questions.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -29,10 +29,10 @@ const MAX_STRATEGIES: usize = 64;
 request_body! {
     /// A question about a machine in its current state.
     ExplainBody(Freedom) {
-        /// The strategies to compare; by default only the machine's own.
+        /// The strategies to compare. Defaults to the machine's own strategy.
         #[schema(max_items = 64)]
         strategies: Option<Vec<String>>,
-        /// The number of a waiting request to explain, in place of `shape`, `nodes` and `freedom`.
+        /// The number of a waiting request to explain, instead of `shape`, `nodes` and `freedom`.
         waiting: Option<u64>,
     }
 }
@@ -77,8 +77,8 @@ pub(crate) struct Explanation {
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains how each strategy would decide a request now, and which leases are in its way, without
-/// changing anything.
+/// Explains how each strategy would decide on a request now, and which leases are in the way.
+/// Changes nothing.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,
@@ -98,8 +98,8 @@ pub(crate) async fn explain(
     app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
-/// Explains how the machine's strategy would decide a request if some leases had ended or nodes had
-/// other states, without changing anything.
+/// Explains how the machine's strategy would decide on a request if certain leases had ended, or
+/// certain nodes had failed or been repaired. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",
     request_body = WhatIfBody,
@@ -118,7 +118,7 @@ pub(crate) async fn what_if(
     app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
-/// A question to one of the two routes.
+/// A question sent to either route.
 struct ExplainQuestion {
     body: WhatIfBody,
     strategies: Option<Vec<String>>,
@@ -179,7 +179,7 @@ impl ExplainQuestion {
         let Some(id) = self.waiting else { return Ok(None) };
         let WhatIfBody { shape, nodes, freedom, .. } = &self.body;
         if shape.is_some() || nodes.is_some() || freedom.is_some() {
-            return Err(Problem::bad("give either \"waiting\", or a shape or a number of nodes"));
+            return Err(Problem::bad("specify either \"waiting\" or a shape or number of nodes"));
         }
         let request = view.waiting.iter().find(|request| request.id == id);
         let visible = request.filter(|request| caller.may_touch(&request.tenant));
@@ -198,7 +198,7 @@ impl ExplainQuestion {
         for &id in end {
             let lease = view.leases.get(id);
             if lease.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-                return Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")));
+                return Err(Problem::new(Reason::UnknownLease, format!("no such lease: {id}")));
             }
         }
         let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {

@@ -1,4 +1,4 @@
-//! Extractors for handlers, whose errors are problems.
+//! Extractors for handlers. Their errors are problems.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::diagnose::Diagnosis;
 use crate::storage::frame::sum;
 use crate::writer::{CallerCommand, CommandAnswer, RefusalInState};
 
-/// The query of a URL.
+/// The query parameters in a URL.
 pub(crate) struct QueryParams<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
@@ -60,13 +60,13 @@ pub(crate) struct ChangeHeaders {
     idempotency_key: Option<String>,
 }
 
-/// A request for a change, with its caller, key and body.
+/// A request for a change, with the caller, key and body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
     query: Option<String>,
     bytes: Bytes,
-    /// True to diagnose a refusal.
+    /// True if a refusal is to be diagnosed.
     is_diagnosed: bool,
 }
 
@@ -75,8 +75,8 @@ impl FromRequest<Arc<App>> for Change {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Change, Fault> {
         let caller = request.extensions().get::<Caller>().cloned();
-        let caller =
-            caller.ok_or_else(|| Fault::internal(&"a route for changes lacks authentication"))?;
+        let caller = caller
+            .ok_or_else(|| Fault::internal(&"a mutating route does not require authentication"))?;
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
@@ -95,8 +95,8 @@ impl Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command in the body, and adds a diagnosis to a refusal. `route` stands for
-    /// the method and path in the digest for the idempotency key.
+    /// Carries out the command in the body, and adds a diagnosis to a refusal. In the idempotency
+    /// key's digest, `route` stands for the method and path.
     pub(crate) async fn carry_out(
         self,
         app: &App,

@@ -14,19 +14,19 @@ use super::permits::Party;
 use crate::core::Caller;
 use crate::writer::Unavailable;
 
-/// The number of callers at which idle ones are removed.
+/// The number of callers that triggers the removal of idle callers.
 const CLEANUP_AT: usize = 64;
 
-/// A queue that runs a few computations at a time, at most one per caller. A caller with many
-/// requests first waits for its own earlier ones, and then behind at most one per other caller.
+/// A queue that runs a few computations at a time, at most one per caller. A request first waits
+/// for the same caller's earlier requests, and then for at most one request from each other caller.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
-    /// The single turn of each caller.
+    /// One semaphore per caller, with a single permit.
     caller_turns: Mutex<HashMap<Party, Arc<Semaphore>>>,
     timeout: Duration,
 }
 
-/// Stops a computation when no one is waiting for its result any more.
+/// A guard that stops a computation when no one is waiting for its result anymore.
 struct StopOnDrop(Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
@@ -42,8 +42,8 @@ impl FairQueue {
         FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
-    /// Runs a caller's computation in its turn. The computation's flag becomes true when the caller
-    /// disconnects or the computation takes too long; if it ignores the flag, it keeps its turn.
+    /// Runs a caller's computation when its turn comes. The computation's flag becomes true when
+    /// the caller disconnects or time runs out; a computation that ignores the flag keeps its turn.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
@@ -61,7 +61,7 @@ impl FairQueue {
         if let Ok(done) = tokio::time::timeout(self.timeout, done).await {
             return done.map_err(|error| Fault::internal(&error));
         }
-        let detail = format!("the computation takes longer than {} s", self.timeout.as_secs());
+        let detail = format!("the computation took longer than {} s", self.timeout.as_secs());
         Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-much-work", detail))
     }
 

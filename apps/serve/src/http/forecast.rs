@@ -1,4 +1,4 @@
-//! Forecasts of a hypothetical request's start.
+//! The route that forecasts when a hypothetical request would start.
 
 use std::sync::Arc;
 
@@ -39,8 +39,8 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Forecasts the start of a request made now, as an interval that is correct for nine out of ten
-/// requests, without changing anything.
+/// Forecasts when a request made now would start, as an interval that is correct for nine out of
+/// ten requests. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,

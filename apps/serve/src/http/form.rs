@@ -1,5 +1,5 @@
-//! Formal checks of requests (query parameters, encoding of bodies, size of heads), and the headers
-//! of all replies.
+//! Checks the form of requests (query parameters, body encoding, head size), and lists the headers
+//! that all replies have.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};
@@ -14,8 +14,8 @@ use super::{Fault, openapi};
 /// The maximum size of a request head, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
 
-/// Headers of all replies. They stop browsers from guessing content types, and from telling other
-/// sites which page linked to them.
+/// Headers that all replies have. They stop browsers from guessing content types, and from telling
+/// other sites which page linked to them.
 pub(super) const REPLY_HEADERS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -33,7 +33,7 @@ pub(crate) async fn check(request: Request, next: Next) -> Result<Response, Faul
     Ok(next.run(request).await)
 }
 
-/// Checks the size of the head, the `Host` header, and the declared length of the body.
+/// Checks the size of the head, the `Host` header, and the declared size of the body.
 pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(), Fault> {
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
@@ -53,7 +53,7 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
     Ok(())
 }
 
-/// Checks that all query parameters of a URL are known and occur only once.
+/// Checks that all query parameters in a URL are known and occur only once.
 fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     let bad = |detail: String| Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
     let Ok(Query(parameters)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
@@ -74,7 +74,7 @@ fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that a body is declared as unencoded JSON. A request without a body need not declare it.
+/// Checks that a body, if there is one, is declared as unencoded JSON.
 fn check_media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
@@ -99,7 +99,7 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
 }
 
-/// Returns true if a content type is JSON, and UTF-8 if it names a character set.
+/// Returns true if a content type is JSON and names no character set other than UTF-8.
 fn is_json(kind: &HeaderValue) -> bool {
     let Ok(text) = kind.to_str() else { return false };
     let mut words = text.split(';').map(|word| word.trim().to_ascii_lowercase());

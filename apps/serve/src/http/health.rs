@@ -1,4 +1,4 @@
-//! The health of the service.
+//! The service's health.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use super::statuses::{NotReady, Open};
 use super::{App, Fault};
 use crate::writer::{ClockDoubt, Unavailable};
 
-/// The status of the service.
+/// The service's status.
 #[derive(Default, Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Status {
-    /// `ok` or `ready`.
+    /// Either `ok` or `ready`.
     status: &'static str,
     /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record. No lease expires then.
+    /// `in-doubt` if the clock is far ahead of the last record. No lease expires while it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// A description of the doubt about the clock, with the remedy.
+    /// A description of the doubt about the clock, and how to resolve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
@@ -37,7 +37,7 @@ pub(crate) async fn healthz() -> Json<Status> {
     Json(Status { status: "ok", ..Status::default() })
 }
 
-/// Reports whether the service can make decisions, or why it cannot.
+/// Reports whether the service can make decisions and, if not, why.
 #[utoipa::path(
     get, path = "/readyz", tag = "service",
     responses((status = 200, description = "the service is ready", body = Status), Open, NotReady)

@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time for running requests to finish when the service stops.
+/// The time that running requests get to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -46,7 +46,7 @@ pub enum ListenError {
     #[error("{0} is reachable from other machines, which requires --token-file or --client-ca")]
     NeedsToken(SocketAddr),
     /// The address cannot be bound.
-    #[error("cannot listen at {address}: {error}")]
+    #[error("cannot listen on {address}: {error}")]
     Bind {
         /// The address.
         address: String,
@@ -72,7 +72,7 @@ pub struct Tls {
     pub certificate: PathBuf,
     /// The server's private key (PEM).
     pub key: PathBuf,
-    /// The authorities that issue client certificates (PEM); without them, clients use tokens.
+    /// The authorities that issue client certificates (PEM). If omitted, clients use tokens.
     pub client_ca: Option<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ enum Socket {
     Tcp(TcpListener, Option<TlsAcceptor>),
 }
 
-/// A file for TLS and the option that specifies it.
+/// A TLS file and the option that specifies it.
 #[derive(Clone, Copy)]
 struct TlsFile<'a> {
     option: &'static str,
@@ -115,7 +115,7 @@ impl Listener {
     /// Binds an address.
     ///
     /// # Errors
-    /// Returns an error if the address cannot be bound or would be open to other machines.
+    /// Returns an error if the address cannot be bound or is unsafe to expose to other machines.
     pub(crate) async fn bind(
         address: &Address,
         tls: Option<&Tls>,
@@ -201,7 +201,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket, replacing one on which no process listens.
+/// Binds a Unix socket, replacing a socket on which no process is listening.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -220,7 +220,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         other => other,
     }
     .and_then(|listener| {
-        // Any user may connect, because the peer's credentials identify it.
+        // Any user may connect, because the peer's credentials identify the user.
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         Ok(listener)
     })

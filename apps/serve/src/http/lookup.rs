@@ -1,10 +1,10 @@
-//! Lookups of machines, and of their leases and waiting requests, in a state.
+//! Looks up machines, and their leases and waiting requests, in a state.
 
 use std::sync::Arc;
 
 use crate::core::{BoardView, Problem, StateView, WaitingRequest, find_machine};
 
-/// Returns a machine in a state, by default the first one.
+/// Returns the named machine in a state, or the first machine if no name is given.
 pub(super) fn machine_in<'a>(
     view: &'a StateView,
     name: Option<&str>,
@@ -12,7 +12,7 @@ pub(super) fn machine_in<'a>(
     index_in(view, name).map(|index| &view.boards[index])
 }
 
-/// Returns the index of a machine in a state, by default the first one.
+/// Returns the index of the named machine, or of the first machine if no name is given.
 pub(super) fn index_in(view: &StateView, name: Option<&str>) -> Result<usize, Problem> {
     find_machine(view.boards.iter().map(|board| &board.spec), name)
 }

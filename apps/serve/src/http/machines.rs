@@ -1,4 +1,4 @@
-//! Node counts of machines, and the data for the web page.
+//! Routes for machines' node counts and for the data on the web page.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ use crate::core::{Caller, Lease, NodeCounts, StateView};
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {
-    /// The machine; by default the first one.
+    /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
-    /// The state after this record.
+    /// Selects the state after this record.
     #[serde(default, deserialize_with = "query_number")]
     pub(super) at: Option<u64>,
-    /// The state at this time, in milliseconds since 1970.
+    /// Selects the state at this time, in milliseconds since 1970.
     #[serde(default, deserialize_with = "query_number")]
     pub(super) at_ms: Option<u64>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Machine {
     busy: u64,
     /// Failed nodes that no lease holds.
     failed: u64,
-    /// Drained nodes that no lease holds: free + busy + failed + drained = nodes.
+    /// Drained nodes that no lease holds, so that free + busy + failed + drained = nodes.
     drained: u64,
     /// The number of leases.
     jobs: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Machines {
     machines: Vec<Machine>,
 }
 
-/// A lease as the page draws it.
+/// A lease as drawn on the page.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum DrawnLease {
@@ -100,11 +100,11 @@ pub(crate) enum DrawnLease {
     Other(OtherLease),
 }
 
-/// Another tenant's lease, with only its boxes and its start.
+/// Another tenant's lease, reduced to its boxes and its start.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherLease {
-    /// Always null, because only the tenant and the operator may know the lease.
+    /// Always null, because only the lease's tenant and the operator may know the number.
     id: Option<u64>,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     parts: Vec<Place>,
@@ -123,7 +123,7 @@ impl DrawnLease {
     }
 }
 
-/// All data of a machine that the page draws.
+/// All the data about a machine that the page draws.
 #[derive(Serialize, ToSchema)]
 #[schema(as = State)]
 pub(crate) struct Drawn {
@@ -202,8 +202,8 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
     work.await.map(Json).map_err(|error| Fault::internal(&error))
 }
 
-/// Returns all data of a machine that the page draws: leases, queue and unavailable nodes. Other
-/// tenants' leases have no names.
+/// Returns all the data about a machine that the page draws: its leases, queue and unavailable
+/// nodes. Other tenants' leases are not named.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)

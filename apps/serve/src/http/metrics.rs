@@ -21,7 +21,7 @@ use crate::core::{NodeCounts, StateView};
 
 type Labels<const N: usize> = [(&'static str, String); N];
 
-/// The metrics of HTTP requests.
+/// Metrics for HTTP requests.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Labels<2>, Counter>,
@@ -45,7 +45,7 @@ impl Metrics {
     }
 }
 
-/// Returns metrics in the text format of Prometheus.
+/// Returns metrics in Prometheus text format.
 #[utoipa::path(
     get, path = "/metrics", tag = "service",
     responses(
@@ -73,14 +73,14 @@ pub(crate) async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> 
 }
 
 /// Returns true if a caller accepts OpenMetrics, as Prometheus does. The text is also valid in the
-/// older format.
+/// older Prometheus format.
 fn accepts_open_metrics(headers: &HeaderMap) -> bool {
     let mut accepted =
         headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     accepted.any(|kinds| kinds.contains("application/openmetrics-text"))
 }
 
-/// Collects the metrics of the service and of the current state.
+/// Collects metrics for the service and its current state.
 async fn collect(app: &Arc<App>) -> Registry {
     let mut registry = Registry::with_prefix("pavior");
     register_service(app, &mut registry);
@@ -91,7 +91,7 @@ async fn collect(app: &Arc<App>) -> Registry {
     registry
 }
 
-/// Registers the metrics of the writer, the connections and the clock.
+/// Registers metrics for the writer, the connections and the clock.
 fn register_service(app: &App, registry: &mut Registry) {
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
@@ -140,7 +140,7 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
     register("waiting", "Waiting requests", view.boards.iter().map(waiting).collect());
 }
 
-/// Registers the numbers and the accuracy of forecasts, which start over with the service.
+/// Registers the number and accuracy of forecasts. The counts start over when the service starts.
 fn register_forecasts(app: &App, registry: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut register = |name: &str, help: &str, number: fn(&Experience, u64) -> u64| {
@@ -152,7 +152,7 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
         }
         registry.register(name, help, family);
     };
-    let help = "Forecasts made for waiting requests, including renewed ones";
+    let help = "Forecasts made for waiting requests, including repeated forecasts";
     register("forecasts", help, |_, made| made);
     let help = "Start intervals promised to waiting requests";
     register("promises", help, |experience, _| experience.promises.made);
@@ -162,8 +162,8 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
     register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
-/// Registers how many boxes of each configured shape can be placed simultaneously, on machines with
-/// as many axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
+/// Registers how many boxes of each configured shape fit simultaneously on each machine that has as
+/// many axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
 async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;
@@ -186,7 +186,7 @@ async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Reg
         }
         (slots, bounds)
     };
-    // A failed count is missing from this scrape.
+    // If counting fails, the counts are missing from this scrape.
     if let Ok((slots, bounds)) = tokio::task::spawn_blocking(count).await {
         registry.register("slots", "Boxes of a shape found to fit simultaneously", slots);
         registry.register(

@@ -14,7 +14,7 @@ use crate::core::Caller;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Admits authenticated callers within their rate limits.
+/// Admits authenticated callers that are within their rate limits.
 pub(crate) async fn authenticate(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
@@ -35,10 +35,10 @@ pub(crate) async fn authenticate(
 }
 
 impl App {
-    /// Charges a caller for `count` requests, of which `paid` have already been charged.
+    /// Charges a caller for `count` requests, in addition to `paid` requests already charged.
     ///
     /// # Errors
-    /// Returns an error if this exceeds the caller's rate.
+    /// Returns an error if the caller would exceed its rate.
     pub(crate) fn charge(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.charge(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
@@ -68,7 +68,7 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Refuses malformed heads, measures all requests, copies `traceparent` to the reply and the log,
+/// Rejects malformed heads, measures all requests, copies `traceparent` to the reply and the log,
 /// and adds the common headers to replies.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
@@ -92,7 +92,7 @@ pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next:
     response
 }
 
-/// Converts the framework's errors, such as that for an oversized body, to problems.
+/// Converts the framework's errors, such as the error for an oversized body, to problems.
 fn as_problem(response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(header::CONTENT_TYPE);

@@ -64,7 +64,7 @@ pub(crate) use problem::Fault;
 pub use reply::written;
 pub(crate) use sampling::sample;
 
-/// Returns the routes that require authentication, and the public ones.
+/// Returns the routes that require authentication, and the public routes.
 fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     let authenticated = OpenApiRouter::new()
         .routes(routes!(reads::leases, changes::create))
@@ -98,8 +98,8 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
     [authenticated, public]
 }
 
-/// Returns all routes. A layer added later runs earlier: `middleware::observe` sees every request
-/// and reply, and a caller is authenticated before the form of its request is checked.
+/// Returns all routes. Layers added later run earlier, so `middleware::observe` sees every request
+/// and reply, and callers are authenticated before the form of their requests is checked.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);
@@ -113,7 +113,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let unknown_path =
         async || Fault::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path");
     let unknown_method = async || {
-        let detail = "this path does not support the method: see the Allow header";
+        let detail = "this path does not support the method; see the Allow header";
         Fault::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", detail)
     };
     Router::new()

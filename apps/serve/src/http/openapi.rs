@@ -17,11 +17,11 @@ use super::{Access, App, Fault, api_routes};
 /// The routes that require no authentication.
 const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The document without the parts that depend on the service's options.
+/// The document, except for the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
-        info(title = "Pavior", description = "Leases of nodes on meshes and tori"),
+        info(title = "Pavior", description = "Node leases on meshes and tori"),
         components(schemas(ProblemReply))
     )]
     struct Document;
@@ -34,7 +34,7 @@ static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     document
 });
 
-/// The query parameters of each route, by method and path.
+/// Each route's query parameters, by method and path.
 static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::new(|| {
     let mut parameters = HashMap::new();
     for (path, item) in &DOCUMENT.paths.paths {
@@ -44,7 +44,7 @@ static PARAMETERS: LazyLock<HashMap<(Method, String), Vec<String>>> = LazyLock::
             }
         }
     }
-    // Read by the page, ignored by the service.
+    // The page reads this parameter; the service ignores it.
     parameters.insert((Method::GET, "/".to_string()), vec!["flat".to_string()]);
     parameters
 });
@@ -60,7 +60,7 @@ fn query_parameters(operation: &Operation) -> Vec<String> {
     names.collect()
 }
 
-/// Returns the query parameters of a route.
+/// Returns a route's query parameters.
 pub(crate) fn parameters(method: &Method, path: &str) -> Vec<&'static str> {
     let method = if method == Method::HEAD { &Method::GET } else { method };
     let parameters = PARAMETERS.get(&(method.clone(), path.to_string()));

@@ -7,8 +7,8 @@ use axum::response::IntoResponse;
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The content security policy. The page may only use its own script and style, and connect to this
-/// service.
+/// The content security policy. The page may use only its own script and style, and may connect
+/// only to this service.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";

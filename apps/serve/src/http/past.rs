@@ -1,4 +1,4 @@
-//! Past states, and the problems of records that cannot be read.
+//! Past states, and the problems for records that cannot be read.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) async fn view_at(
     }
 }
 
-/// Returns the problem of removed records.
+/// Returns the problem for records that have been removed.
 pub(super) fn compacted(upto: u64) -> Fault {
     let detail = format!("records up to {upto} have been removed; start again from GET /v1/state");
     let mut fault = Fault::new(StatusCode::GONE, "compacted", detail);
@@ -43,8 +43,8 @@ pub(super) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem of a record that does not exist yet. The caller saw its number before the
-/// data was restored from an older copy.
+/// Returns the problem for a record that does not exist yet. The caller must have seen its number
+/// before the data was restored from an older backup.
 pub(super) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");
     Fault::new(StatusCode::GONE, "ahead", detail)

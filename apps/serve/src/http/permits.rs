@@ -1,7 +1,7 @@
 //! A bounded number of permits for connections and watchers, shared fairly. Every permit belongs to
-//! a party: the tenant, the operator, or for an unauthenticated caller the peer's address. When no
-//! permit is left, the party with the most permits loses one, so a party with less than an equal
-//! share loses nothing.
+//! a party: a tenant, the operator or, for an unauthenticated caller, the peer's address. When no
+//! permits are left, the party with the most permits loses one, so a party with less than an equal
+//! share never loses any.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -14,14 +14,14 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The bit that is set in a permit's number while it is in use. A party first loses permits with
-/// lower numbers.
+/// The bit that is set in a permit's number while the permit is in use. A party loses the permits
+/// with the lowest numbers first.
 const IN_USE: u64 = 1 << 63;
 
 /// A party that shares permits with others.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
-    /// An unauthenticated caller, by address; IPv6 addresses count by their 64-bit network.
+    /// An unauthenticated caller, identified by its address or, for IPv6, its 64-bit network.
     Unknown(IpAddr),
     /// A tenant.
     Tenant(String),
@@ -36,7 +36,7 @@ type Granted = Shares<Party, Arc<Notify>, 1>;
 pub(crate) struct Permits {
     max: usize,
     granted: Mutex<Granted>,
-    /// The number of permits not dropped yet, including revoked ones.
+    /// The number of permits not yet dropped, including revoked permits.
     held: AtomicUsize,
     dropped: Notify,
 }
@@ -44,17 +44,17 @@ pub(crate) struct Permits {
 /// A permit, held until it is dropped.
 pub(crate) struct Permit {
     permits: Arc<Permits>,
-    /// Changed only while the list of permits is locked.
+    /// The permit's number, which changes only while the list of permits is locked.
     number: AtomicU64,
     revocation: Arc<Notify>,
     was_used: AtomicBool,
 }
 
-/// Keeps a permit marked as in use until this is dropped.
+/// A guard that keeps a permit marked as in use until the guard is dropped.
 pub(crate) struct InUse(Arc<Permit>);
 
 impl Party {
-    /// Returns the party of an unauthenticated caller.
+    /// Returns an unauthenticated caller's party.
     pub(crate) fn at(address: IpAddr) -> Party {
         Party::Unknown(match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -65,7 +65,7 @@ impl Party {
         })
     }
 
-    /// Returns the party of an authenticated caller.
+    /// Returns an authenticated caller's party.
     pub(crate) fn of(caller: &Caller) -> Party {
         caller.tenant.clone().map_or(Party::Operator, Party::Tenant)
     }
@@ -85,13 +85,13 @@ impl Permits {
         self.max
     }
 
-    /// Returns the number of permits not dropped yet, including revoked ones.
+    /// Returns the number of permits not yet dropped, including revoked permits.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Acquire)
     }
 
-    /// Returns a permit. If none is left, the party with the most permits, possibly `party` itself,
-    /// loses one.
+    /// Returns a permit. If none are left, the party with the most permits, possibly `party`
+    /// itself, loses one.
     pub(crate) fn acquire(self: &Arc<Permits>, party: Party) -> Arc<Permit> {
         let mut granted = self.granted.lock();
         if granted.total() >= [self.max]
@@ -102,7 +102,7 @@ impl Permits {
         self.add(&mut granted, party)
     }
 
-    /// Returns a permit, unless only `party` itself could lose one.
+    /// Returns a permit, unless `party` itself would have to lose one.
     pub(crate) fn acquire_if_fair(self: &Arc<Permits>, party: Party) -> Option<Arc<Permit>> {
         let mut granted = self.granted.lock();
         if granted.total() >= [self.max] {
@@ -135,10 +135,10 @@ impl Permits {
 
     /// Chooses the permit to revoke. Returns its party and its number.
     ///
-    /// The party with the most permits loses the one that has been unused for longest, or else its
-    /// oldest. Unauthenticated callers come first while they have more than a quarter of all
-    /// permits. An eighth is reserved for the operator. Among parties with equally many permits,
-    /// the newcomer loses one, or else the party with the oldest first permit.
+    /// The party with the most permits loses the one unused for longest or, if all are in use, its
+    /// oldest. Unauthenticated callers lose permits first while they hold more than a quarter of
+    /// all permits. An eighth is reserved for the operator. Among parties with equally many
+    /// permits, the newcomer loses one or, failing that, the party with the oldest first permit.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();
@@ -197,7 +197,7 @@ impl Permit {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
         let changes = in_use == (number & IN_USE == 0);
-        // Unauthenticated callers gain nothing by using their permits: they lose the oldest.
+        // Unauthenticated callers gain nothing by using permits: they always lose their oldest.
         if changes
             && granted.get(number).is_some_and(|(party, _)| party.is_authenticated())
             && let Some((party, revocation)) = granted.remove(number)

@@ -22,7 +22,7 @@ pub(crate) struct ProblemReply {
     pub(crate) detail: String,
     /// A machine-readable word, such as `no-free-submesh` or `stale-epoch`.
     reason: &'static str,
-    /// The diagnosis of a refused request.
+    /// The diagnosis, if the request was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) diagnosis: Option<Diagnosis>,
     /// The exceeded quota and its current use.
@@ -81,7 +81,7 @@ pub(super) fn status_of_reason(reason: Reason) -> u16 {
     }
 }
 
-/// The failure of a request, because of its command or because of the service.
+/// The failure of a request, caused by its command or by the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<ProblemReply>,
@@ -90,7 +90,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// Returns the fault of a request that did not reach a decision.
+    /// Returns the fault for a request that did not reach a decision.
     pub(crate) fn new(
         status: StatusCode,
         reason: &'static str,
@@ -117,7 +117,7 @@ impl Fault {
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")
     }
 
-    /// Returns the reply, to be stored.
+    /// Returns the reply in its stored form.
     pub(crate) fn written(&self) -> FormattedReply {
         FormattedReply { status: self.problem.status, body: to_json(&self.problem) }
     }
@@ -139,7 +139,7 @@ impl From<Unavailable> for Fault {
             Unavailable::Standby(by) => ("standby", format!("another server is the leader: {by}")),
             Unavailable::Unknown(reason) => (
                 "outcome-unknown",
-                format!("the command may have been carried out; repeat it with its key: {reason}"),
+                format!("the command may have been carried out; retry with the same key: {reason}"),
             ),
             Unavailable::Stopping => ("stopping", "the service is stopping".to_string()),
         };

@@ -1,5 +1,5 @@
-//! Questions about the current state. They may take long, so they wait for their turn and are
-//! answered on another thread.
+//! Answers questions about the current state. Because this can take a long time, questions wait
+//! their turn and are answered on another thread.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -14,18 +14,18 @@ use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
-/// The state and the time at which a question is answered, for a caller.
+/// The state and time for which a caller's question is answered.
 pub(super) struct Moment {
     pub(super) view: Arc<StateView>,
     pub(super) caller: Caller,
     pub(super) now_ms: u64,
     pub(super) seed: u64,
-    /// Becomes true when no one is waiting for the answer any more.
+    /// A flag that becomes true when no one is waiting for the answer anymore.
     pub(super) stop: Arc<AtomicBool>,
 }
 
 impl App {
-    /// Answers a caller's question when it is its turn in the queue.
+    /// Answers a caller's question when its turn in the queue comes.
     pub(super) async fn answer_question<T: Send + 'static>(
         &self,
         queue: &FairQueue,
@@ -43,7 +43,7 @@ impl App {
 }
 
 impl Moment {
-    /// Returns a machine, by default the first one.
+    /// Returns the named machine, or the first machine if no name is given.
     pub(super) fn board(&self, name: Option<&str>) -> Result<&BoardView, Problem> {
         machine_in(&self.view, name)
     }

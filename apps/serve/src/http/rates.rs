@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// A tenant's maximum burst, in seconds at its rate.
+/// A tenant's maximum burst, in seconds' worth of requests at its rate.
 const BURST_S: f64 = 2.0;
 /// The maximum number of tenants tracked separately; all others share one allowance. A tenant whose
 /// allowance is full again is forgotten.
@@ -18,13 +18,13 @@ const MIN_CLEANUP: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Allowances {
     full_at: HashMap<String, u64>,
-    /// The latest time seen; threads may report earlier times, which are ignored.
+    /// The latest time reported. Earlier times, which slower threads may report, are ignored.
     now: u64,
-    /// The number of entries at which full allowances are next removed.
+    /// The entry count that triggers the next removal of full allowances.
     cleanup_at: usize,
 }
 
-/// The rate limit of each tenant.
+/// The rate limit for each tenant.
 pub(crate) struct Rates {
     allowances: Mutex<Allowances>,
     /// The cost of a request, in microseconds.
@@ -42,8 +42,8 @@ impl Rates {
         Rates { allowances: Mutex::new(allowances), request_us, burst_us }
     }
 
-    /// Charges a tenant for `count` requests in addition to `paid` ones charged before. A full
-    /// allowance accepts more than the maximum burst, which leaves a debt.
+    /// Charges a tenant for `count` requests, in addition to `paid` requests already charged. A
+    /// full allowance admits even more than the maximum burst, which leaves a debt.
     ///
     /// # Errors
     /// Returns the time to wait if the tenant exceeds its rate.
@@ -71,7 +71,7 @@ impl Rates {
 }
 
 impl Allowances {
-    /// Returns the entry of a tenant, or the shared entry if there are too many tenants.
+    /// Returns a tenant's entry, or the shared entry if there are too many tenants.
     fn entry(&mut self, tenant: &str) -> &mut u64 {
         if self.full_at.len() >= self.cleanup_at {
             let now = self.now;

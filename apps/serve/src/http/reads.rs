@@ -1,4 +1,4 @@
-//! Queries for leases and waiting requests.
+//! Routes that list leases and waiting requests.
 
 use std::sync::Arc;
 
@@ -20,39 +20,39 @@ use crate::waits;
 /// The maximum number of leases in a reply.
 const MAX_LEASES: usize = 10_000;
 
-/// The part of the leases to return.
+/// The leases to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Only leases with numbers greater than this one.
+    /// Returns only leases with greater numbers than this.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
     /// The maximum number of entries [default: 1000].
     #[param(minimum = 1, maximum = 10000)]
     limit: Option<usize>,
-    /// Only leases on this machine.
+    /// Returns only leases on this machine.
     machine: Option<String>,
 }
 
-/// The part of the queues to return.
+/// The waiting requests to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueQuery {
-    /// The machine; by default all machines.
+    /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// The maximum number of entries, oldest first within each machine; by default all.
+    /// The maximum number of entries, oldest first on each machine. Defaults to all.
     #[serde(default, deserialize_with = "query_number")]
     limit: Option<u64>,
 }
 
-/// A part of the leases visible to the caller.
+/// One page of the leases visible to the caller.
 #[derive(Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Leases {
     /// The number of the last record included.
     seq: u64,
     leases: Vec<LeaseReply>,
-    /// The value of `after` for the next part; null if this is the last part.
+    /// The value of `after` for the next page; null if this is the last page.
     next: Option<u64>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum LeaseOrWaiting {
     Waiting(Waiting),
 }
 
-/// Returns the leases visible to the caller, by number.
+/// Returns the leases visible to the caller, in order of number.
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
@@ -129,11 +129,11 @@ pub(crate) async fn lease(
     }
     let request = visible_requests(&view, &caller, |request| request.id == id);
     let mut waiting = waiting_list(&app, &view, &caller, request).await?;
-    let unknown = || Problem::new(Reason::UnknownLease, format!("there is no lease {id}"));
+    let unknown = || Problem::new(Reason::UnknownLease, format!("no such lease: {id}"));
     Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns waiting requests with the reasons, by machine, in queue order.
+/// Returns waiting requests and why they are waiting, by machine, in queue order.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -163,7 +163,7 @@ fn describe(view: &StateView, lease: &core::Lease) -> Result<LeaseReply, Fault> 
     Ok(LeaseReply::of(grid, lease))
 }
 
-/// Selects waiting requests visible to a caller.
+/// Selects the waiting requests visible to a caller.
 fn visible_requests(
     view: &StateView,
     caller: &Caller,

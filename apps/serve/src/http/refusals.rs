@@ -1,5 +1,5 @@
-//! Recently refused requests, which the page marks on its timeline. They are lost on restart,
-//! because refusals change nothing and are not recorded.
+//! Recently refused requests, which the page marks on its timeline. Refusals change nothing and are
+//! not recorded, so they are lost on restart.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const MAX_REFUSALS: usize = 1024;
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct RefusedEntry {
-    /// The refusal's number, which starts at 1 when the service starts.
+    /// The refusal's number. Numbers start at 1 whenever the service starts.
     id: u64,
     /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
@@ -49,7 +49,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Adds the caller's requests that a reply refuses.
+    /// Adds those of the caller's requests that a reply refuses.
     pub(super) fn record(
         &self,
         app: &App,
@@ -77,7 +77,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the refusals visible to a caller after a number, oldest first.
+    /// Returns the refusals after a number that are visible to a caller, oldest first.
     fn visible_to(
         &self,
         caller: &Caller,
@@ -117,7 +117,7 @@ impl RefusedEntry {
     }
 }
 
-/// Returns the problem in a reply that counts as a refusal.
+/// Returns a reply's problem if it counts as a refusal.
 fn refusal(reply: &Reply) -> Option<&Problem> {
     match reply {
         Reply::Problem(problem)
@@ -129,14 +129,14 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
     }
 }
 
-/// The part of the refusals to return.
+/// The refusals to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefusalsQuery {
-    /// The machine; by default all machines.
+    /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// Only refusals after this number. A number beyond the last, from before a restart, selects
-    /// all.
+    /// Returns only refusals after this number. A number beyond the last one, left over from before
+    /// a restart, returns all.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -147,13 +147,12 @@ pub(crate) struct RefusalsQuery {
 pub(crate) struct RefusalsReply {
     /// The refusals visible to the caller, oldest first.
     refusals: Vec<RefusedEntry>,
-    /// The number of the last refusal, visible or not. It is the value of `after` for the next
-    /// query.
+    /// The number of the last refusal, visible or not, for use as `after` in the next query.
     last: u64,
 }
 
-/// Returns up to 1024 requests refused since the service was started, with the reasons. Waiting
-/// requests are not refusals.
+/// Returns up to 1024 requests refused since the service started, with the reasons. Waiting
+/// requests do not count as refused.
 #[utoipa::path(
     get, path = "/v1/refusals", tag = "leases", params(RefusalsQuery),
     responses(

@@ -1,4 +1,4 @@
-//! Replies to commands as statuses and JSON.
+//! Formats replies to commands as statuses and JSON.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -25,7 +25,7 @@ pub(crate) struct CommandReply<'a> {
     body: ReplyBody<'a>,
 }
 
-/// The body of a reply.
+/// A reply's body.
 struct ReplyBody<'a>(&'a Reply);
 
 impl Serialize for ReplyBody<'_> {
@@ -68,7 +68,7 @@ fn status(reply: &Reply) -> u16 {
     }
 }
 
-/// Formats a reply for the client, which is also stored in case the client retries.
+/// Formats a reply for the client. The result is also stored in case the client retries.
 pub fn written(reply: &Reply) -> FormattedReply {
     match reply {
         Reply::Stored(written) => written.clone(),
@@ -76,7 +76,7 @@ pub fn written(reply: &Reply) -> FormattedReply {
     }
 }
 
-/// Formats the body of a reply.
+/// Formats a reply's body.
 pub(super) fn to_json(body: &impl Serialize) -> String {
     serde_json::to_string(body).expect("keys in replies are strings")
 }

@@ -29,11 +29,11 @@ pub(crate) struct ReservationBody {
     #[serde(default)]
     #[schema(max_items = 4096)]
     parts: Vec<BoxBody>,
-    /// Single nodes, with one coordinate per axis of the machine.
+    /// Single nodes, each with one coordinate per axis of the machine.
     #[serde(default)]
     #[schema(max_items = 4096)]
     nodes: Vec<Vec<u64>>,
-    /// The start of the reservation (RFC 3339 in UTC); by default now.
+    /// The start of the reservation (RFC 3339 in UTC). Defaults to now.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<String>,
     /// The end of the reservation, when jobs may run on the nodes again.
@@ -42,7 +42,7 @@ pub(crate) struct ReservationBody {
     /// The reservation's name.
     #[schema(max_length = 255)]
     name: Option<String>,
-    /// The machine; by default the first one.
+    /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct ReservationBody {
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {
-    /// The machine; by default all machines.
+    /// The machine's name. Defaults to all machines.
     machine: Option<String>,
 }
 
@@ -93,10 +93,10 @@ pub(crate) async fn reservations(
     Ok(Json(Reservations { seq: view.seq, reservations }))
 }
 
-/// Reserves nodes in advance (operator). No job is started on these nodes if it is expected to run
-/// when the reservation begins. Leases keep their nodes until they end; after that, the nodes stay
-/// free. A lease without `estimate_s` and `ttl_s` is expected to run forever. The reservation ends
-/// at `to`.
+/// Reserves nodes in advance (operator only). No job starts on these nodes if it is expected to be
+/// running when the reservation begins. Existing leases keep their nodes until they end; the nodes
+/// then stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run forever. The
+/// reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
     request_body = ReservationBody, params(ChangeHeaders),
@@ -111,7 +111,7 @@ pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Resu
     change.carry_out(&app, "reserve", command).await
 }
 
-/// Cancels a reservation (operator).
+/// Cancels a reservation (operator only).
 #[utoipa::path(
     post, path = "/v1/reservations/{id}/cancel", operation_id = "give_up", tag = "reservations",
     params(("id" = u64, Path, description = "the reservation"), ChangeHeaders),

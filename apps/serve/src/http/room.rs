@@ -31,7 +31,7 @@ request_body! {
         /// The time when the nodes must be free (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The time for which the nodes are needed, in seconds, to compute delays [default: 0.001].
+        /// The seconds for which the nodes are needed. Affects only delays [default: 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
         /// The maximum number of leases to move or requeue [default: 2].
@@ -48,27 +48,27 @@ request_body! {
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if the plan is proven to lose the least work, or if no plan with this few leases is
-    /// proven to exist.
+    /// True if the plan is proven to lose the least work, or if it is proven that no plan affects
+    /// this few leases.
     proven: bool,
-    /// The box that will be free; null for nodes.
+    /// The box that will be free; null if nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
     /// The leases to end now, whose requests return to the queue.
     requeued: Vec<u64>,
-    /// The work lost by requeued leases, in node-seconds.
+    /// The work lost by requeuing leases, in node-seconds.
     lost_node_s: Option<f64>,
     /// The total number of nodes in the leases to move.
     cost: Option<u64>,
-    /// The moves, in an order in which they can be carried out.
+    /// The moves, in an order in which they can be made.
     moves: Vec<RoomMove>,
-    /// The leases on needed nodes that are expected to end in time.
+    /// The leases on the needed nodes that are expected to end in time.
     awaited: Vec<u64>,
     /// The requests that the plan delays, if all jobs run as long as estimated.
     delayed: Vec<Delayed>,
 }
 
-/// A move of a lease.
+/// A planned move of a lease.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomMove {
     lease: u64,
@@ -76,7 +76,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<schema::Part>)]
     to: Vec<Place>,
-    /// The time when leases on the target nodes have ended; null means now.
+    /// The time when the leases on the target nodes will have ended; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -86,7 +86,7 @@ pub(crate) struct RoomMove {
 pub(crate) struct Delayed {
     /// The waiting request or the requeued lease.
     id: u64,
-    /// The start without the plan, or the actual start.
+    /// The start without the plan, or the actual start of a requeued lease.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
     /// The start time if the plan is carried out; null if the request would never start.
@@ -96,10 +96,10 @@ pub(crate) struct Delayed {
     by_s: Option<f64>,
 }
 
-/// Plans how to free a box or some nodes by a given time (operator): the leases to move or requeue,
-/// the work lost, and the delayed requests. The plan loses the least work possible with at most
-/// `max_jobs` leases, and then moves the fewest nodes. A lease's expected end follows from its
-/// `estimate_s` or `ttl_s`. Nothing is changed.
+/// Plans how to free a box or a set of nodes by a given time (operator only): the leases to move or
+/// requeue, the work lost, and the delayed requests. The plan loses the least work possible with at
+/// most `max_jobs` leases and, among such plans, moves the fewest nodes. A lease's expected end
+/// follows from its `estimate_s` or `ttl_s`. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",
     request_body = RoomBody,
@@ -132,7 +132,7 @@ fn plan_room(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
         return Err(Problem::bad("\"by\" must not be in the past"));
     }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
-        return Err(Problem::bad("give only one of \"drain\", \"shape\" and \"nodes\""));
+        return Err(Problem::bad("specify only one of \"drain\", \"shape\" and \"nodes\""));
     }
     let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
     let question = RoomQuestion {
@@ -209,6 +209,6 @@ fn shapes(
     body: &RoomBody,
 ) -> Result<Vec<Shape>, Problem> {
     let request = moment.request(board, body)?;
-    let detail = "only boxes can be planned: \"freedom\" must be box, turned or any-box";
+    let detail = "plans are limited to boxes: \"freedom\" must be box, turned or any-box";
     Shape::all_for(&request, machine, true).ok_or_else(|| Problem::bad(detail))
 }

@@ -1,6 +1,6 @@
-//! Samples of utilization and the largest free box over time, as drawn by the page. The number of
-//! intervals is limited, so they become longer as time passes. Each interval has a minimum, a
-//! maximum and a last value, so every value shown has occurred, and no lasting change is lost.
+//! Samples utilization and the largest free box over time, as drawn on the page. The number of
+//! intervals is limited, so they grow longer as time passes. Each interval has a minimum, a maximum
+//! and a last value, so every value shown actually occurred, and no lasting change is lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,18 +20,18 @@ const SEARCH_INTERVAL: u64 = 512;
 /// The time between two samples of the current state.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The values of a machine at one record.
+/// A machine's values after a record.
 struct Sample {
     seq: u64,
     at_ms: u64,
     busy: u32,
     unavailable: u32,
-    /// The volume of the largest free box, if it was searched for.
+    /// The volume of the largest free box, if one was searched for.
     largest_free: Option<u32>,
     waiting: u32,
 }
 
-/// The values of a machine during an interval.
+/// A machine's values during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
     /// The first sampled record and its time.
@@ -80,17 +80,17 @@ impl Stretch for Interval {
     }
 }
 
-/// The samples of all machines.
+/// Samples for all machines.
 #[derive(Default)]
 pub(crate) struct Samples(Mutex<Vec<Stretches<Interval>>>);
 
 impl Samples {
-    /// Returns the intervals of a machine, oldest first.
+    /// Returns a machine's intervals, oldest first.
     pub(super) fn intervals(&self, index: usize) -> Vec<Interval> {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the first record of the last interval that begins by the given time, or 0.
+    /// Returns the first record in the last interval that begins by the given time, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -104,7 +104,7 @@ impl Samples {
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
     }
 
-    /// Adds a sample of each machine.
+    /// Adds a sample for each machine.
     fn add(&self, samples: impl Iterator<Item = Sample>) {
         let mut machines = self.0.lock();
         for (index, sample) in samples.enumerate() {
@@ -126,7 +126,7 @@ impl Samples {
         }));
     }
 
-    /// Adds a sample of each machine, with or without a search for the largest free box.
+    /// Adds a sample for each machine, optionally searching for the largest free box.
     fn add_state(&self, state: &ServiceState, search: bool) {
         self.add(state.boards.iter().map(|board| Sample {
             seq: state.seq,
@@ -143,7 +143,7 @@ fn largest_free(free: &Occupancy) -> u32 {
     free.largest_free().map_or(0, |cuboid| cuboid.volume())
 }
 
-/// Samples the history once, then the state at intervals, until the service stops.
+/// Samples the history once and then the state periodically, until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
     let (shared, seed, until) = (app.clone(), app.seed, app.writer.seq());
@@ -169,7 +169,7 @@ pub(crate) async fn sample(app: Arc<App>) {
     }
 }
 
-/// Samples the states after all retained records.
+/// Samples the state after each retained record.
 fn sample_history(
     samples: &Samples,
     history: &dyn History,
@@ -179,7 +179,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // The state at the end of an interval lasts, so its largest free box is searched for.
+    // If a state lasts beyond its interval, the largest free box in it is searched for.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

@@ -13,14 +13,14 @@ use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::Instant;
 
-/// The values of a machine during an interval.
+/// A machine's values during an interval.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
-    /// The first record of the interval.
+    /// The first record in the interval.
     seq: u64,
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
-    /// The time of the last record of the interval.
+    /// The time of the last record in the interval.
     #[schema(value_type = String, format = DateTime)]
     until: Instant,
     /// Nodes held by leases: the last, minimum and maximum number in the interval.
@@ -63,7 +63,7 @@ impl From<Interval> for Sample {
     }
 }
 
-/// The values of a machine over time.
+/// A machine's values over time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Series)]
 pub(crate) struct SeriesReply {
@@ -74,16 +74,16 @@ pub(crate) struct SeriesReply {
     now: Instant,
 }
 
-/// The machine to return.
+/// The machine whose values to return.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SeriesQuery {
-    /// The machine; by default the first one.
+    /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
 }
 
-/// Returns utilization and the largest free box over time, as intervals with their minimum, maximum
-/// and last value.
+/// Returns utilization and the largest free box over time, as intervals with minimum, maximum and
+/// last values.
 #[utoipa::path(
     get, path = "/v1/series", tag = "machines", params(SeriesQuery),
     responses(

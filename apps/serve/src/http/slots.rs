@@ -1,4 +1,4 @@
-//! Counts of the boxes of a shape that can be placed on a machine simultaneously.
+//! Counts how many boxes of a shape fit on a machine simultaneously.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::plan::Move;
 
 /// The maximum number of bit-set words examined for a request.
 const WORK_LIMIT: u64 = 4_000_000;
-/// The maximum number of bit-set words examined for each shape in a scrape of the metrics.
+/// The maximum number of bit-set words examined for each shape when metrics are scraped.
 const SCRAPE_WORK_LIMIT: u64 = 400_000;
 /// The maximum number of moves in a plan.
 const MAX_MOVES: u64 = 4;
@@ -34,18 +34,18 @@ const MAX_MOVES: u64 = 4;
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SlotsQuery {
-    /// The sides, one per axis of the machine, such as `4x4x4`; boxes may be turned.
+    /// The sides, one per axis of the machine, such as `4x4x4`. Boxes may be rotated.
     #[param(pattern = r"^[1-9][0-9]{0,4}(x[1-9][0-9]{0,4}){0,2}$")]
     shape: String,
-    /// The machine; by default the first one.
+    /// The machine's name. Defaults to the first machine.
     machine: Option<String>,
-    /// Also counts the boxes after at most this many leases have moved (operator).
+    /// Also counts the boxes that fit after moving at most this many leases (operator only).
     #[param(minimum = 0, maximum = 4)]
     #[serde(default, deserialize_with = "query_number")]
     moves: Option<u64>,
 }
 
-/// The boxes of a shape that can be placed simultaneously.
+/// The number of boxes of a shape that fit simultaneously.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsReply {
     seq: u64,
@@ -56,14 +56,14 @@ pub(crate) struct SlotsReply {
     slots: u64,
     /// An upper bound on the number.
     bound: u64,
-    /// True if more boxes are proven impossible.
+    /// True if it is proven that no more boxes fit.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time when more boxes fit, based on leases' expected ends; null if unknown or for
-    /// tenants.
+    /// The next time when more boxes will fit, based on leases' expected ends; null if unknown or
+    /// if the caller is a tenant.
     next: Option<NextSlots>,
-    /// The boxes after some leases have moved; null if not requested.
+    /// The boxes that fit after some leases have moved; null if not requested.
     after: Option<SlotsAfter>,
 }
 
@@ -75,27 +75,27 @@ pub(crate) struct NextSlots {
     at: Instant,
     /// The number of boxes at that time.
     slots: u64,
-    /// True if more boxes are proven impossible before that time.
+    /// True if it is proven that no more boxes fit before that time.
     proven: bool,
 }
 
-/// The boxes after some leases have moved.
+/// The boxes that fit after some leases have moved.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct SlotsAfter {
     slots: u64,
-    /// An upper bound on the number with this many moves.
+    /// An upper bound on the number of boxes with this many moves.
     bound: u64,
-    /// True if more boxes are proven impossible with this many moves.
+    /// True if it is proven that no more boxes fit with this many moves.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The moves, in an order in which they can be carried out.
+    /// The moves, in an order in which they can be made.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
-/// Counts the boxes of a shape that can be placed simultaneously on the free nodes, regardless of
-/// the strategy. Nothing is changed.
+/// Counts how many boxes of a shape fit simultaneously on the free nodes, regardless of the
+/// strategy. Changes nothing.
 #[utoipa::path(
     get, path = "/v1/slots", operation_id = "slots", tag = "machines", params(SlotsQuery),
     responses((status = 200, description = "the boxes", body = SlotsReply), Guarded, Missing)
@@ -152,7 +152,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     })
 }
 
-/// The latest counts for the metrics, by machine and shape, with the free nodes that they count.
+/// The latest counts for the metrics, by machine and shape, with the free nodes at that time.
 #[derive(Default)]
 pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 

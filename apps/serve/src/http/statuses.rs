@@ -1,4 +1,4 @@
-//! The problems of each route in the OpenAPI document.
+//! The problems listed for each route in the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -22,50 +22,50 @@ macro_rules! problems {
 }
 
 problems! {
-    /// Problems of every route that requires authentication.
+    /// Problems for every route that requires authentication.
     Guarded {
         400: "a parameter or a value is invalid",
         401: "the caller is not authenticated",
         403: "the caller is not allowed to do this, or a page from another site sent the request",
         431: "the request head is too large",
-        429: "the tenant exceeds its rate limit; try again after `Retry-After` seconds",
+        429: "the tenant has exceeded its rate limit; try again after `Retry-After` seconds",
         500: "an internal error; see the service's log",
         503: "the service is unavailable; `reason` says why",
     }
-    /// Problems of every route that takes a body.
+    /// Problems for every route that takes a body.
     Posted {
         408: "the body did not arrive in time",
         413: "the body or the request is too large",
-        415: "the body is not application/json, or is encoded",
+        415: "the body is not application/json, or it has a Content-Encoding",
     }
-    /// Problems of every route that takes an Idempotency-Key.
+    /// Problems for every route that takes an Idempotency-Key.
     Keyed {
         422: "the key was used for another request",
     }
-    /// Problems of routes that refer to a lease, a machine, a node or a strategy.
+    /// Problems for routes that refer to a lease, a machine, a node or a strategy.
     Missing {
         404: "a named object does not exist",
     }
-    /// Problems of routes that change leases or nodes.
+    /// Problems for routes that change leases or nodes.
     Conflict {
         409: "the request is refused, the epoch is stale, or the lease has ended",
     }
-    /// Problems of routes that read past records.
+    /// Problems for routes that read past records.
     Gone {
         410: "the records have been removed, or do not exist yet",
     }
-    /// Problems of a public route without parameters.
+    /// Problems for a public route without parameters.
     Open {
         400: "the request has parameters, which the route does not accept",
         431: "the request head is too large",
     }
-    /// Problems of the route that reports whether the service is ready.
+    /// Problems for the route that reports whether the service is ready.
     NotReady {
         503: "the service is not ready; `reason` says why",
     }
 }
 
-/// The problems of two sets.
+/// The problems in two sets.
 pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
@@ -74,11 +74,11 @@ impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     }
 }
 
-/// Problems of every route that takes a question as its body.
+/// Problems for every route that takes a question as its body.
 pub(crate) type Questioned = Both<Guarded, Posted>;
-/// Problems of every route that changes something.
+/// Problems for every route that changes something.
 pub(crate) type Changed = Both<Questioned, Keyed>;
-/// Problems of every route that changes a named object.
+/// Problems for every route that changes a named object.
 pub(crate) type Named = Both<Changed, Missing>;
 
 fn problem(what: &str) -> RefOr<Response> {

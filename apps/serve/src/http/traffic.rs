@@ -1,4 +1,4 @@
-//! Limits on the time for a request body to arrive, and on the memory for bodies and replies.
+//! Limits on how long a request body may take to arrive, and on memory for bodies and replies.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,23 +20,23 @@ use crate::core::shares::Shares;
 
 /// The time limit for a body to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-/// The maximum size of all bodies that are arriving or being processed, in bytes.
+/// The maximum total size of all bodies that are arriving or being processed, in bytes.
 const MAX_BODIES_BYTES: usize = 128 << 20;
-/// The maximum size of all unsent replies, in bytes.
+/// The maximum total size of all unsent replies, in bytes.
 const MAX_REPLIES_BYTES: usize = 256 << 20;
 
-/// The number of bytes per body or reply that are not counted. The uncounted total is bounded by
-/// the number of connections.
+/// The number of bytes per body or reply that are not counted. The limit on connections bounds the
+/// uncounted total.
 const UNCOUNTED_BYTES: usize = 16 << 10;
 
-/// A memory limit shared by all callers. A tenant may use a quarter, and all tenants together seven
-/// eighths. A larger body or reply is let through if it is the only one.
+/// A memory limit shared by all callers. A tenant may use a quarter of it, and all tenants together
+/// seven eighths. A larger body or reply is let through if it is the only one.
 struct Budget {
     max: usize,
     used: Mutex<Shares<Party, (), 1>>,
 }
 
-/// Memory charged to a caller until this is dropped.
+/// Memory charged to a caller until the charge is dropped.
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
@@ -70,7 +70,7 @@ impl Budget {
 }
 
 impl Charge {
-    /// Adds bytes to the charge if they are within the limit. Returns true if so.
+    /// Adds bytes to the charge if they fit. Returns true if they were added.
     fn try_add(&mut self, bytes: usize) -> bool {
         let mut used = self.budget.used.lock();
         let fits = self.budget.fits(&used, &self.party, bytes);
@@ -80,7 +80,7 @@ impl Charge {
         fits
     }
 
-    /// Adds bytes to the charge even beyond the limit.
+    /// Adds bytes to the charge even if they exceed the limit.
     fn add(&mut self, bytes: usize) {
         let mut used = self.budget.used.lock();
         self.entries.push(used.add(self.party.clone(), [bytes], ()));
@@ -96,13 +96,13 @@ impl Drop for Charge {
     }
 }
 
-/// The memory limits for both directions.
+/// The memory limits for bodies and for replies.
 pub(crate) struct Traffic {
     bodies: Arc<Budget>,
     replies: Arc<Budget>,
 }
 
-/// A body while its request is carried out.
+/// A body whose request is being carried out.
 pub(super) struct Received {
     charge: Mutex<Charge>,
     /// The reason why the body was not read completely.
@@ -118,7 +118,7 @@ impl Traffic {
     /// memory.
     ///
     /// # Errors
-    /// Returns an error if too many replies to the caller are unread, so a change is refused before
+    /// Returns an error if the caller has too many unread replies. A change is thus rejected before
     /// it is carried out.
     pub(super) fn receive(
         &self,
@@ -191,7 +191,7 @@ fn limit_body(body: Body, received: Arc<Received>) -> Body {
 }
 
 impl Received {
-    /// Charges the bytes of a part, except the first `uncounted` ones.
+    /// Charges the bytes in a chunk, except the first `uncounted` bytes.
     fn charge(&self, bytes: Bytes, uncounted: usize) -> Result<Bytes, Error> {
         let counted = bytes.len().saturating_sub(uncounted);
         if counted == 0 || self.charge.lock().try_add(counted) {

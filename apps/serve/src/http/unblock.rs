@@ -26,8 +26,8 @@ request_body! {
     }
 }
 
-/// Returns the cheapest set of leases to move to make room for a request, with their new places, in
-/// a feasible order of moves. Moving a lease costs its number of nodes. Nothing is changed.
+/// Plans the cheapest moves of leases that make room for a request, in an order in which they can
+/// be made. The cost of moving a lease is its number of nodes. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/unblock", tag = "machines",
     request_body = UnblockBody,

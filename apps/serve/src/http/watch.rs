@@ -1,4 +1,4 @@
-//! Server-sent events of records as they become durable.
+//! Sends records as server-sent events as they become durable.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -37,18 +37,18 @@ const MAX_WRITE_BYTES: usize = 32 << 10;
 /// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
 /// together.
 const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
-/// Another minimum between two writes to a watcher, to be multiplied by the number of watchers. It
-/// allows about 10,000 writes per second in total, which use a fifth of a processor: each of 1000
-/// watchers gets one every 100 ms.
+/// The minimum time between two writes to a watcher, divided by the number of watchers: each of
+/// 1000 watchers gets a write every 100 ms. The total of about 10,000 writes per second uses a
+/// fifth of a processor.
 const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
-/// The idle time after which an empty comment keeps the connection alive.
+/// The idle time after which an empty comment is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
 /// The starting point of a watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
-    /// Only records after this one; by default only new ones. `Last-Event-ID` takes precedence.
+    /// The record after which to start; by default, the last. `Last-Event-ID` takes precedence.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }
@@ -71,15 +71,15 @@ struct Watcher {
     permit: Arc<Permit>,
 }
 
-/// Watches the service. Each record is an event; events arrive in order and without gaps.
+/// Watches the service. Each record becomes an event, and events arrive in order without gaps.
 ///
-/// An event's id is its record's number, and `event` is its kind: `granted`, `queued`, `renewed`,
-/// `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own leases, all
-/// nodes, and all advance reservations. A watcher that requests removed records gets 410 and must
-/// start again from `GET /v1/state`.
+/// An event's `id` is its record's number, and its `event` is the kind: `granted`, `queued`,
+/// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
+/// leases, all nodes, and all advance reservations. A watcher that requests removed records gets
+/// 410 and must start again from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
-    params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "as `after`")),
+    params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "same as `after`")),
     responses(
         (status = 200, description = "the events", body = String,
             content_type = "text/event-stream"),
@@ -97,7 +97,7 @@ pub(crate) async fn watch(
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
     let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
-    // From here on, records are retained. Older ones are read from the history.
+    // From here on, records are retained. Older records are read from the history.
     let durable = app.writer.watch();
     let view = app.writer.view().await?;
     let last = last_event.or(query.after).unwrap_or(view.seq);
@@ -141,7 +141,7 @@ fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
-/// Reads from the history in turn. Returns `None` when the service stops.
+/// Waits its turn to read from the history, then reads. Returns `None` when the service stops.
 async fn read_history<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
@@ -154,11 +154,11 @@ async fn read_history<T: Send + 'static>(
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// Some of the records in the history.
+/// A chunk of the history.
 #[derive(Default)]
 struct Chunk {
     records: Vec<ServiceRecord>,
-    /// True if there may be more.
+    /// True if there may be more records.
     has_more: bool,
 }
 
@@ -199,8 +199,8 @@ impl Watcher {
         }
     }
 
-    /// Formats retained events. Returns `None` if some are no longer retained because the client
-    /// reads too slowly; it may reconnect and continue where it stopped. A benchmark refers to this
+    /// Formats retained events. Returns `None` if the client reads so slowly that some are no
+    /// longer retained; it may reconnect and continue where it stopped. A benchmark refers to this
     /// function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
@@ -286,7 +286,7 @@ impl Watcher {
     }
 }
 
-/// Formats a record as a server-sent event, or as an empty text if it is not for watchers.
+/// Formats a record as a server-sent event, or as an empty string if it is not for watchers.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = event_data(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
@@ -296,7 +296,7 @@ fn event(app: &App, record: &ServiceRecord) -> String {
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
-/// Returns the kind and the data of an event.
+/// Returns an event's kind and data.
 fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)> {
     let event = match &record.event {
         Event::Configured { machines } => ("configured", json!({ "machines": machines })),
@@ -324,7 +324,7 @@ fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)
         }
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
-            // Only `GET /v1/reservations` shows the leases in its way.
+            // Only `GET /v1/reservations` shows the leases in a reservation's way.
             let reservation = reply::ReservationReply::of(grid, reservation, [].into_iter());
             ("reserved", json!({ "reservation": reservation }))
         }

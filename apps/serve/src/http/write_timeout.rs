@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The maximum time for which a client need not read waiting bytes.
+/// The maximum time for which a client may leave waiting bytes unread.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
 const MIN_RATE: f64 = 16.0 * 1024.0;

@@ -1,7 +1,7 @@
-//! The service's commands as JSON lines: `pavior allocate`. There is one machine, one caller and no
-//! clock, and nothing is stored. The same [`ServiceState`] decides the same [`Command`]s as over
-//! HTTP. Its records are discarded, and its replies are converted to the format of
-//! `docs/allocate.md`. Jobs are identified by names chosen by the caller.
+//! The JSON lines interface of `pavior allocate`, with one machine, one caller, no clock and no
+//! storage. As over HTTP, a [`ServiceState`] decides [`Command`]s. Here, however, its records are
+//! discarded, and its replies are converted to the format described in `docs/allocate.md`. The
+//! caller chooses the names that identify jobs.
 
 mod parse;
 mod plans;
@@ -27,10 +27,10 @@ pub struct LineSession {
 }
 
 impl LineSession {
-    /// Returns an empty machine. A strategy that uses random numbers draws them from `seed`.
+    /// Returns an empty machine. `seed` is for strategies that use random numbers.
     ///
     /// # Errors
-    /// Returns an error if the description is wrong.
+    /// Returns an error if the description is invalid.
     pub fn new(machine: &MachineSpec, seed: u64) -> Result<LineSession, StateError> {
         let mut state = ServiceState::new(ServiceLimits::default(), seed);
         state.configure(std::slice::from_ref(machine))?;
@@ -40,7 +40,7 @@ impl LineSession {
     /// Carries out the operation in a line and returns the answer.
     ///
     /// # Errors
-    /// Returns the reason if the line is invalid; the state is then unchanged.
+    /// Returns the reason why the operation was not carried out. The state is then unchanged.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message = Message::parse(line)?;
         match message.op() {

@@ -1,4 +1,4 @@
-//! The message in a line.
+//! Parses the message in a line.
 
 use pavior::answers::SearchLimits;
 use pavior::{Coordinates, Cuboid, Freedom, Grid, UnknownFreedom, json};
@@ -9,10 +9,10 @@ use crate::core::{Ask, JobName};
 /// The keys of all operations. A key that almost matches one of them is an error.
 const KEYS: [&str; 10] =
     ["op", "job", "shape", "nodes", "freedom", "dry_run", "node", "parts", "max_jobs", "turn"];
-/// The maximum number of jobs to move, unless the message has `max_jobs`.
+/// The default value of `max_jobs`, the maximum number of jobs to move.
 const DEFAULT_MAX_JOBS: u64 = 3;
 
-/// A JSON object whose members are read by the operations.
+/// A JSON object from which operations read their members.
 pub(super) struct Message(Map<String, Value>);
 
 impl Message {
@@ -66,7 +66,7 @@ impl Message {
         })
     }
 
-    /// Reads the limits of a search for moves.
+    /// Reads the limits on a search for moves.
     pub(super) fn limits(&self) -> Result<SearchLimits, String> {
         let max_jobs = match self.0.get("max_jobs") {
             None => DEFAULT_MAX_JOBS,
@@ -94,8 +94,8 @@ impl Message {
     }
 }
 
-/// Rejects keys that look like typos of known ones, because `dryrun` would allocate nodes. Other
-/// unknown keys are ignored.
+/// Rejects keys that look like misspelled known keys: if `dryrun` were ignored, for example, the
+/// message would allocate nodes. Ignores all other unknown keys.
 fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
     let unknown = members.keys().filter(|key| !KEYS.contains(&key.as_str()));
     let mut typos = unknown.filter_map(|key| {
@@ -110,7 +110,7 @@ fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
     typos.next().map_or(Ok(()), Err)
 }
 
-/// Returns a positive integer, or `u64::MAX` if it does not fit.
+/// Returns a positive integer, or `u64::MAX` if the integer does not fit into 64 bits.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)

@@ -32,7 +32,7 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service and plans new places for their jobs, without moving them.
+    /// Takes nodes out of service and plans where their jobs could move, without moving any.
     pub(super) fn drain(&mut self, message: &Message) -> Result<Value, String> {
         let nodes = message.nodes(self.grid())?;
         let limits = message.limits()?;

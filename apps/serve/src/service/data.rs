@@ -1,4 +1,4 @@
-//! The data of a service: its store and the state recovered from it.
+//! A service's data: its store, and the state recovered from the store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::storage::postgres::{ClaimTimeouts, PostgresStore, password};
 use crate::storage::{RecordStore, StoreError};
 use crate::writer::{RecoveryError, Unavailable, recover};
 
-/// A standby takes over after 3 s without a heartbeat. The leader sends none while a decision takes
-/// longer than a minute.
+/// Timeouts after which a standby takes over: 3 s without a heartbeat. The leader stops sending
+/// heartbeats once a decision has taken longer than a minute.
 #[cfg(feature = "postgres")]
 const CLAIM_TIMEOUTS: ClaimTimeouts =
     ClaimTimeouts { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
@@ -25,14 +25,14 @@ const CLAIM_TIMEOUTS: ClaimTimeouts =
 pub(super) struct Data {
     pub(super) state: ServiceState,
     pub(super) store: Box<dyn RecordStore>,
-    /// The reason if this server is not the leader.
+    /// The reason why this server is not the leader, if it is not.
     pub(super) unavailable: Option<Unavailable>,
 }
 
-/// The kind of store, as given by `--store`.
+/// The kind of store, as specified by `--store`.
 enum StoreChoice<'a> {
     Embedded,
-    /// The address of a database.
+    /// A database URL.
     Postgres(&'a str),
 }
 
@@ -43,7 +43,7 @@ impl StoreChoice<'_> {
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 Ok(StoreChoice::Postgres(url))
             }
-            // The value may be a mistyped address with a password, so only its beginning is shown.
+            // The value may be a mistyped URL with a password, so only its beginning is shown.
             Some(other) => {
                 let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
                 let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
@@ -74,7 +74,7 @@ impl Data {
         }
     }
 
-    /// Updates the strategies and schedulers of the machines; changes are recorded.
+    /// Updates the machines' strategies and schedulers, and records any changes.
     pub(super) fn configure(mut self, options: &ServiceOptions) -> Result<Data, ServiceError> {
         let known = self.state.machines();
         let wanted = wanted_machines(options, &known)?;
@@ -85,7 +85,7 @@ impl Data {
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };
         let wall_ms = ServiceClock::new().now_ms();
-        // A doubted clock is not used here either.
+        // A clock in doubt must not be used here either.
         let at_ms = match self.state.seq() {
             0 => wall_ms,
             _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),
@@ -111,13 +111,13 @@ fn wanted_machines(
         }
     }
     if wanted.is_empty() {
-        let text = "there is no machine: give at least one with --machine".to_string();
+        let text = "no machines are configured; specify at least one with --machine".to_string();
         return Err(ServiceError::Usage(text));
     }
     let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
     if let Some(missing) = missing {
         let text = format!(
-            "machine {} ({}) is in the data, but not among the given machines",
+            "machine {} ({}) is in the stored data, but not among the given machines",
             missing.name, missing.machine
         );
         return Err(ServiceError::Usage(text));
@@ -125,7 +125,7 @@ fn wanted_machines(
     Ok(wanted)
 }
 
-/// A store, and the reason if this server is not the leader.
+/// A store, and the reason why this server is not the leader, if it is not.
 type OpenStore = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
@@ -139,7 +139,7 @@ fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
     let (store, opened) = JournalStore::open(Arc::new(folder))?;
     if let Some(kept) = opened.kept {
         let bytes = opened.cut;
-        tracing::warn!(bytes, kept, "cut off the end of the journal, which was never acknowledged");
+        tracing::warn!(bytes, kept, "cut off the unacknowledged end of the journal");
     }
     layout.note().map_err(failed)?;
     Ok((Box::new(store), None))
@@ -168,18 +168,18 @@ fn open_database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<OpenStore, 
     Err(ServiceError::Usage(text.to_string()))
 }
 
-/// Parses a database address and sets the password. Errors do not repeat the address, because it
-/// may include a password.
+/// Parses a database URL and sets the password. Errors do not repeat the URL, because it may
+/// include a password.
 #[cfg(feature = "postgres")]
 fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {
     let invalid = |_| {
         let form = "postgres://USER@HOST:PORT/DATABASE";
-        ServiceError::Usage(format!("--store: invalid address: it must be {form}"))
+        ServiceError::Usage(format!("--store: invalid URL; it must be {form}"))
     };
     let mut config: postgres::Config = url.parse().map_err(invalid)?;
     if config.get_password().is_some() {
         tracing::warn!(
-            "other users of this machine can see the password in --store: use \
+            "other users of this machine can see the password in --store; use \
              --store-password-file, PGPASSWORD or PGPASSFILE"
         );
     }

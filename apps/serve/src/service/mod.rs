@@ -24,24 +24,24 @@ use crate::secret;
 use crate::storage::StoreError;
 use crate::writer::{self, RecoveryError, Tuning, WriterParts};
 
-/// The time for the writer to finish when the service stops. It can be killed at any time, because
-/// only recorded changes are acknowledged.
+/// The time that the writer gets to finish when the service stops. Killing it is always safe,
+/// because only recorded changes are acknowledged.
 const FINISH_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The options of a service.
+/// Options for a service.
 #[derive(Clone, Debug)]
 pub struct ServiceOptions {
-    /// The machines; if empty, the machines in the stored data.
+    /// The machines to serve; if empty, those in the stored data.
     pub machines: Vec<MachineSpec>,
     /// A strategy for the machines in the stored data, if no machines are given.
     pub strategy: Option<String>,
     /// A scheduler for the machines in the stored data, if no machines are given.
     pub scheduler: Option<String>,
-    /// The data folder.
+    /// The data directory.
     pub data: PathBuf,
-    /// The store: `embedded`, or the address of a PostgreSQL database; embedded if omitted.
+    /// The store: `embedded`, or the URL of a PostgreSQL database; `embedded` if omitted.
     pub store: Option<String>,
-    /// The file with the database password.
+    /// The file that contains the database password.
     pub store_password: Option<PathBuf>,
     /// The address to listen on; `unix:DATA/pavior.sock` if omitted.
     pub listen: Option<String>,
@@ -53,19 +53,19 @@ pub struct ServiceOptions {
     pub quota: Option<u64>,
     /// Limits on callers.
     pub bounds: HttpBounds,
-    /// The sizes of the writer's queues and the amount of history retained.
+    /// The sizes of the writer's queues, and the amount of history retained.
     pub tuning: Tuning,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
 }
 
-/// Errors that prevent a service from starting, or end it.
+/// Errors that prevent a service from starting or make it stop.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// An option is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The address cannot be listened on.
+    /// The service cannot listen on the address.
     #[error(transparent)]
     Listen(#[from] ListenError),
     /// The state cannot be recovered from the stored records.
@@ -107,8 +107,8 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
     run_with_clock(ServiceClock::new(), options, output)
 }
 
-/// Like [`run`], but with a given clock, of which the caller may keep a clone and set it forward to
-/// replay a log.
+/// Serves like [`run`], but with the given clock. To replay a log, the caller can keep a clone of
+/// the clock and set it forward.
 ///
 /// # Errors
 /// Returns an error if the service cannot start.
@@ -119,7 +119,7 @@ pub fn run_with_clock(
 ) -> Result<(), ServiceError> {
     log();
     let access = access(options)?;
-    // Looking up a host name blocks, so the address is read before the runtime starts.
+    // Looking up a host name blocks, so the address is parsed before the runtime starts.
     let address = match &options.listen {
         Some(text) => Address::read(text)?,
         None => Address::Unix(options.data.join("pavior.sock")),
@@ -159,8 +159,8 @@ impl Service {
         let mut data = blocking(move || Data::open(&copy, &copied_limits)).await?;
         let listener =
             Listener::bind(address, options.tls.as_ref(), access.requires_authentication()).await?;
-        // Records are written only after everything that can fail, because a failed startup must
-        // not change the data.
+        // Nothing is recorded until every step that can fail has succeeded, because a failed
+        // startup must not change the data.
         if data.unavailable.is_none() {
             let copy = options.clone();
             data = blocking(move || data.configure(&copy)).await?;
@@ -213,7 +213,7 @@ impl Service {
     }
 }
 
-/// Runs work that blocks outside of the runtime's threads.
+/// Runs blocking work on a thread outside the async runtime.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ServiceError> + Send + 'static,
 ) -> Result<T, ServiceError> {

@@ -1,14 +1,14 @@
-//! A folder of files as the journal needs it: real, or simulated in tests.
+//! The journal's directory, which is either real or simulated in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The locked file in a folder.
+/// The name of the locked file in a directory.
 const LOCK: &str = "lock";
 
-/// A folder of files. Its methods fail like those of `std::fs`.
+/// A directory of files. Its methods fail like those in `std::fs`.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait Disk: Send + Sync {
     /// Returns the names of the files, in no particular order.
@@ -17,7 +17,7 @@ pub trait Disk: Send + Sync {
     /// Reads a whole file.
     fn read(&self, name: &str) -> io::Result<Vec<u8>>;
 
-    /// Returns the length of a file.
+    /// Returns the size of a file in bytes.
     fn length(&self, name: &str) -> io::Result<u64> {
         self.read(name).map(|bytes| bytes.len() as u64)
     }
@@ -35,13 +35,13 @@ pub trait Disk: Send + Sync {
     fn sync_names(&self) -> io::Result<()>;
 }
 
-/// A file open for writing. A failed write may have been carried out in part.
+/// A file open for writing. A failed write may have been partly carried out.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Truncates the file to a length.
+    /// Truncates the file to the given size in bytes.
     fn truncate(&mut self, length: u64) -> io::Result<()>;
 
     /// Makes written data durable, so that it survives a power failure.
@@ -51,29 +51,29 @@ pub trait DiskFile: Send {
     /// be lost, even if a later call succeeds.
     fn sync(&mut self) -> io::Result<()>;
 
-    /// Checks that the file's name in the folder still refers to it.
+    /// Checks that the file's name in the directory still refers to this file.
     ///
     /// # Errors
-    /// Returns an error if the file or its folder was removed or replaced.
+    /// Returns an error if the file or its directory was removed or replaced.
     fn in_place(&self) -> io::Result<()>;
 }
 
-/// A folder in the file system, locked against other processes while this value exists. Only its
-/// owner can access it and its files.
+/// A directory in the file system, locked against other processes while this value exists. Only its
+/// owner can access the directory and its files.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The folder itself. It is locked, because a lock file in it could be removed and recreated,
-    /// and kept open, so that names can be made durable even if no more files can be opened.
+    /// The directory itself. It is locked because a lock file in it could be removed and recreated,
+    /// and kept open so that names can be made durable even if no more files can be opened.
     folder: File,
-    /// A locked file in the folder, for file systems that cannot lock folders.
+    /// A locked file in the directory, for file systems that cannot lock directories.
     _lock: File,
 }
 
 impl DiskFolder {
-    /// Opens a folder, creating it if it does not exist.
+    /// Opens a directory, creating it if it does not exist.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be created or another process has locked it.
+    /// Returns an error if the directory cannot be created or another process has locked it.
     pub fn open(path: &Path) -> io::Result<DiskFolder> {
         let with_path =
             |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
@@ -93,7 +93,7 @@ impl DiskFolder {
                 }
                 Err(fs::TryLockError::Error(error)) => {
                     let folder = path.display();
-                    tracing::warn!(%error, %folder, "cannot fully lock the folder");
+                    tracing::warn!(%error, %folder, "cannot fully lock the directory");
                 }
             }
         }
@@ -141,7 +141,7 @@ impl Disk for DiskFolder {
         let file = options.open(&path)?;
         let metadata = file.metadata()?;
         if metadata.permissions().mode() & 0o7777 != 0o600 {
-            // Set explicitly, regardless of the umask of the process.
+            // Set explicitly, regardless of the process's umask.
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
         Ok(Box::new(OpenFile { file, path, identity: (metadata.dev(), metadata.ino()) }))
@@ -182,12 +182,12 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // Cheap: about a microsecond, whereas a write takes hundreds.
+        // This takes about a microsecond, whereas a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Err(io::Error::other(
-                "the file or its folder was removed or replaced while the service ran",
+                "the file or its directory was removed or replaced while in use",
             )),
         }
     }

@@ -10,12 +10,12 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The text between the name of a cut file and the offset of the cut.
+/// The text between the name of a truncated file and the offset at which it was cut.
 const CUT_INFIX: &str = ".cut-";
-/// The maximum number of cut-off journal ends to save.
+/// The maximum number of cut-off journal ends to keep.
 const MAX_CUTS: usize = 8;
 
-/// The journal and snapshot files in a folder.
+/// The journal and snapshot files in a directory.
 pub(super) struct Files {
     pub(super) disk: Arc<dyn Disk>,
 }
@@ -43,7 +43,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Creates a file for records from `next` on, with only the format frame.
+    /// Creates a file for records from `next` on, which contains only the format frame.
     pub(super) fn create(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
@@ -59,8 +59,8 @@ impl Files {
         Ok((file, name, format.len() as u64))
     }
 
-    /// Checks a file other than the last and passes its records to `each`, if given. Returns the
-    /// number of the next record.
+    /// Checks a file other than the last one and passes its records to `each`, if given. Returns
+    /// the number of the next record.
     pub(super) fn check(
         &self,
         start: u64,

@@ -1,19 +1,19 @@
-//! The file format of a group of records, which distinguishes damage from a truncated write.
+//! The file format for a group of records. It distinguishes damage from a truncated write.
 //!
 //! ```text
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
 //! ```
-//! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written by one call and made
-//! durable before the next one is written, so only the last frame of the last file can be
+//! Numbers are little endian, and CRCs are CRC-64/XZ. A frame is written in one call and made
+//! durable before the next frame is written, so only the last frame in the last file can be
 //! unacknowledged. An invalid frame is **damage** if a valid frame follows it, or if flipping a
 //! single bit makes it valid: a truncated write lacks entire sectors, not single bits. Any other
-//! invalid frame may be an unacknowledged tail, if it is not longer than one write ([`Tail`]). Even
-//! for a tail of 1 MiB, 64 bits match by chance with probability at most 2^-40; the file is then
-//! refused.
+//! invalid frame may be an unacknowledged tail, if it is no longer than one write ([`Tail`]). Even
+//! in a 1 MiB tail, the probability that 64 bits match by chance is at most 2^-40; the file is then
+//! rejected.
 //!
 //! Two kinds of frames contain no records:
-//! - the **format**, the first frame of a file, with a number that no record has;
-//! - an **announcement** of the next frame's size if that exceeds [`MAX_UNANNOUNCED`] bytes.
+//! - the **format**, which is the first frame in a file and has a number that no record has;
+//! - an **announcement** of the next frame's size, if that exceeds [`MAX_UNANNOUNCED`] bytes.
 
 const MAGIC: [u8; 4] = *b"pvj1";
 /// The beginning of the magic in every format, followed by a digit.
@@ -31,7 +31,7 @@ const POLYNOMIAL: u64 = 0xc96c_5795_d787_0f42;
 const HEADER: usize = 32;
 const SUM: usize = 8;
 
-/// Returns the CRC-64/XZ of bytes, which is also used for snapshots.
+/// Returns the CRC-64/XZ checksum of `bytes`. Snapshots use it too.
 pub fn sum(bytes: &[u8]) -> u64 {
     pavior::Checksum::of(bytes).value()
 }
@@ -58,7 +58,7 @@ pub enum FrameKind {
     OtherFormat,
     /// The next frame has this many bytes.
     Announcement(usize),
-    /// None of these, such as a mark.
+    /// Any other frame, such as a mark.
     Other,
 }
 
@@ -143,7 +143,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
         };
     }
     if fields[..4] != MAGIC {
-        // The header has a correct sum, but another format.
+        // The header's checksum is correct, but its format is different.
         return Found::Foreign;
     }
     let length = number(&fields[4..8]) as usize;
@@ -164,7 +164,7 @@ fn is_foreign(bytes: &[u8]) -> bool {
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The context of the bytes after a file's last frame.
+/// The context of the bytes that follow a file's last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// True if no frame precedes these bytes.
@@ -174,7 +174,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns the most bytes that a single truncated write can have left here.
+    /// Returns the maximum number of bytes that a single truncated write can have left here.
     pub fn max_bytes(self, bytes: &[u8]) -> usize {
         if self.is_at_start {
             return format().len();
@@ -190,8 +190,8 @@ impl Tail {
     }
 }
 
-/// Returns true if a valid frame begins anywhere after an offset. O(n), because only frames contain
-/// the magic.
+/// Returns true if a valid frame begins anywhere after an offset. Runs in O(n), because only frames
+/// contain the magic.
 pub fn follows(bytes: &[u8], offset: usize) -> bool {
     (offset + 1..bytes.len().saturating_sub(HEADER)).any(|start| {
         bytes[start..].starts_with(&MAGIC) && matches!(at(bytes, start), Found::Frame(..))
@@ -203,15 +203,15 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-/// Returns true if one flipped bit, in a text of `length` bytes or in its stored sum, explains the
+/// Returns true if one flipped bit, in `length` bytes or in their stored sum, explains the
 /// difference between the computed and the stored sum. A CRC is linear, so a bit's effect depends
-/// only on its distance from the end. The differences for all bits, from the last to the first, are
-/// the powers of x in the field, in the reflected bit order of CRC-64/XZ.
+/// only on its distance from the end. From the last bit to the first, the differences are the
+/// powers of x in the field, in the reflected bit order that CRC-64/XZ uses.
 fn is_one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;
     }
-    // The difference for the last bit, the highest one of the last byte.
+    // The difference for the last bit, which is the highest bit of the last byte.
     let mut power = POLYNOMIAL;
     for _ in 0..length * 8 {
         if power == difference {

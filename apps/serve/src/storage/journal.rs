@@ -1,4 +1,4 @@
-//! The embedded store: a journal of frames and snapshots in a folder.
+//! The embedded store: a directory that contains snapshots and a journal of frames.
 //!
 //! ```text
 //! journal-00000000000000000001.log    records from 1 on, in frames (see `frame`)
@@ -23,7 +23,7 @@ pub struct JournalStore {
     files: Arc<Files>,
     file: Box<dyn DiskFile>,
     name: String,
-    /// The length of the file up to the last durable frame.
+    /// The size of the file up to the end of the last durable frame, in bytes.
     length: u64,
     /// The number of the next record.
     next: u64,
@@ -46,8 +46,8 @@ pub struct Opened {
 }
 
 impl JournalStore {
-    /// Opens a folder's journal, or creates one. All frames, the kinds of all records, the last
-    /// snapshot and the records after it are read before anything is written.
+    /// Opens a directory's journal, or creates one. Reads all frames, the kinds of all records, the
+    /// last snapshot and the records after it before writing anything.
     ///
     /// # Errors
     /// Returns an error if the journal is damaged or from another version, or if I/O fails.
@@ -79,7 +79,7 @@ impl JournalStore {
         let segment = Segment { name: &name, bytes: &bytes, is_last: true, mark: mark_of(last) };
         let end = segment.read_frames(&mut next, Some(&mut parse_all))?;
         if mark.is_none() {
-            let reason = "it is missing or damaged, so a truncated journal could go unnoticed: \
+            let reason = "it is missing or damaged, so a truncated journal could go unnoticed; \
                           restore it from a backup, even an old one";
             return Err(StoreError::damaged(MARK, 0, reason));
         }
@@ -93,7 +93,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Creates a journal. The mark is written first, because a journal without a mark is refused.
+    /// Creates a journal. The mark is written first, because a journal without a mark is rejected.
     fn create(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
@@ -130,14 +130,14 @@ impl JournalStore {
         }
     }
 
-    /// Writes bytes and makes them durable. After a failure, the file is restored, or else writing
-    /// stops for good.
+    /// Writes bytes and makes them durable. After a failure, either restores the file or stops
+    /// writing for good.
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         if let Err(error) = self.file.write_at(self.length, bytes) {
             return Err(self.undo(&error));
         }
-        // The kernel may have dropped the data after a failed sync, so a retry could acknowledge
-        // data that is not on the disk. A removed file counts as lost.
+        // After a failed sync, the kernel may have dropped the data, so a retry could acknowledge
+        // data that is not on disk. A removed file counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             let failed = self.give_up(&self.name.clone(), &error);
             return Err(StoreError::Unknown(Box::new(failed)));
@@ -203,7 +203,7 @@ fn check_files(starts: &[u64], snapshots: &[u64], mark: Option<Mark>) -> Result<
     }
 }
 
-/// Opens the last file and cuts off unacknowledged bytes after saving a copy.
+/// Opens the last file and cuts off unacknowledged bytes after saving a copy of them.
 fn cut_tail(
     files: &Files,
     name: &str,
@@ -220,7 +220,7 @@ fn cut_tail(
         file.truncate(end.length as u64).map_err(failed)?;
     }
     // A crashed server's writes may not be durable. After a failed sync, the kernel may even
-    // consider them written, so only rewriting makes them durable.
+    // consider them written, so they must be rewritten.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))

@@ -1,9 +1,9 @@
-//! The layout of the data folder.
+//! The layout of the data directory.
 //!
 //! ```text
-//! DATA/pavior.sock              the socket, for every user
-//! DATA/journal/                 the records, only for the service's user
-//! DATA/records-are-in-journal   shows that records existed, in case the folder is lost
+//! DATA/pavior.sock              the socket, open to every user
+//! DATA/journal/                 the records, open only to the service's user
+//! DATA/records-are-in-journal   shows that records existed, in case the directory is lost
 //! ```
 
 use std::fs::{self, DirBuilder, File, Permissions};
@@ -13,18 +13,18 @@ use std::path::{Path, PathBuf};
 
 use super::disk::{Disk, DiskFolder};
 
-/// The folder of the records.
+/// The directory for records.
 const RECORDS: &str = "journal";
 /// The empty file that shows that records exist.
 const NOTE: &str = "records-are-in-journal";
 
-/// The data folder.
+/// The data directory.
 pub struct Layout {
     data: PathBuf,
 }
 
 impl Layout {
-    /// Returns the data folder, creating it if it does not exist.
+    /// Returns the data directory, creating it if it does not exist.
     ///
     /// # Errors
     /// Returns an error if it cannot be created.
@@ -34,7 +34,7 @@ impl Layout {
             // Set regardless of the umask: other users may reach the socket but not write here.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
-            return Err(io::Error::other("it is a file, not a folder"));
+            return Err(io::Error::other("it is not a directory"));
         }
         Ok(Layout { data: data.to_path_buf() })
     }
@@ -44,10 +44,10 @@ impl Layout {
         [RECORDS, NOTE].iter().all(|name| !data.join(name).exists())
     }
 
-    /// Opens the folder of the records, creating it if no records ever existed.
+    /// Opens the directory for records, creating it if no records ever existed.
     ///
     /// # Errors
-    /// Returns an error if the folder is locked by another process, missing, or cannot be opened.
+    /// Returns an error if the directory is missing or cannot be opened, or is locked by a process.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, is_noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         if !records.is_dir() {
@@ -56,7 +56,7 @@ impl Layout {
         // From here on, other processes cannot open the records.
         let opened = DiskFolder::open(&records)?;
         if is_noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
-            let text = format!("there is no journal in {}: restore a backup", records.display());
+            let text = format!("no journal in {}; restore a backup", records.display());
             return Err(io::Error::other(text));
         }
         Ok(opened)
@@ -64,7 +64,7 @@ impl Layout {
 
     fn create_records(&self, records: &Path, is_noted: bool) -> io::Result<()> {
         if is_noted {
-            let text = format!("{} is missing: restore it from a backup", records.display());
+            let text = format!("{} is missing; restore it from a backup", records.display());
             return Err(io::Error::other(text));
         }
         DirBuilder::new().mode(0o700).create(records)?;
@@ -75,7 +75,7 @@ impl Layout {
     /// Creates the file that shows that records exist.
     ///
     /// # Errors
-    /// Returns an error if the note cannot be written.
+    /// Returns an error if the file cannot be created.
     pub fn note(&self) -> io::Result<()> {
         File::create(self.data.join(NOTE))?;
         self.sync()

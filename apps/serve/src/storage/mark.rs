@@ -1,8 +1,8 @@
-//! The mark of the journal's end, stored separately, so that truncation is always noticed.
+//! The mark for the journal's end, stored separately so that truncation is always noticed.
 //!
-//! The file `mark` has two slots with one frame each, written alternately, so an incomplete write
-//! damages only one mark. A mark is written when the journal is idle, when a new file begins, and
-//! when the service ends, but never between a command and its reply.
+//! The file `mark` has two slots with one frame each. They are written alternately, so an
+//! incomplete write damages only one mark. A mark is written when the journal is idle, when a new
+//! file begins, and when the service ends, but never between a command and its reply.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use super::disk::{Disk, DiskFile};
 use super::frame::{self, Found, Frame};
 
 pub(super) const MARK: &str = "mark";
-/// The offset of the second slot, which lies in another disk block than the first.
+/// The offset of the second slot, which is in a different disk block from the first.
 const SLOT: usize = 4096;
 
 /// A position in the journal up to which all records are durable.
@@ -18,7 +18,7 @@ const SLOT: usize = 4096;
 pub(super) struct Mark {
     /// The number in the journal file's name.
     pub(super) file: u64,
-    /// The file's length in bytes.
+    /// The file's size in bytes.
     pub(super) length: u64,
     /// The number of the next record.
     pub(super) next: u64,
@@ -37,7 +37,7 @@ impl Marks {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // The file has its full length from the start, so writing marks does not change it.
+            // The file has its full size from the start, so writing marks does not change the size.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;
@@ -49,7 +49,7 @@ impl Marks {
         self.last.map(|(_, mark)| mark)
     }
 
-    /// Writes a mark. If that fails, the previous one remains valid.
+    /// Writes a mark. If that fails, the previous mark remains valid.
     pub(super) fn set(&mut self, mark: Mark) -> io::Result<()> {
         if self.last() == Some(mark) {
             return Ok(());
@@ -65,7 +65,7 @@ impl Marks {
     }
 }
 
-/// Reads the last mark in a folder without writing.
+/// Reads the last mark in a directory, without writing.
 pub(super) fn last(disk: &dyn Disk) -> io::Result<Option<Mark>> {
     Ok(last_of(&bytes(disk)?).map(|(_, mark)| mark))
 }

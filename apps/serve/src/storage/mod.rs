@@ -26,7 +26,7 @@ use crate::core::{FoldError, ServiceRecord, StateSnapshot};
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// The disk is full. Nothing was written; a later attempt may succeed.
-    #[error("no room to write: {0}")]
+    #[error("no space left to write: {0}")]
     Full(String),
     /// A write failed, and the state of the disk is unknown. Nothing more is written.
     #[error("{0}")]
@@ -52,7 +52,7 @@ pub enum StoreError {
     },
     /// The data was written by another version, which this version cannot read.
     #[error(
-        "{file}: found {what} at offset {offset}, written by another version: start that version"
+        "{file}: found {what} at offset {offset}, written by another version; start that version"
     )]
     OtherVersion {
         /// The file.
@@ -62,7 +62,7 @@ pub enum StoreError {
         /// The unknown part.
         what: String,
     },
-    /// The records before this one have been removed.
+    /// The records up to this number have been removed.
     #[error("records up to {0} have been removed")]
     Compacted(u64),
     /// The records are inconsistent.
@@ -76,7 +76,7 @@ impl StoreError {
     }
 }
 
-/// A callback for each record; reading stops when it returns false.
+/// A callback that receives each record. Reading stops when it returns false.
 pub type Each<'a> = &'a mut dyn FnMut(ServiceRecord) -> Result<bool, FoldError>;
 
 /// The writable side of a store.
@@ -116,7 +116,7 @@ pub trait RecordStore: Send {
     /// Returns an error if writing may not be retried, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
-    /// Notes that the writer begins a decision or has finished a group.
+    /// Notes that the writer is beginning a decision or has finished a group.
     fn note_decision(&self, _begins: bool) {}
 
     /// Returns this server's claim, if several servers share the records.
@@ -124,10 +124,10 @@ pub trait RecordStore: Send {
         None
     }
 
-    /// Prepares for the service's end.
+    /// Prepares for the service to end.
     fn close(&mut self);
 
-    /// Returns the reader's side of the store.
+    /// Returns the readers' side of the store.
     fn history(&self) -> Arc<dyn History>;
 }
 
@@ -147,7 +147,7 @@ pub trait History: Send + Sync {
     /// or if data is damaged.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
-    /// Passes the records after a number to `each`, in order.
+    /// Passes the records after the given number to `each`, in order.
     ///
     /// # Errors
     /// Returns [`StoreError::Compacted`] if some of them have been removed, or an error if data is
@@ -160,7 +160,7 @@ pub trait History: Send + Sync {
     /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// Returns the number after which the stored records have at most `bytes` bytes.
+    /// Returns the number after which the stored records take up at most `bytes` bytes.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.

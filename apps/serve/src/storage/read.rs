@@ -1,11 +1,11 @@
-//! Parsing of records and snapshots. Errors name the kind and location of anything unknown.
+//! Parses records and snapshots. Errors give the kind and location of anything unknown.
 
 use serde_json::Value;
 
 use super::StoreError;
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// Record kinds that [`check_kind`] accepts without parsing. A missing kind only costs time.
+/// Record kinds that [`check_kind`] accepts without parsing. Leaving out a kind only costs time.
 const KNOWN_KINDS: [&str; 10] = [
     "configured",
     "granted",
@@ -22,7 +22,7 @@ const KNOWN_KINDS: [&str; 10] = [
 const HEAD_BYTES: usize = 64;
 const EVENT_KEY: &[u8] = b"\"event\":";
 
-/// Parses the record at an offset in a file, or in a table's row.
+/// Parses the record at an offset in a file, or in a table row.
 ///
 /// # Errors
 /// Returns an error if the record is from another version or is not JSON.
@@ -57,10 +57,10 @@ pub(super) fn check_kind(source: &str, offset: u64, text: &[u8]) -> Result<(), S
     parse_record(source, offset, text).map(drop)
 }
 
-/// Parses the snapshot of record `seq` at an offset in a file, or in a table's row.
+/// Parses the snapshot of record `seq` at an offset in a file, or in a table row.
 ///
 /// # Errors
-/// Returns an error if it is from another version, is not JSON, or belongs to another record.
+/// Returns an error if the text is not JSON, or the snapshot is of another version or record.
 pub(super) fn parse_snapshot(
     source: &str,
     offset: u64,

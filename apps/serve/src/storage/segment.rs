@@ -7,7 +7,7 @@
 //! 2. another format, unknown to this program;
 //! 3. damage, because the file's frames end before its mark, the file is not the last one, or
 //!    frames follow;
-//! 4. a truncated write, because they are not longer than one write;
+//! 4. a truncated write, because the bytes are no longer than one write;
 //! 5. other damage.
 
 use super::frame::{self, Found, Frame, FrameKind, Tail};

@@ -1,4 +1,4 @@
-//! The handle to the writer, for the rest of the service.
+//! The handle through which the rest of the service uses the writer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ pub struct CallerCommand {
     pub command: Command,
 }
 
-/// A refused request and the state at that time.
+/// A refused request and the state in which it was refused.
 #[derive(Clone, Debug)]
 pub struct RefusalInState {
     /// The refused request.
@@ -36,7 +36,7 @@ pub struct RefusalInState {
     pub view: Arc<StateView>,
 }
 
-/// The answer to a command, after its decision is durable.
+/// The answer to a command, given once the decision is durable.
 #[derive(Clone, Debug)]
 pub struct CommandAnswer {
     /// The reply to the caller.
@@ -85,7 +85,7 @@ impl ClockDoubt {
 
 type Outcome = Result<CommandAnswer, Unavailable>;
 
-/// The channel for an answer; sends an error if dropped without one.
+/// The channel for an answer. Dropping it without an answer sends an error.
 pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
     /// True once the writer has started on the command.
@@ -216,8 +216,8 @@ impl WriterHandle {
         }
     }
 
-    /// Returns a channel with the last durable record number. While it exists, records are
-    /// retained.
+    /// Returns a channel with the last durable record number. Records are retained while it is
+    /// open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.recent.watch()
     }
@@ -241,7 +241,7 @@ impl WriterHandle {
         self.counters.seq.load(Ordering::Acquire)
     }
 
-    /// Returns the reason why nothing can be decided, if so.
+    /// Returns the reason why no decisions can be made, if any.
     pub fn unavailable(&self) -> Option<Unavailable> {
         self.unavailable.read().clone()
     }

@@ -1,4 +1,4 @@
-//! The start of leadership, when a server determines its initial time and epoch.
+//! Determines a server's initial time and epoch when it becomes the leader.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -7,8 +7,8 @@ use super::thread::Writer;
 use crate::core::{Caller, Command, ServiceState};
 use crate::storage::StoreError;
 
-/// The time after the last record, in milliseconds, when the current time is recorded. At startup,
-/// the service is assumed to have run until the last record.
+/// The time without a record, in milliseconds, after which the current time is recorded. At
+/// startup, the service is assumed to have run until the last record.
 const NOTE_TIME_MS: u64 = 3600 * 1000;
 
 impl Writer {
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns a command's time, which is the wall clock's if the command confirms the clock.
+    /// Returns a command's time, which is the wall clock time if the command confirms the clock.
     pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
         let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let CallerCommand { caller, command, .. } = command;
@@ -95,7 +95,7 @@ impl Writer {
     }
 }
 
-/// Returns a number that differs on each startup, from the random keys of hash tables.
+/// Returns a number that differs on each startup, derived from a hash table's random keys.
 fn random() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }

@@ -1,4 +1,4 @@
-//! The most recent durable records, for watchers, in bounded memory.
+//! The most recent durable records, kept for watchers in bounded memory.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ const MAX_GROUP_RECORDS: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) record: ServiceRecord,
-    /// The JSON text for watchers, written by the first one that needs it.
+    /// The JSON text for watchers, written by the first watcher that needs it.
     pub(crate) sent: OnceLock<Box<str>>,
 }
 
@@ -53,7 +53,7 @@ impl Recent {
         Recent { retained: Mutex::new(retained), last: watch::Sender::new(last) }
     }
 
-    /// Adds durable records. Without watchers, none are retained.
+    /// Adds durable records. If there are no watchers, none are retained.
     pub(crate) fn add(&self, records: &mut Vec<ServiceRecord>) {
         let Some(last) = records.last().map(|record| record.seq) else { return };
         let mut retained = self.retained.lock();
@@ -83,7 +83,7 @@ impl Recent {
         group.filter(ends_later).map_or(Next::Gone, |group| Next::Records(group.clone()))
     }
 
-    /// Returns a channel with the last record number. While it exists, records are retained.
+    /// Returns a channel with the last record number. Records are retained while it is open.
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.last.subscribe()
     }

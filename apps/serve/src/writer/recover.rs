@@ -1,4 +1,4 @@
-//! Recovery of a state from snapshots and records.
+//! Recovers a state from snapshots and records.
 
 use thiserror::Error;
 
@@ -37,7 +37,7 @@ pub fn recover(
     state_at(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point in the past: the last record up to number `until` and up to time `at_ms`.
+/// A point in the past: the last record numbered at most `until` and not later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
     /// A record at or before the cutoff, or 0.
@@ -72,7 +72,7 @@ pub(crate) fn state_at(
     Ok(state)
 }
 
-/// Returns the state of the latest snapshot with at most this number, or a new state if there is
+/// Returns the state in the latest snapshot with at most this number, or a new state if there is
 /// none.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Snapshots, which are saved on another thread.
+//! Saves snapshots on another thread.
 
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -6,11 +6,11 @@ use std::thread::JoinHandle;
 use super::thread::{RETRY_MS, Writer};
 use crate::core::ServiceState;
 
-/// The last snapshot, and the thread that is saving one.
+/// The last snapshot, and the thread that is saving the next one.
 pub(super) struct Snapshots {
     /// The number of the last saved snapshot's record, or of the last record at startup.
     last: u64,
-    /// Returns the number of the saved snapshot's record, or `None` after a failure.
+    /// The thread. Returns the number of the saved snapshot's record, or `None` after a failure.
     thread: Option<JoinHandle<Option<u64>>>,
     /// The time of the next attempt, if the last one failed.
     retry_ms: Option<u64>,
@@ -30,8 +30,8 @@ impl Snapshots {
 }
 
 impl Writer {
-    /// Once there are enough new records, saves a snapshot and removes old records on another
-    /// thread.
+    /// Saves a snapshot and removes old records on another thread once there are enough new
+    /// records.
     pub(super) fn save_snapshot(&mut self) {
         self.collect_snapshot();
         if !self.is_snapshot_due() {
@@ -68,7 +68,7 @@ impl Writer {
         }
     }
 
-    /// Retries soon, because the next startup reads all records after the last snapshot.
+    /// Schedules a retry soon, because the next startup reads all records after the last snapshot.
     fn retry_snapshot(&mut self) {
         self.snapshots.retry_ms = Some(self.handle.clock.now_ms() + RETRY_MS);
     }
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// Returns true if a retry is due or there are enough new records, and no thread is saving.
+    /// Returns true if no thread is saving and a retry is due or there are enough new records.
     fn is_snapshot_due(&self) -> bool {
         let (Some(state), tuning) = (&self.state, &self.tuning) else { return false };
         if self.snapshots.thread.is_some() || self.handle.unavailable().is_some() {

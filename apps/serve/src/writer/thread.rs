@@ -1,4 +1,4 @@
-//! The writer's thread: groups of decisions, durable writes, and recovery after failures.
+//! The writer thread: groups of decisions, durable writes, and recovery after failures.
 
 use std::io;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) const RETRY_MS: u64 = 500;
 /// The time limit for adding commands to a group, in microseconds.
 const MAX_GROUP_US: u64 = 20_000;
 
-/// Sizes of the writer's queues and the amount of history retained.
+/// Sizes of the writer's queues, and the amount of history retained.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The number of commands that may wait for the writer.
@@ -75,9 +75,9 @@ pub struct WriterParts {
     pub limits: ServiceLimits,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
-    /// The sizes of the writer's queues and the amount of history retained.
+    /// The sizes of the writer's queues, and the amount of history retained.
     pub tuning: Tuning,
-    /// The reason if the writer cannot make decisions yet.
+    /// The reason why the writer cannot make decisions yet, if it cannot.
     pub unavailable: Option<Unavailable>,
 }
 
@@ -129,13 +129,13 @@ pub fn start(parts: WriterParts) -> io::Result<(WriterHandle, JoinHandle<()>)> {
     Ok((handle, thread.spawn(run)?))
 }
 
-/// Makes the service read-only if the writer's thread panics.
+/// A guard that makes the service read-only if the writer thread panics.
 struct PanicGuard(WriterHandle);
 
 impl Drop for PanicGuard {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let reason = "the writer has failed: see the log".to_string();
+            let reason = "the writer has failed; see the log".to_string();
             self.0.set_unavailable(Some(Unavailable::ReadOnly(reason)));
         }
     }
@@ -151,16 +151,16 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view, which is current until the state has further records.
+    /// The last view, which is current until the state gains more records.
     pub(super) view: Option<Arc<StateView>>,
     pub(super) snapshots: Snapshots,
-    /// The time of the next write attempt after the disk was full.
+    /// The time of the next attempt to write after the disk was full.
     retry_ms: u64,
     /// True once this server has set its clock.
     pub(super) is_clock_set: bool,
 }
 
-/// A decided command, to be answered after its decision is durable.
+/// A decided command, to be answered once the decision is durable.
 struct Decided {
     answer: CommandAnswer,
     /// True if the answer depends on this group's records.
@@ -303,7 +303,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Resets the state to the durable records after a failed write. Returns the reason.
+    /// Restores the durable state after a failed write. Returns the error for callers.
     pub(super) fn fail(&mut self, error: &StoreError) -> Unavailable {
         tracing::error!(%error, "cannot store records");
         self.records.clear();
@@ -331,8 +331,8 @@ impl Writer {
         };
     }
 
-    /// Returns the reason if no decision can be made now. From time to time, a command triggers
-    /// another attempt.
+    /// Returns the reason why no decision can be made now, if any. From time to time, a command
+    /// triggers another attempt to write.
     fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {

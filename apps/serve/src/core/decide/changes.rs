@@ -15,7 +15,7 @@ impl Decider<'_> {
             && self.caller.may_touch(&waiting.tenant)
         {
             if let Some(epoch) = epoch.filter(|&epoch| epoch != waiting.epoch) {
-                let detail = format!("epoch {epoch} is not that of request {id}");
+                let detail = format!("epoch {epoch} is not the epoch of request {id}");
                 return Err(Problem::new(Reason::StaleEpoch, detail).into());
             }
             let machine = waiting.machine.clone();
@@ -50,14 +50,14 @@ impl Decider<'_> {
         Ok(Reply::Renewed(reply::LeaseReply::of(grid, renewed)))
     }
 
-    /// Returns a lease if the caller holds it under this epoch.
+    /// Returns a lease if the caller holds it under the given epoch.
     fn held_lease(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let may_touch = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(id).filter(|lease| may_touch(&lease.tenant)) {
             let detail = match epoch {
                 Some(epoch) if lease.epoch == epoch => return Ok(lease),
                 Some(epoch) => {
-                    format!("lease {id} is held under epoch {}, not {epoch}", lease.epoch)
+                    format!("lease {id} has epoch {}, not {epoch}", lease.epoch)
                 }
                 None => format!("missing \"epoch\", which was returned with lease {id}"),
             };
@@ -72,7 +72,7 @@ impl Decider<'_> {
         if self.state.ended.tenant(id).is_some_and(may_touch) {
             return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));
         }
-        Err(Problem::new(Reason::UnknownLease, format!("there is no lease {id}")))
+        Err(Problem::new(Reason::UnknownLease, format!("no such lease: {id}")))
     }
 
     pub(super) fn node(

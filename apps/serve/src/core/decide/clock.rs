@@ -1,15 +1,15 @@
-//! The server's time at startup, and doubted clocks. A clock that is far ahead of the last record
-//! may be right, because the service may have been down for a long time, or it may be wrong.
-//! Trusting a wrong clock would end every lease with a time to live, and times would remain too
-//! late, since they never go back. Such a clock is therefore in doubt. Until an operator confirms
-//! it, or the service is started with a clock close to the last record, times continue from the
-//! last record, and no lease expires.
+//! Sets the server's time at startup, and handles clocks that are in doubt. A clock far ahead of
+//! the last record may be right, because the service may have been down for a long time, or it may
+//! be wrong. Trusting a wrong clock would end every lease that has a time to live, and all later
+//! times would be wrong, because time never goes back. Such a clock is therefore in doubt: until an
+//! operator confirms it, or the service starts with a clock close to the last record, time
+//! continues from the last record, and no lease expires.
 
 use super::{Decider, Stop};
 use crate::core::reply::Clock;
 use crate::core::{Caller, EndReason, Event, Instant, Reply, ServiceRecord, ServiceState};
 
-/// The conditions for trusting a clock.
+/// Conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
     /// The maximum number of milliseconds by which the clock may be ahead of the last record.
@@ -61,7 +61,7 @@ impl ServiceState {
 }
 
 impl Decider<'_> {
-    /// Ends the doubt, because the command's time is correct.
+    /// Ends the doubt, because the command's time is known to be correct.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.require_operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
@@ -69,9 +69,8 @@ impl Decider<'_> {
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
-    /// Continues from the command's time. Leases granted or renewed during the doubt keep their
-    /// remaining time; other leases end if they are overdue. Returns the number of leases that
-    /// ended.
+    /// Makes time continue from the command's time. Leases granted or renewed during the doubt keep
+    /// their remaining time; other leases end if they are overdue. Returns how many leases ended.
     fn trust_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);
         let in_doubt = self.state.in_doubt.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The ends of overdue leases and reservations.
+//! Ends overdue leases and reservations.
 
 use std::collections::BTreeSet;
 

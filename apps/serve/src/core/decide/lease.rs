@@ -27,7 +27,7 @@ impl Decider<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refusal(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // A waiting request counts with the most nodes that it may be granted later.
+        // A request that may wait is charged for the most nodes that it could be granted later.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.check_quota(&tenant, needed)?;
         let admission = Admission { board, tenant, request, asked };
@@ -42,7 +42,7 @@ impl Decider<'_> {
     fn allocate(&mut self, admission: &Admission) -> Result<Vec<Cuboid>, Stop> {
         let Admission { board, ref tenant, request, ref asked } = *admission;
         let (now_ms, estimate) = (self.now_ms, estimate(asked.estimate_ms, asked.ttl_ms));
-        // A strategy may round up, so the nodes that it would grant are counted.
+        // A strategy may round up, so check the number of nodes that it would actually grant.
         if let Ok(placement) = self.state.boards[board].probe(&request, now_ms, estimate) {
             self.check_quota(tenant, u64::from(placement.nodes()))?;
         }
@@ -75,7 +75,7 @@ impl Decider<'_> {
         Ok(self.grant(Admission { board, tenant, request, asked }, &parts))
     }
 
-    /// Returns the machine and the tenant of a request whose job name is unused.
+    /// Returns a request's machine and tenant, after checking that its job name is unused.
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {
@@ -86,8 +86,7 @@ impl Decider<'_> {
             (Some(tenant), None) => tenant.clone(),
             (Some(tenant), Some(named)) if tenant == named => tenant.clone(),
             (Some(tenant), Some(_)) => {
-                let detail =
-                    format!("only the operator may act for a tenant other than `{tenant}`");
+                let detail = format!("tenant `{tenant}` may not act for another tenant");
                 return Err(Problem::new(Reason::OtherTenant, detail));
             }
         };
@@ -100,7 +99,7 @@ impl Decider<'_> {
         Ok((board, tenant))
     }
 
-    /// Returns the refusal of a request, with the strategy's demand for the diagnosis.
+    /// Returns a refusal, with the strategy's demand for use in the diagnosis.
     fn refusal(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -109,7 +108,7 @@ impl Decider<'_> {
     }
 
     /// Records a lease of nodes that the machine has granted. The scheduler replans waiting
-    /// requests whose reservations overlap it.
+    /// requests whose reservations overlap the lease.
     fn grant(&mut self, admission: Admission, parts: &[Cuboid]) -> Reply {
         let board = admission.board;
         let lease = self.new_lease(&self.new_request(admission), parts, None);
@@ -119,7 +118,7 @@ impl Decider<'_> {
         reply
     }
 
-    /// Returns a request with the next number.
+    /// Returns a waiting request with the next number.
     pub(super) fn new_request(&self, admission: Admission) -> WaitingRequest {
         let Admission { board, tenant, request, asked } = admission;
         WaitingRequest {
@@ -137,7 +136,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns a lease that begins now; `asked_ms` is set if its request has waited.
+    /// Returns a lease that begins now. `asked_ms` is set if its request had to wait.
     pub(super) fn new_lease(
         &self,
         request: &WaitingRequest,

@@ -1,4 +1,4 @@
-//! Decisions, which turn commands into records.
+//! Makes decisions, which turn commands into records.
 
 mod batch;
 mod changes;
@@ -42,7 +42,7 @@ pub struct RefusedRequest {
     pub by_count: bool,
 }
 
-/// The reason why a command ends without a record.
+/// The reason why a command produces no record.
 enum Stop {
     Problem(Problem),
     Refused(RefusedRequest),
@@ -76,16 +76,16 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant; the queues advance after the last.
+    /// True if another end or grant follows at the same instant. The queues advance after them all.
     more: bool,
 }
 
 impl ServiceState {
     /// Decides a command, applies the decision to the state, and adds its records.
     ///
-    /// The same state, time and command always give the same records and the same reply. Leases
-    /// that have expired by `now_ms` end first. A known key returns the original reply and changes
-    /// nothing.
+    /// The same state, time and command always produce the same records and the same reply. Leases
+    /// that have expired by `now_ms` end first. If the key is known, returns the original reply and
+    /// changes nothing.
     pub fn decide(
         &mut self,
         now_ms: u64,
@@ -124,8 +124,8 @@ impl ServiceState {
         })
     }
 
-    /// Advances the queues of all machines, because a server that becomes the leader has rebuilt
-    /// its state from records, which do not contain the schedulers' plans.
+    /// Advances the queues on all machines. A new leader needs this because it has rebuilt its
+    /// state from records, which do not contain the schedulers' plans.
     pub fn advance_queues(&mut self, now_ms: u64, records: &mut Vec<ServiceRecord>) {
         let now_ms = now_ms.max(self.now_ms);
         let caller = &Caller::OPERATOR;
@@ -185,7 +185,7 @@ impl Decider<'_> {
         self.records[first].kept = Some(reply);
     }
 
-    /// Returns the index of a machine; the first if no name is given.
+    /// Returns the index of the named machine, or of the first machine if no name is given.
     fn board(&self, name: Option<&str>) -> Result<usize, Problem> {
         find_machine(self.state.boards.iter().map(|board| &board.spec), name)
     }

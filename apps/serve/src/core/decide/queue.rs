@@ -1,4 +1,4 @@
-//! The queues: admission of waiting requests, quotas, and starts.
+//! Admits requests to queues, enforces quotas, and starts waiting requests.
 
 use super::Decider;
 use super::lease::Admission;
@@ -27,8 +27,8 @@ impl Decider<'_> {
         })
     }
 
-    /// Checks that a machine's queue has a free place. A tenant may not occupy more places than
-    /// remain free, so no tenant can lock out the others.
+    /// Checks that a machine's queue has a free place. A tenant may not occupy more places than are
+    /// still free, so no tenant can lock out the others.
     fn check_queue_share(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
         let count = self.state.boards[board].waiting().len();
@@ -39,7 +39,7 @@ impl Decider<'_> {
                 format!("{most} requests are already waiting"),
             ));
         }
-        // While more than half of the places are free, no tenant can occupy more than that.
+        // While more than half of the places are free, no tenant can occupy more places than that.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }
@@ -47,8 +47,8 @@ impl Decider<'_> {
         let theirs = self.state.boards[board].waiting().filter(is_theirs).count();
         if theirs >= left {
             let detail = format!(
-                "tenant `{tenant}` has {theirs} of the {count} waiting requests; one tenant can \
-                 occupy at most as many of the {most} places as are free"
+                "tenant `{tenant}` has {theirs} of the {count} waiting requests; one tenant may \
+                 occupy no more of the {most} places than are still free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }
@@ -77,7 +77,7 @@ impl Decider<'_> {
         self.advance_queues();
     }
 
-    /// Advances the pending queues, unless another end follows at the same instant.
+    /// Advances the pending queues, unless another end or grant follows at the same instant.
     pub(super) fn advance_queues(&mut self) {
         while !self.more
             && let Some(board) = self.state.pending_queues.pop_first()

@@ -8,7 +8,7 @@ use crate::core::{
     EndReason, Event, Instant, Problem, Reason, Reply, Reservation, ReservationRequest, reply,
 };
 
-/// The maximum number of reservations, because each decision examines all of a machine's.
+/// The maximum number of reservations. Every decision examines all reservations on its machine.
 const MAX_RESERVATIONS: usize = 1000;
 
 impl Decider<'_> {
@@ -47,7 +47,7 @@ impl Decider<'_> {
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {
         self.require_operator("cancel reservations")?;
         let Some(reservation) = self.state.reservations.get(&id).cloned() else {
-            let detail = format!("there is no reservation {id}");
+            let detail = format!("no such reservation: {id}");
             return Err(Problem::new(Reason::UnknownReservation, detail).into());
         };
         let board = self.board(Some(&reservation.machine))?;
@@ -70,12 +70,12 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the problem of a request that would last into a reservation.
+/// Returns the problem for a request that would still be running when a reservation begins.
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(
         "the request would fit now, but would not end before reservation {} takes some of its \
-         nodes, from {from} until {to}: give a shorter \"estimate_s\" or \"ttl_s\"",
+         nodes, from {from} until {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
         reservation.id
     );
     Problem::new(Reason::Reserved, detail)

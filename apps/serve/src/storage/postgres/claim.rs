@@ -112,7 +112,7 @@ impl Claim for ServerClaim {
     }
 }
 
-/// Waits for checks until the given time; returns `None` once no one can send any more.
+/// Waits for checks until the given time; returns `None` once no one can send more checks.
 fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
     match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(inbox.try_iter()).collect()),
@@ -129,7 +129,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if due, and tells the readers whether it still holds.
+    /// Renews the claim if a renewal is due, and tells the readers whether the claim still holds.
     fn answer(&mut self, claim: &ServerClaim, checks: Vec<ClaimCheck>, is_due: bool) {
         let (epoch, decision_start) = {
             let state = claim.state.lock();
@@ -143,7 +143,7 @@ impl Renewal {
         };
         let result = match epoch {
             None => Err("this server is a standby".to_string()),
-            // A lost connection does not end the claim, so it is tried once more.
+            // A lost connection does not end the claim, so the statement is tried once more.
             Some(epoch) => match self.execute(statement, epoch) {
                 Err(_) => self.execute(statement, epoch),
                 done => done,

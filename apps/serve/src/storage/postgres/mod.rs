@@ -1,7 +1,7 @@
-//! PostgreSQL as the store. Several servers share a database, and one of them writes. The leader's
-//! row names that server and contains its epoch. Every insert locks this row in the same statement
-//! and requires that the epoch is still the writer's. A server is thus fenced even if it was paused
-//! for an hour and resumes in the middle of an insert, which a session lock could not guarantee.
+//! The PostgreSQL store. Several servers share a database, and one of them writes. The leader's row
+//! names that server and contains its epoch. Every insert locks this row in the same statement and
+//! requires the epoch to be the writer's own. A server is therefore fenced even if it is paused for
+//! an hour and resumes in the middle of an insert, which a session lock could not guarantee.
 //! Replies to readers are fenced by checking the epoch. A separate thread sends the heartbeats
 //! (`claim.rs`).
 //!
@@ -31,7 +31,7 @@ const ANOTHER_EPOCH: &str = "this server's epoch has ended";
 
 fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;
-    // Overrides the database's default, because acknowledged data must be on the disk.
+    // Overrides the database's default, because acknowledged data must be on disk.
     client.batch_execute("SET synchronous_commit = on").map_err(|error| failed(&error))?;
     Ok(client)
 }
@@ -48,7 +48,7 @@ fn describe(error: &postgres::Error) -> String {
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())
 }
 
-/// Returns a column of a row. The table may be a stranger's, with columns of other types.
+/// Returns a column of a row. The table may be another program's, with different column types.
 fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, StoreError> {
     row.try_get(index).map_err(|error| failed(&error))
 }

@@ -18,7 +18,7 @@ pub struct PasswordError {
     pub reason: String,
 }
 
-/// Sets a connection's password from the given file, or else from the address, `PGPASSWORD`, or the
+/// Sets a connection's password from the given file, or else from the URL, `PGPASSWORD`, or the
 /// file named by `PGPASSFILE`, in this order. `variable` reads an environment variable.
 ///
 /// # Errors
@@ -85,7 +85,7 @@ fn matching(line: &str, config: &Config) -> Option<String> {
     matches_all.then(|| password.clone())
 }
 
-/// Returns the fields of a line, unescaped.
+/// Returns the unescaped fields in a line.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();

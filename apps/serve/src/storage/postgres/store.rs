@@ -40,7 +40,7 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// Takes over if there is no leader or it is silent.
+/// Takes over if there is no leader or the leader is silent.
 const TAKE_OVER: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
     WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";
@@ -60,7 +60,7 @@ pub struct PostgresStore {
     /// The number of bytes in the records since the last rotation.
     size: u64,
     history: Arc<Rows>,
-    /// The data folder, which is also locked.
+    /// The data directory, which is also locked.
     folder: Option<DiskFolder>,
 }
 
@@ -68,7 +68,7 @@ impl PostgresStore {
     /// Connects, creates missing tables, and becomes the writer if there is no other.
     ///
     /// # Errors
-    /// Returns an error if the database is unreachable, or rows were changed or removed.
+    /// Returns an error if the database is unreachable or rows were changed or removed.
     pub fn open(
         mut config: Config,
         holder: &str,
@@ -95,8 +95,8 @@ impl PostgresStore {
         transaction.batch_execute(SCHEMA).map_err(|error| failed(&error))?;
         transaction.batch_execute(INSERT_LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // All rows are checked, not only those that the state needs. This happens before
-        // leadership, because a leader must send heartbeats.
+        // All rows are checked, not only those that the state needs. This happens before this
+        // server leads, because a leader must send heartbeats.
         store.history.verify()?;
         match store.retry() {
             Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
@@ -104,12 +104,12 @@ impl PostgresStore {
         }
     }
 
-    /// Keeps the data folder locked while this store exists.
+    /// Keeps the data directory locked while this store exists.
     pub fn keep_locked(&mut self, folder: DiskFolder) {
         self.folder = Some(folder);
     }
 
-    /// Returns true if this server writes.
+    /// Returns true if this server is the writer.
     pub fn leads(&self) -> bool {
         self.epoch.is_some()
     }
