@@ -1,4 +1,4 @@
-//! The runtime and the connection to the API server.
+//! The asynchronous runtime and the connection to the API server.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use crate::error::KubeError;
 
 /// The time limit for establishing a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// The idle time after which a connection (including a watch) is closed.
+/// The idle time after which a connection, including a watch, is closed.
 const READ_TIMEOUT: Duration = Duration::from_secs(25);
 
-/// Creates the single-threaded runtime for all requests.
+/// Creates the single-threaded runtime that handles all requests.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.map_err(|error| KubeError::Runtime(error.to_string()))
 }
 
-/// Connects to the cluster given by the kubeconfig or the pod's service account.
+/// Connects to the cluster that the kubeconfig or the pod's service account specifies.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let mut config = kube::Config::infer().await.map_err(|_| {
         let why = "found no usable KUBECONFIG, ~/.kube/config or pod service account";

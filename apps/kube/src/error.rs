@@ -1,11 +1,11 @@
-//! Errors of the daemon and its commands.
+//! Errors from the daemon and its commands.
 
 use std::path::PathBuf;
 
 /// An error that ends the daemon or a command.
 #[derive(Debug, thiserror::Error)]
 pub enum KubeError {
-    /// The cluster cannot be reached with the configuration found.
+    /// The cluster cannot be reached with the configuration that was found.
     #[error("cannot reach the cluster: {0}")]
     Unreachable(String),
     /// The daemon cannot start or continue.
@@ -24,19 +24,19 @@ pub enum KubeError {
     Machine {
         /// The name of the Machine.
         name: String,
-        /// The reason.
+        /// The reason for the error.
         why: String,
     },
     /// The cluster has no Machine.
     #[error("the cluster has no Machine")]
     NoMachine,
-    /// No Machine has boxes of a shape; contains the reason of each Machine.
+    /// No Machine has boxes of the requested shape. The text contains each Machine's reason.
     #[error("{0}")]
     Shape(String),
     /// A forecast failed.
     #[error("cannot compute a forecast: {0}")]
     Forecast(String),
-    /// An invalid name of an image or resource.
+    /// An invalid image or resource name.
     #[error("`{0}` is not a valid image or resource name")]
     Name(String),
     /// An address that the daemon cannot listen on.
@@ -44,15 +44,15 @@ pub enum KubeError {
     Address {
         /// The address.
         address: String,
-        /// The reason.
+        /// The reason for the error.
         why: String,
     },
-    /// A file without a valid Machine.
+    /// A file that does not contain a valid Machine.
     #[error("{}: {why}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// The reason.
+        /// The reason for the error.
         why: String,
     },
     /// A Job that does not exist or has no shape.

@@ -15,23 +15,23 @@ use crate::log::log;
 /// The default probe address.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// The time before a reconciliation is considered hung; normally it takes seconds.
+/// The time after which a reconciliation is considered hung. Normally, it takes seconds.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
-/// The time for which a permission counts as missing after a rejected write. Writes are retried
-/// sooner.
+/// The time for which a permission counts as missing after the API server rejects a write. Writes
+/// are retried sooner.
 const MISSING_PERMISSION_TIME: Duration = Duration::from_mins(1);
 
 const MAX_FAULTS: usize = 16;
 
-/// The daemon's current work.
+/// The daemon's current activity.
 #[derive(Debug, Default)]
 enum Progress {
     /// The cluster has not been read completely yet.
     #[default]
     Reading,
     Idle,
-    /// A reconciliation that began at this time.
+    /// A reconciliation is in progress. It began at this time.
     Reconciling(Instant),
 }
 
@@ -41,25 +41,25 @@ pub(crate) struct Health {
     faults: Mutex<Faults>,
 }
 
-/// Faults that prevent the daemon from acting, fully or partly.
+/// Faults that keep the daemon from acting, either fully or in part.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
-    /// Object kinds that cannot be read, with the reasons.
+    /// Kinds of objects that cannot be read, with the reasons.
     pub(crate) kinds: BTreeMap<String, String>,
     /// Faulty Machines, with the reasons.
     pub(crate) machines: BTreeMap<String, String>,
-    /// True if there are machines but all of them are faulty.
+    /// True if there are machines and all of them are faulty.
     pub(crate) no_machine: bool,
     /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
-    /// Missing permissions, with the time of the latest rejected write.
+    /// Missing permissions and, for each, the time of the latest write that was rejected.
     permissions: BTreeMap<String, Instant>,
 }
 
 impl Faults {
     /// Records a permission that the API server reports as missing: `... cannot VERB resource ...
     /// in the namespace ...`. The rest of the message is dropped because it may name users'
-    /// objects; other messages are ignored.
+    /// objects. Other messages are ignored.
     pub(crate) fn note_rejection(&mut self, message: &str) {
         let permission = message.split_once(" cannot ").map_or("", |(_, permission)| permission);
         let permission = permission.split(" in the namespace").next().unwrap_or(permission);
@@ -106,7 +106,7 @@ impl Health {
     }
 
     /// Returns true if this replica could act, and a line for each fault. A replica cannot act
-    /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
+    /// until it has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.no_machine && faults.lease.is_none();

@@ -1,10 +1,10 @@
-//! Places the Jobs of an unmodified Kubernetes cluster on boxes of nodes.
+//! Places Jobs in an unmodified Kubernetes cluster on boxes of nodes.
 //!
 //! ```text
 //! API server --read--> World --plan--> actions --write with uid and version--> API server
 //! ```
 //!
-//! A plan needs nothing but the world, so a new replica picks up where another left off.
+//! A plan depends only on the world, so a new replica can continue where another one stopped.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod client;

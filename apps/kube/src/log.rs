@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::time::{now, unsigned};
 
-/// Writes a log line with the current time.
+/// Writes a log line that contains the current time.
 pub(crate) fn log(level: &str, event: &str, more: Value) {
     pavior::json::log(unsigned(now()), level, event, more);
 }

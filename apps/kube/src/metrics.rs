@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Prometheus metrics.
 
 use std::sync::atomic::AtomicU64;
 
@@ -36,7 +36,7 @@ impl Metrics {
                 "turn_seconds",
                 "Duration of the latest reconciliation",
             ),
-            active: register(all, "active", "1 if this replica is the active one"),
+            active: register(all, "active", "1 if this replica is active"),
             unreadable_kinds: register(all, "kinds_unreadable", "Object kinds that cannot be read"),
             overlaps: register(all, "overlaps", "Nodes in two confirmed placements"),
             changes: register(all, "changes", "Changes made, by kind"),
@@ -59,7 +59,7 @@ impl Metrics {
         self.rejections.get_or_create(&[("change", kind.to_string())]).inc();
     }
 
-    /// Records a machine's status, except its slots.
+    /// Records a machine's status except for its slots.
     pub(crate) fn set_status(&self, machine: &str, status: &MachineStatus) {
         let label = [("machine", machine.to_string())];
         self.waiting.get_or_create(&label).set(status.waiting.into());
@@ -68,7 +68,7 @@ impl Metrics {
         self.unavailable.get_or_create(&label).set(status.unavailable.into());
     }
 
-    /// Records the slots of the page's machine.
+    /// Records the slots on the page's machine.
     pub(crate) fn set_slots(&self, status: &MachineStatus) {
         let slots = status.slots.iter().map(|slot| (slot.shape.clone(), [slot.free, slot.bound]));
         self.slots.set(&slots.collect::<Vec<_>>());

@@ -8,7 +8,7 @@ pub(crate) fn now() -> i64 {
     since.map_or(0, |since| since.as_secs() as i64)
 }
 
-/// Converts the API server's signed time to the unsigned type of other crates.
+/// Converts the API server's signed time to the unsigned type that other crates use.
 pub(crate) fn unsigned(seconds: i64) -> u64 {
     seconds.max(0) as u64
 }

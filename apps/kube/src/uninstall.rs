@@ -8,19 +8,19 @@ use crate::objects::{Job, Object as _, Pod};
 use crate::read::{ACTIVE_PODS, list};
 use crate::write::Writer;
 
-/// The result of a removal: opened pods, remaining pods, and Jobs to recreate.
+/// The result of a removal, which lists opened pods, remaining pods, and Jobs to recreate.
 #[derive(Debug, Default)]
 pub struct Removal {
-    /// Pods whose gate was removed; the scheduler may start them anywhere.
+    /// Pods whose gate was removed. The scheduler may start them anywhere.
     pub opened: Vec<String>,
     /// Pods that are still gated, with errors.
     pub left: Vec<String>,
-    /// Jobs that must be recreated without the gate, because their new pods would be gated again.
+    /// Jobs that must be recreated without the gate, because their new pods would be gated, too.
     pub jobs: Vec<String>,
 }
 
-/// Lists gated pods, and opens them if `open` is set. The policies must already have been removed,
-/// because they allow only the daemon to remove a gate.
+/// Lists gated pods, and opens them if `open` is true. The policies must already have been removed,
+/// because they let only the daemon remove a gate.
 ///
 /// # Errors
 /// Returns an error if the cluster does not respond.

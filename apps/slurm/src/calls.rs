@@ -1,11 +1,11 @@
-//! Calls to Slurm commands, with limits on time and output.
+//! Runs Slurm commands, with limits on their time and output.
 //!
-//! A [`Call`] of a [`Query`] cannot change anything, regardless of its arguments. Changes
+//! A [`Call`] created from a [`Query`] cannot change anything, regardless of its arguments. Changes
 //! require an [`Operator`], which only the placing daemon and `uninstall` have.
 //!
-//! A command that exceeds its time or output limit is killed, and the daemon skips the cycle.
-//! Output of a failed command, which may be truncated, is never used. Environment variables that
-//! change the output of Slurm commands are removed.
+//! A command that exceeds its time or output limit is killed, and the daemon skips the cycle. The
+//! output of a failed command is never used, because it may be truncated. Environment variables
+//! that would change the output of Slurm commands are removed.
 #![allow(clippy::disallowed_methods, reason = "time limits for Slurm commands")]
 
 use std::io::{Read, Write};
@@ -28,8 +28,8 @@ pub(crate) struct Bounds {
     pub(crate) output: u64,
 }
 
-/// The usual limits. Slurm commands give up after tens of seconds, and 256 MiB is enough for about
-/// 400,000 jobs.
+/// The default limits. Slurm commands themselves give up after tens of seconds, and 256 MiB is
+/// enough for about 400,000 jobs.
 pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
 /// The maximum number of bytes kept from a command's standard error.
@@ -47,26 +47,26 @@ const OUTPUT_VARIABLES: &[&str] = &[
     "SLURM_YAML",
 ];
 
-/// Environment variables from the service manager that are intended only for this process.
+/// Environment variables that the service manager sets for this process only.
 const MANAGER_VARIABLES: &[&str] = &["NOTIFY_SOCKET", "WATCHDOG_PID", "WATCHDOG_USEC"];
 
-/// A command that is read-only whatever its arguments are.
+/// A command that is read-only regardless of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Query {
-    /// `sinfo`: the nodes.
+    /// `sinfo`, which lists nodes.
     Nodes,
-    /// `squeue`: the jobs.
+    /// `squeue`, which lists jobs.
     Jobs,
-    /// `scontrol show`: everything else.
+    /// `scontrol show`, which shows everything else.
     Show,
-    /// `sacctmgr show`: the contents of slurmdbd.
+    /// `sacctmgr show`, which shows the contents of slurmdbd.
     Accounts,
-    /// `sbatch --test-only`: tests whether a job would be accepted, without queuing it.
+    /// `sbatch --test-only`, which tests whether a job would be accepted, without queuing it.
     Test,
 }
 
 impl Query {
-    /// Returns the program, and the argument that makes it read-only.
+    /// Returns the program and, if it needs one, the argument that makes it read-only.
     fn command(self) -> (&'static str, Option<&'static str>) {
         match self {
             Query::Nodes => ("sinfo", None),
@@ -78,7 +78,7 @@ impl Query {
     }
 }
 
-/// The right to change Slurm's state.
+/// Permission to change Slurm's state.
 #[derive(Debug)]
 pub(crate) struct Operator(());
 
@@ -89,26 +89,26 @@ impl Operator {
         Operator(())
     }
 
-    /// Runs `scontrol` with changes on its standard input. Slurm may reject some of them.
+    /// Runs `scontrol` with changes on its standard input. Slurm may reject some of the changes.
     ///
     /// # Errors
-    /// Returns an error if the command cannot be run or does not answer.
+    /// Returns an error if the command cannot be run or does not respond.
     pub(crate) fn change(&self, input: String) -> Result<Output, SlurmError> {
         Call { input, ..Call::of("scontrol", None, &[]) }.run()
     }
 
-    /// Runs `scontrol` with arguments. Slurm may reject the change.
+    /// Runs `scontrol` with the given arguments. Slurm may reject the change.
     ///
     /// # Errors
-    /// Returns an error if the command cannot be run or does not answer.
+    /// Returns an error if the command cannot be run or does not respond.
     pub(crate) fn try_scontrol(&self, arguments: &[&str]) -> Result<Output, SlurmError> {
         Call::of("scontrol", None, arguments).run()
     }
 
-    /// Runs `scontrol` with arguments. The command must succeed.
+    /// Runs `scontrol` with the given arguments. The command must succeed.
     ///
     /// # Errors
-    /// Returns an error if the command cannot be run, does not answer, or fails.
+    /// Returns an error if the command cannot be run, does not respond, or fails.
     pub(crate) fn scontrol(&self, arguments: &[&str]) -> Result<(), SlurmError> {
         Call::of("scontrol", None, arguments).answer().map(drop)
     }
@@ -119,13 +119,13 @@ pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// A call of a Slurm command. Outside this module, only a [`Query`] can create one.
+/// An invocation of a Slurm command. Outside this module, only a [`Query`] can create one.
 pub(crate) struct Call<'a> {
     program: &'static str,
     subcommand: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
-    /// The text for the standard input.
+    /// The text to pass on standard input.
     input: String,
     bounds: Bounds,
 }
@@ -137,7 +137,7 @@ pub(crate) struct Output {
 }
 
 impl<'a> Call<'a> {
-    /// Creates a read-only call with the usual limits.
+    /// Creates a read-only call with the default limits.
     pub(crate) fn new(query: Query, arguments: &'a [&'a str]) -> Call<'a> {
         let (program, subcommand) = query.command();
         Call::of(program, subcommand, arguments)
@@ -157,12 +157,12 @@ impl<'a> Call<'a> {
         Call { environment, ..self }
     }
 
-    /// Sets other limits.
+    /// Replaces the default limits.
     pub(crate) fn bounds(self, bounds: Bounds) -> Call<'a> {
         Call { bounds, ..self }
     }
 
-    /// Runs the command, which must succeed. Invalid UTF-8 in its output is replaced.
+    /// Runs the command, which must succeed, and replaces any invalid UTF-8 in its output.
     pub(crate) fn answer(self) -> Result<String, SlurmError> {
         let command = self.program;
         let output = self.run()?;
@@ -183,7 +183,7 @@ impl<'a> Call<'a> {
             self.command().spawn().map_err(|found| error(CallFault::NotStarted(found)))?;
         let text = self.input;
         if let Some(mut input) = child.stdin.take() {
-            // The command reads its input while it prints, so neither pipe may fill up.
+            // A thread writes the input, because the command may print before reading all of it.
             std::thread::spawn(move || input.write_all(text.as_bytes()));
         }
         collect(&mut child, bounds, deadline).map_err(|fault| {
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
             .envs(self.environment.iter().copied())
-            // With its own process group, the command can be killed together with its children.
+            // In its own process group, the command can be killed together with its children.
             .process_group(0)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
@@ -216,7 +216,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Collects the output of a process until it exits.
+/// Collects a process's output until the process exits.
 fn collect(child: &mut Child, bounds: Bounds, deadline: Instant) -> Result<Output, CallFault> {
     let timeout = || CallFault::Timeout { seconds: bounds.time.as_secs() };
     let stdout = child.stdout.take().map(|output| read(output, bounds.output + 1, false));
@@ -230,7 +230,7 @@ fn collect(child: &mut Child, bounds: Bounds, deadline: Instant) -> Result<Outpu
     Ok(Output { stdout, stderr, status })
 }
 
-/// Reads up to `most` bytes on a separate thread, and optionally discards the rest.
+/// Reads up to `most` bytes on a separate thread, then discards the rest if `to_the_end` is true.
 fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
@@ -249,7 +249,7 @@ fn receive_all(output: Option<Receiver<Vec<u8>>>, deadline: Instant) -> Option<V
     output.map_or(Some(Vec::new()), |output| output.recv_timeout(left).ok())
 }
 
-/// Waits for a process to exit. Its output must have ended.
+/// Waits for a process to exit. The process must have closed its output.
 fn wait_exit(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
@@ -290,7 +290,7 @@ mod tests {
         let file = folder.path().join("pid");
         let line = format!("sleep 1000 & echo $! > {}; wait", file.display());
         let hung = shell(&line, 100, 500).unwrap_err();
-        assert_eq!(hung.to_string(), "sh did not answer within 0 s and was killed");
+        assert_eq!(hung.to_string(), "sh did not respond within 0 s and was killed");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
         // By now, the process has either exited or is a zombie until its new parent reaps it.

@@ -1,8 +1,8 @@
-//! Applies changes with a single `scontrol` that reads them from its standard input. A change
-//! consists of one or two lines and takes 3 to 18 ms. Its values cannot contain line breaks, nor
-//! spaces, because quotation marks become part of a value (in Slurm 22.05 to 26.05). Therefore,
-//! sentences are passed as arguments to a separate `scontrol`. So are lines that a `scontrol`
-//! without readline would split because they are too long.
+//! Applies changes with a single `scontrol` process that reads them from its standard input. A
+//! change consists of one or two lines and takes 3 to 18 ms. Values on these lines can contain
+//! neither line breaks nor spaces, because Slurm (22.05 to 26.05) treats quotation marks as part of
+//! the value. Sentences are therefore passed as arguments to a separate `scontrol`, as are lines
+//! that are so long that a `scontrol` built without readline would split them.
 
 use pavior::text::shown;
 
@@ -14,26 +14,26 @@ use crate::plan::change::{Change, Priority, TOP_PRIORITY};
 
 pub(crate) mod lock;
 
-/// The one-word note for a job whose gate is closed.
+/// The one-word note on a job whose gate is closed.
 const CLOSED_NOTE: &str = "pavior:waits";
 
-/// The maximum number of returned objections.
+/// The maximum number of objections to return.
 const MAX_OBJECTIONS: usize = 64;
 
-/// The maximum length of an input line of `scontrol`, in bytes, including the line break.
+/// The maximum length of a `scontrol` input line, in bytes, including the line break.
 const MAX_LINE: usize = 4095;
 
-/// A change in the form that `scontrol` reads.
+/// A change in one of the forms that `scontrol` accepts.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
-    /// Lines for the input of a `scontrol` that other changes share.
+    /// Input lines for a `scontrol` process that is shared with other changes.
     Lines(String),
-    /// Arguments for a separate `scontrol`.
+    /// Arguments for a separate `scontrol` process.
     Arguments(Vec<String>),
 }
 
 impl Change {
-    /// Formats the change, with notes in the given field. A note without a field is `None`.
+    /// Formats the change, with notes in the given field. A note is `None` if there is no field.
     fn request(&self, field: NoteField) -> Option<Request> {
         let note = |text: &str| field.field().map(|name| format!("{name}={text}"));
         Some(match self {
@@ -51,7 +51,7 @@ impl Change {
             }
             Change::Close { job, licenses, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The job no longer owns the box in its previous note.
+                // The job no longer owns the box that its previous note names.
                 let note = note(CLOSED_NOTE).map_or(String::new(), |note| format!(" {note}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licenses}{start}{note}");
@@ -80,8 +80,8 @@ impl Change {
     }
 }
 
-/// Applies changes in order, then writes notes. Returns Slurm's objections, which are normal: a job
-/// may have ended or started in the meantime. The next cycle reads the actual state.
+/// Applies changes in order, then writes notes. Returns Slurm's objections, which are normal: jobs
+/// may have started or ended meanwhile. The next cycle reads the actual state.
 pub(crate) fn apply(
     operator: &Operator,
     changes: &[Change],

@@ -14,12 +14,12 @@ use crate::names::patterns::{self, Nodes};
 use crate::names::{NodeName, is_safe_name};
 use crate::{SlurmError, files};
 
-/// The default name of the gate's license and of the reservation that contains it.
+/// The default name of both the gate's license and the reservation that contains it.
 pub(crate) const LICENSE: &str = "pavior";
 
 /// The maximum number of shapes in `slots`.
 const MAX_SLOTS: usize = 16;
-/// The maximum of each time in the configuration, in its own unit.
+/// The maximum value of each time in the configuration, in that setting's unit.
 const MAX_INTERVAL: u64 = 3_600_000;
 
 /// The daemon's configuration.
@@ -27,17 +27,17 @@ const MAX_INTERVAL: u64 = 3_600_000;
 pub struct Config {
     /// The machine.
     pub grid: Grid,
-    /// The node names, by number.
+    /// The node names, indexed by node number.
     pub(crate) names: Vec<NodeName>,
     /// The nodes, by name.
     pub(crate) nodes: HashMap<NodeName, NodeId>,
-    /// The partitions whose jobs are placed. They must contain all nodes of the machine.
+    /// The partitions whose jobs are placed. They must contain every node in the machine.
     pub partitions: Vec<String>,
-    /// The partitions separated by commas, for Slurm commands.
+    /// The partition names, joined with commas for Slurm commands.
     pub(crate) partition: String,
-    /// The name of the license that the gate adds to jobs, and of the reservation that contains it.
+    /// The name of the license that the gate adds to jobs and of the reservation that contains it.
     pub license: String,
-    /// The job field for notes to users.
+    /// The job field that contains notes to users.
     pub(crate) note_field: NoteField,
     /// The strategy that places jobs.
     pub strategy: Selection,
@@ -45,16 +45,15 @@ pub struct Config {
     pub(crate) order: Order,
     /// The time between cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The maximum time for a job to start after its gate opens, in seconds.
+    /// The maximum time that a job may take to start after its gate opens, in seconds.
     pub patience_s: u64,
-    /// The minimum time before a closed gate is opened again, and before a requeued job starts
-    /// again, in seconds.
+    /// The minimum time before a closed gate reopens or a requeued job starts again, in seconds.
     pub cooldown_s: u64,
-    /// The address of the metrics server.
+    /// The address at which metrics are served.
     pub metrics: Option<String>,
     /// The file whose lock determines which of several daemons is active.
     pub lock: Option<PathBuf>,
-    /// The shapes whose slots appear in the metrics.
+    /// The shapes for which the metrics report slots.
     pub(crate) slots: Vec<Sides>,
 }
 
@@ -64,7 +63,7 @@ pub struct Config {
 struct ConfigFile {
     machine: String,
     nodes: Nodes,
-    /// The first number or coordinate in a pattern.
+    /// The lowest number or coordinate in a node name pattern.
     first: Option<u32>,
     partition: Option<String>,
     partitions: Option<Vec<String>>,
@@ -84,7 +83,7 @@ struct ConfigFile {
     slots: Vec<String>,
 }
 
-/// The job field for notes about why a job is waiting or where it runs.
+/// The job field for notes that say why a job is waiting or where it runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NoteField {
@@ -98,7 +97,7 @@ pub(crate) enum NoteField {
 }
 
 impl NoteField {
-    /// Returns the field's name in `scontrol`.
+    /// Returns the name that `scontrol` uses for the field.
     pub(crate) fn field(self) -> Option<&'static str> {
         match self {
             NoteField::AdminComment => Some("AdminComment"),
@@ -116,18 +115,18 @@ pub(crate) enum Order {
     Strict,
     /// Any job that fits may start.
     Fit,
-    /// Other jobs may start only if they do not delay the first one.
+    /// Other jobs may start only if they do not delay the first waiting job.
     #[default]
     Easy,
 }
 
 impl Order {
-    /// Returns the scheduler that keeps this order.
+    /// Returns the name of the scheduler that enforces this order.
     fn scheduler(self) -> &'static str {
         match self {
             Order::Strict => "fcfs",
             Order::Fit => "scan-all",
-            // Users may underestimate the run times of their jobs.
+            // Users may underestimate how long their jobs will run.
             Order::Easy => "easy:promise=holds",
         }
     }
@@ -149,7 +148,7 @@ impl Config {
     /// Parses a configuration.
     ///
     /// # Errors
-    /// Returns a sentence that names the invalid key.
+    /// If the configuration is invalid, returns a sentence that names the invalid key.
     pub fn parse(text: &str) -> Result<Config, String> {
         let file: ConfigFile = toml::from_str(text).map_err(|error| error.to_string())?;
         let grid: Grid = file.machine.parse().map_err(|error: pavior::BadName| {
@@ -194,14 +193,14 @@ impl Config {
         self.order.scheduler().parse().expect("the name of a scheduler")
     }
 
-    /// Formats the sides of a box on the machine, such as `2x3`.
+    /// Formats the sides of a box on this machine, for example as `2x3`.
     pub(crate) fn size(&self, sides: Sides) -> String {
         let sides = sides[..self.grid.axes()].iter().map(u16::to_string);
         sides.collect::<Vec<_>>().join("x")
     }
 }
 
-/// Parses the strategy, which must support the machine and give each job a box of its shape.
+/// Parses the strategy, which must support the machine and give each job the box it requests.
 fn strategy(name: &str, grid: &Grid) -> Result<Selection, String> {
     let strategy: Selection = name
         .parse()
@@ -243,7 +242,7 @@ fn partitions(one: Option<String>, several: Option<Vec<String>>) -> Result<Vec<S
     let all = match (one, several) {
         (Some(one), None) => vec![one],
         (None, Some(several)) => several,
-        _ => return Err("give either partition or partitions".into()),
+        _ => return Err("set exactly one of partition and partitions".into()),
     };
     if let Some(bad) = all.iter().find(|name| !is_safe_name(name)) {
         return Err(format!("partition = \"{}\": not a valid Slurm name", shown(bad)));
@@ -345,7 +344,7 @@ mod tests {
         assert!(fault(&format!("{GOOD}tell = \"all\"\n")).contains("tell"));
         assert!(
             fault(&format!("{GOOD}partitions = [\"a\"]\n"))
-                .contains("give either partition or partitions")
+                .contains("set exactly one of partition and partitions")
         );
         for several in ["[]", "[\"a\", \"a\"]", "[\"a,b\"]"] {
             let text = GOOD.replace("partition = \"mesh\"", &format!("partitions = {several}"));

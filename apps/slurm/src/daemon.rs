@@ -33,27 +33,27 @@ use problems::{LogLine, Problem, Problems};
 
 /// The time between reads of the site's configuration, in seconds.
 const SITE_READ_S: u64 = 60;
-/// The additional delay before the next read if slurmdbd does not answer, in seconds.
+/// The additional delay before the next read if slurmdbd does not respond, in seconds.
 const SITE_DELAY_S: u64 = 240;
-/// The maximum numbers of jobs and nodes that a log line lists.
+/// Limits on the number of jobs and nodes listed in a log line.
 const MAX_LISTED_JOBS: usize = 8;
 const MAX_LISTED_NODES: usize = 64;
 
 /// Options for the daemon.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DaemonOptions {
-    /// True to report the changes of one cycle without making them, and then exit.
+    /// True to report the changes that one cycle would make, without making them, and then exit.
     pub dry_run: bool,
     /// True to exit after one cycle.
     pub once: bool,
 }
 
-/// Places jobs until SIGTERM or SIGINT. On SIGHUP, reloads the configuration from `path`.
+/// Places jobs until SIGTERM or SIGINT arrives. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
 /// Returns an error if the configuration does not match the cluster, the daemon lacks rights, or
-/// metrics cannot be served. Cycles are skipped while Slurm does not answer; if only one cycle was
-/// requested, this is an error.
+/// metrics cannot be served. While Slurm does not respond, cycles are skipped; this is an error
+/// only if a single cycle was requested.
 pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
     let mut registry = registry(metrics::PREFIX);
@@ -97,7 +97,7 @@ pub fn run(path: &Path, config: Config, options: DaemonOptions) -> Result<(), Sl
 
 struct Daemon {
     config: Config,
-    /// The right to make changes, or `None` in a dry run.
+    /// Permission to make changes, or `None` in a dry run.
     operator: Option<Operator>,
     lock: Lock,
     shaper: Shaper,
@@ -108,9 +108,9 @@ struct Daemon {
     site: Site,
     site_read_at: u64,
     reader: Reader,
-    /// The ungated partitions that were last reported.
+    /// The ungated partitions that were reported most recently.
     ungated: Vec<String>,
-    /// True after the startup checks have passed.
+    /// True once the startup checks have passed.
     checks_passed: bool,
     gate_check_at: u64,
     problems: Problems,
@@ -143,7 +143,7 @@ impl Daemon {
         log(now(), "info", event, json!({ "machine": machine, "partition": partition }));
     }
 
-    /// Reads the configuration again and checks it.
+    /// Rereads the configuration and checks it.
     fn read_config(&self, path: &Path) -> Result<Config, SlurmError> {
         let config = Config::read(path)?;
         start::check_cluster(&config, self.operator.is_some())?;
@@ -151,7 +151,7 @@ impl Daemon {
         Ok(config)
     }
 
-    /// Adopts a new configuration.
+    /// Switches to a new configuration.
     fn adopt(&mut self, config: Config) {
         if config.metrics != self.config.metrics {
             let details =
@@ -159,7 +159,7 @@ impl Daemon {
             log(now(), "warn", "configuration", details);
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);
-        // The gate and the reservation may have a new name.
+        // The gate and the reservation may have been renamed.
         (self.site_read_at, self.gate_check_at) = (0, 0);
         self.log_machine("configuration reloaded");
     }
@@ -256,7 +256,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Rereads the site's configuration if this is due or there is a new job.
+    /// Reads the site's configuration again if that is due or if there is a new job.
     fn refresh_site(&mut self, has_new_job: bool, time: u64) -> Result<(), SlurmError> {
         let is_urgent = has_new_job && self.site.unknown.is_none();
         if !is_urgent && time < self.site_read_at + SITE_READ_S {
@@ -266,7 +266,7 @@ impl Daemon {
         self.reader.forget();
         self.site_read_at = time;
         if let Some(error) = &self.site.unknown {
-            // While slurmdbd is unavailable, each read may take seconds.
+            // While slurmdbd is unavailable, each read may take several seconds.
             self.site_read_at = time + SITE_DELAY_S;
             log(time, "warn", "cannot read QOS", json!({ "error": error }));
         }
@@ -339,7 +339,7 @@ mod tests {
     fn the_status_contains_the_error_of_a_skipped_cycle() {
         let fault = CallFault::Timeout { seconds: 60 };
         let hung = status(&Err(SlurmError::Call { command: "squeue", fault }));
-        assert_eq!(hung, "cycles are skipped: squeue did not answer within 60 s and was killed");
+        assert_eq!(hung, "cycles are skipped: squeue did not respond within 60 s and was killed");
         assert_eq!(status(&Err(SlurmError::Missing("add this line".into()))), "add this line");
     }
 }

@@ -7,28 +7,28 @@ use thiserror::Error;
 /// An error from the daemon or one of its commands.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// The configuration is invalid. The text contains the location and the reason.
+    /// The configuration is invalid. The text gives the location and the reason.
     #[error("{0}")]
     Config(String),
     /// Another daemon is active, or someone has edited a file that the command would replace.
     #[error("{0}")]
     Conflict(String),
-    /// The cluster does not match the configuration, or the user lacks rights in it.
+    /// The cluster does not match the configuration, or the user lacks the necessary rights.
     #[error("{0}")]
     Unfit(String),
-    /// slurm.conf lacks a line that only an administrator can add. The text contains the line.
+    /// slurm.conf lacks a line that only an administrator can add. The text includes that line.
     #[error("{0}")]
     Missing(String),
-    /// A call of a Slurm command failed.
+    /// A Slurm command failed.
     #[error("{command} {fault}")]
     Call {
-        /// The command.
+        /// The name of the command.
         command: &'static str,
-        /// The fault.
+        /// The cause of the failure.
         fault: CallFault,
     },
     /// The partition has no active job with this name. The name is safe to print.
-    #[error("the partition has no active job {0}")]
+    #[error("no active job {0} in the partition")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address or another resource is unavailable.
     #[error("{subject}: {error}")]
@@ -41,25 +41,25 @@ pub enum SlurmError {
     /// The scheduler or strategy failed.
     #[error(transparent)]
     Dispatch(#[from] pavior::scheduling::DispatchError),
-    /// The strategy or scheduler cannot be built, or cannot predict starts.
+    /// The strategy or scheduler cannot be built, or it cannot predict when jobs will start.
     #[error("{0}")]
     Planner(String),
 }
 
-/// The fault of a call of a Slurm command.
+/// The cause of a Slurm command's failure.
 #[derive(Debug, Error)]
 pub enum CallFault {
     /// The command cannot be started.
     #[error("cannot be run: {0}")]
     NotStarted(io::Error),
-    /// The command failed with this text on its standard error.
+    /// The command failed and printed this text on standard error.
     #[error("failed: {0}")]
     Failed(String),
-    /// The output cannot be parsed, for a reason that contains no text from it.
+    /// The output cannot be parsed. The reason does not quote the output.
     #[error("printed output that cannot be parsed: {0}")]
     Malformed(&'static str),
     /// The command exceeded its time limit.
-    #[error("did not answer within {seconds} s and was killed")]
+    #[error("did not respond within {seconds} s and was killed")]
     Timeout {
         /// The time limit in seconds.
         seconds: u64,

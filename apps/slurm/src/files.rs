@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::SlurmError;
 
-/// The maximum file size in bytes, in case a path refers to an endless file such as a device.
+/// The maximum file size in bytes, in case a path refers to a device or another endless file.
 const MAX_FILE: u64 = 16 << 20;
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
@@ -21,8 +21,8 @@ pub(crate) fn read_bounded(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the text of a file, if it exists. Text other than UTF-8 is compared but never written
-/// back, so replacement characters are harmless.
+/// Returns a file's text, or `None` if there is no such file. Invalid UTF-8 is replaced, which is
+/// harmless because such text is compared but never written back.
 ///
 /// # Errors
 /// Returns an error if the file exists but cannot be read.
@@ -34,9 +34,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
     }
 }
 
-/// Writes a file that everyone may read. Writing is atomic, because slurmctld may read the file at
-/// any time. The file is not synchronized to disk: after a power failure, the command must be run
-/// again.
+/// Writes a world-readable file. The write is atomic, because slurmctld may read the file at any
+/// time. It is not synced to disk, so after a power failure, the command must be run again.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -50,7 +49,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), SlurmError> {
     write().map_err(|error| io_error(path, error))
 }
 
-/// Creates an error that names a file.
+/// Creates an error that names the file.
 pub(crate) fn io_error(path: &Path, error: io::Error) -> SlurmError {
     SlurmError::Io { subject: path.display().to_string(), error }
 }

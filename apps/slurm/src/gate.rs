@@ -1,8 +1,8 @@
-//! The gate: the part of `pavior slurm` that runs in slurmctld as a Lua script.
+//! The gate, which is the part of `pavior slurm` that runs in slurmctld as a Lua script.
 //!
-//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: the first
-//! line contains a checksum of the text. The seal shows whether Pavior wrote a file and no one has
-//! edited it since, and which gate slurmctld has loaded.
+//! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
+//! line contains a checksum of the text. The seal shows whether Pavior wrote a file that no one has
+//! edited since, and it identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) mod loaded;
 const MODULE: &str = include_str!("gate/pavior.lua");
 const JOB_SUBMIT_SCRIPT: &str = include_str!("gate/job_submit.lua");
 
-/// The placeholder for the checksum, over which the checksum is computed.
+/// The placeholder that stands in for the checksum while the checksum is computed.
 const PLACEHOLDER: &str = "@CHECKSUM@";
 /// The text before the checksum in the first line.
 const SEAL: &str = "Written by pavior slurm install, checksum ";
@@ -30,8 +30,8 @@ const MODULE_LIST: (&str, &str) = ("ipairs({ ", " })");
 /// The file that slurmctld runs for each job.
 pub(crate) const JOB_SUBMIT: &str = "job_submit.lua";
 
-/// Returns the file name of a machine's module. It depends on the license, so that one folder can
-/// contain several modules.
+/// Returns the file name of a machine's module. The name depends on the license, so one directory
+/// can contain several modules.
 pub(crate) fn module_name(config: &Config) -> String {
     match config.license.as_str() {
         LICENSE => "pavior.lua".into(),
@@ -54,7 +54,7 @@ pub(crate) fn module(config: &Config) -> String {
     sealed("--", &text)
 }
 
-/// Generates a job_submit.lua that calls these modules, for a site that does not have its own.
+/// Generates a job_submit.lua that calls these modules, for a site that has no script of its own.
 pub(crate) fn job_submit(modules: &[String]) -> String {
     if modules.is_empty() {
         return sealed("--", PASSING_SCRIPT);
@@ -72,27 +72,27 @@ pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Adds a first line, which is a comment with the checksum of the text. The text may contain the
-/// placeholder, too.
+/// Adds a first line that is a comment with the checksum of the text. The text itself may also
+/// contain the placeholder.
 pub(crate) fn sealed(comment: &str, text: &str) -> String {
     let text = format!("{comment} {SEAL}{PLACEHOLDER}.\n{text}");
     text.replace(PLACEHOLDER, &Checksum::of(text.as_bytes()).to_string())
 }
 
-/// Returns the checksum in the first line of a sealed text.
+/// Returns the checksum from the first line of a sealed text.
 pub(crate) fn checksum(text: &str) -> Option<&str> {
     let (_, behind) = text.lines().next()?.split_once(SEAL)?;
     behind.split_once('.').map(|(sum, _)| sum).filter(|sum| sum.len() == 16)
 }
 
-/// Returns true if any version of `pavior slurm install` wrote the text and no one has edited it.
+/// Returns true if some version of `pavior slurm install` wrote the text and no one has edited it.
 pub(crate) fn is_sealed(text: &str) -> bool {
     checksum(text).is_some_and(|sum| {
         Checksum::of(text.replace(sum, PLACEHOLDER).as_bytes()).to_string() == sum
     })
 }
 
-/// Generates the lines with which a site's own job_submit.lua calls a machine's module.
+/// Generates the lines that make a site's own job_submit.lua call a machine's module.
 pub(crate) fn calls(config: &Config, folder: &Path) -> String {
     format!(
         "  local pavior = dofile(\"{}\")\n  \

@@ -1,15 +1,15 @@
-//! The ledger: nodes and active jobs of the partition, as Slurm reports them. For 1,500 jobs,
-//! `squeue -o` takes about 40 ms, much less than `--json`.
+//! The ledger, which contains the partition's nodes and active jobs as Slurm reports them. For
+//! 1,500 jobs, `squeue -o` takes about 40 ms, much less than `--json`.
 //!
-//! Nodes are read before jobs; otherwise, a node that has just been allocated could look free. They
-//! are read again in two cases. If a job has ended between the two reads, its nodes would appear to
-//! be held by another partition until an unknown time, and a large box that needs them would have
-//! no reservation in this cycle. If a job is new, it must not be planned with data older than the
-//! job. For the same reason, reservations are read last.
+//! Nodes are read before jobs; in the opposite order, a node that had just been allocated could
+//! look free. They are read again in two cases. If a job ended between the two reads, its nodes
+//! would otherwise appear to be held by another partition for an unknown time, and a large box that
+//! needs them would have no reservation in this cycle. If there is a new job, it must not be
+//! planned using data older than the job itself. Reservations are read last for the same reason.
 //!
-//! A malformed record does not affect other records. A node is unavailable if its line is
-//! malformed. If a job's record is malformed, its nodes are free only if Slurm reports them as idle
-//! after the jobs have been read.
+//! A malformed record does not affect other records. If a node's line is malformed, the node is
+//! unavailable. If a job's record is malformed, its nodes are free only if Slurm reports them as
+//! idle after the jobs have been read.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -38,10 +38,10 @@ pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
 
-/// The newest job's submission time, by Slurm's clock, and name.
+/// The newest job's submission time, according to Slurm's clock, and its name.
 pub(crate) type Newest = (u64, Option<JobName>);
 
-/// The tasks of an array. The first task is a waiting one, if there is any.
+/// A summary of an array's tasks. The first task is a waiting task if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ArraySummary {
     array: u32,
@@ -108,8 +108,8 @@ impl Ledger {
         self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
     }
 
-    /// Finds a job by its name. For the name of an array, returns the first task, preferably a
-    /// waiting one, with a summary of the array.
+    /// Finds a job by name. Given the name of an array, returns the first task, preferably a
+    /// waiting one, along with a summary of the array.
     pub(crate) fn find(&self, text: &str) -> Option<(JobName, Option<ArraySummary>)> {
         let is_known = |name: &JobName| {
             let unreadable = || self.unreadable.iter().any(|record| record.job == Some(*name));
@@ -129,7 +129,7 @@ impl Ledger {
         Some((first.name, Some(summary)))
     }
 
-    /// Adds jobs in other partitions that hold nodes of this partition.
+    /// Adds jobs in other partitions that hold nodes in this partition.
     fn add_foreign_jobs(&mut self, jobs: Vec<SlurmJob>) {
         let unowned_nodes = self.unowned_nodes();
         self.jobs.extend(jobs.into_iter().filter(|job| {
@@ -153,8 +153,8 @@ impl Ledger {
         )
     }
 
-    /// Returns the taken nodes that no job in the ledger owns. If a malformed record may hold
-    /// unknown nodes, every node counts as taken, because it may belong to that job.
+    /// Returns the taken nodes that no job in the ledger owns. If a job with a malformed record may
+    /// hold unknown nodes, every node counts as taken, because that job may hold any of them.
     fn unowned_nodes(&self) -> HashSet<NodeName> {
         let held: HashSet<&NodeName> = self.jobs.iter().flat_map(SlurmJob::owned).collect();
         let all = self.unreadable.iter().any(Unreadable::may_hold_nodes);
@@ -162,8 +162,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
-    /// become unavailable.
+    /// Updates what each node offers, and the conditions of nodes that have no owner or have become
+    /// unavailable.
     fn update_nodes(&mut self, later: Vec<SlurmNode>) {
         let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =

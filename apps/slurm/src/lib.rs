@@ -1,8 +1,8 @@
-//! `pavior slurm`: allocates boxes of nodes to the jobs of an unmodified Slurm cluster.
+//! The `pavior slurm` daemon, which allocates boxes of nodes to the jobs in a Slurm cluster.
 //!
-//! Users keep using Slurm, and Slurm is the only ledger: the daemon stores nothing on disk. Every
-//! job in the partition requests the license `pavior`, which is reserved for root, so no job starts
-//! without the daemon. In each cycle, the daemon
+//! Users keep using Slurm, and Slurm is the only ledger, so the daemon stores nothing on disk.
+//! Every job in the partition requests the license `pavior`. Because this license is reserved for
+//! root, no job starts without the daemon. In each cycle, the daemon
 //!
 //! 1. reads nodes and jobs (`ledger`),
 //! 2. builds a machine from them, selects waiting jobs with Pavior's scheduler in Slurm's order,
@@ -12,11 +12,11 @@
 //!    update if the job has started. Each update is therefore a compare-and-swap, and the daemon
 //!    can be killed between any two steps.
 //!
-//! The daemon acts as root on output that contains user text. Three rules make this safe: records
-//! carry an unguessable mark (`ledger::records`), a malformed record does not affect others, and
-//! everything written to `scontrol` consists of values that match a grammar (`names`). `show`
-//! explains jobs and serves the page, `gate` runs in slurmctld, and `setup` installs, checks and
-//! removes everything.
+//! The daemon runs as root and processes output that contains text from users. Three rules make
+//! this safe: records carry an unguessable mark (`ledger::records`), a malformed record does not
+//! affect others, and everything written to `scontrol` consists of values that match a grammar
+//! (`names`). In addition, `show` explains jobs and serves the page, `gate` runs in slurmctld, and
+//! `setup` installs, checks and removes everything.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod calls;

@@ -1,6 +1,6 @@
-//! Values written to Slurm, each of which has its own grammar. The input of `scontrol` consists
-//! only of these values. Whatever its source, no value contains a line break, a quotation mark, a
-//! space or another `key=value`.
+//! Values written to Slurm, each of which has its own grammar. The input to `scontrol` consists
+//! only of these values. Regardless of its source, a value never contains a line break, a quotation
+//! mark, a space or another `key=value`.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -15,14 +15,14 @@ pub(crate) use jobs::{JobName, array_of, is_compound_identifier};
 pub(crate) use licenses::Licenses;
 pub(crate) use note::Note;
 
-/// The maximum length of a node name, twice Slurm's maximum.
+/// The maximum length of a node name, which is twice Slurm's maximum.
 const MAX_NAME: usize = 128;
 
-/// The error for invalid names.
+/// The error returned for an invalid name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidName;
 
-/// A node name: letters, digits, `-`, `_` and `.`, not beginning with punctuation.
+/// A node name, made of letters, digits, `-`, `_` and `.`, that begins with a letter or digit.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeName(String);
 
@@ -49,13 +49,13 @@ impl Display for NodeName {
     }
 }
 
-/// Parses a number that consists only of digits; `parse` would also accept a sign.
+/// Parses a number that consists only of digits, whereas `parse` would also accept a sign.
 pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns true if the text is a plausible node or partition name that no command interprets as an
+/// Returns true if the text could be a node or partition name and no command interprets it as an
 /// option.
 pub(crate) fn is_safe_name(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);

@@ -1,4 +1,4 @@
-//! Computes changes from the ledger and the current time, without communicating with Slurm.
+//! Computes changes from the ledger and the current time, without calling Slurm.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -34,16 +34,16 @@ use memory::Eviction;
 pub(crate) use memory::Memory;
 use world::{Rules, World};
 
-/// The number of jobs at the head of the queue that get notes.
+/// The number of jobs at the head of the queue for which notes are written.
 const MAX_NOTED_JOBS: usize = 32;
-/// The maximum number of notes written per cycle.
+/// The maximum number of notes written in a cycle.
 const MAX_NOTES: usize = 4;
-/// The minimum time between notes for the same job, in seconds.
+/// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The maximum time after its start to requeue a job that runs on the wrong nodes, in seconds.
+/// The time after a job's start in which it may be requeued from the wrong nodes, in seconds.
 const REQUEUE_TIME_S: u64 = 60;
 
-/// A cycle's changes, and the state before them.
+/// The changes planned in a cycle, and a summary of the state before them.
 #[derive(Debug)]
 pub(crate) struct Decision {
     pub(crate) changes: Vec<Change>,
@@ -53,27 +53,27 @@ pub(crate) struct Decision {
     pub(crate) free: Occupancy,
     pub(crate) failed: u32,
     pub(crate) overlaps: Vec<NodeId>,
-    /// Jobs that can never be placed or do not run on a box, with the reasons.
+    /// Jobs that can never be placed or are not running on a box, with the reasons.
     pub(crate) boxless: Vec<(JobName, Note)>,
 }
 
-/// A waiting job's index in the ledger, and its request.
+/// A waiting job's index in the ledger and its request.
 #[derive(Clone, Copy)]
 struct Waiting {
     index: usize,
     request: Request,
 }
 
-/// The note for a waiting job: either a text, or an explanation to be made for its request.
+/// A note for a waiting job, either as finished text or as a request that is yet to be explained.
 enum PendingNote<'a> {
     Ready(&'a Note),
     Explanation(Request),
 }
 
-/// A job's index in the ledger, and the note for it.
+/// A job's index in the ledger and the note for the job.
 type IndexedNote = (usize, Note);
 
-/// Decides which gates to open and close, and which notes to write.
+/// Decides which gates to open and close and which notes to write.
 ///
 /// # Errors
 /// Returns an error if the scheduler or strategy fails.
@@ -97,7 +97,7 @@ pub(crate) fn decide(
     }
     let mut limits = Limits::new(rules, ledger);
     for (index, role) in cycle.state.roles.iter().enumerate() {
-        // A job may start just before its gate is closed.
+        // A job may start just before the daemon closes its gate.
         if matches!(role, Role::Opened | Role::Preempting | Role::Obstructed(_)) {
             limits.reserve(&ledger.jobs[index]);
         }
@@ -124,8 +124,8 @@ pub(crate) fn decide(
     })
 }
 
-/// Returns the waiting jobs in Slurm's order. Among equal priorities, the oldest job is first,
-/// although `squeue` prints the newest first.
+/// Returns the waiting jobs in Slurm's order. Among jobs with the same priority, the oldest comes
+/// first, although `squeue` prints the newest first.
 fn waiting(
     world: World<'_>,
     site: &Site,
@@ -145,7 +145,7 @@ fn waiting(
     order
 }
 
-/// Queues the waiting jobs that no limit prevents from starting, in Slurm's order.
+/// Queues, in Slurm's order, the waiting jobs that no limit prevents from starting.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -171,8 +171,8 @@ struct Cycle<'a> {
 }
 
 impl Cycle<'_> {
-    /// Requeues jobs that have just started on nodes that do not form a box of their shape. Returns
-    /// notes for jobs that started there earlier.
+    /// Requeues jobs that have just started on nodes that do not form the requested box. Returns
+    /// notes for jobs that started on such nodes earlier.
     fn requeue(&mut self) -> Vec<IndexedNote> {
         let World { ledger, now, .. } = self.world;
         let mut notes = Vec::new();
@@ -187,9 +187,9 @@ impl Cycle<'_> {
         notes
     }
 
-    /// Starts the jobs that the scheduler chooses, and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler, so that no other job waits for them, and returned with
-    /// notes.
+    /// Starts the jobs that the scheduler chooses and opens their gates. Jobs that would exceed a
+    /// limit are hidden from the scheduler so that no other job waits for them. They are returned
+    /// with notes.
     fn open(
         &mut self,
         waiting: &[Waiting],
@@ -197,7 +197,7 @@ impl Cycle<'_> {
     ) -> Result<Vec<IndexedNote>, SlurmError> {
         let ledger = self.world.ledger;
         let mut limited = Vec::new();
-        // The queued jobs that have a limit, with their positions.
+        // Queued jobs to which a limit applies, with their queue positions.
         let mut queued = Vec::new();
         for (position, &Waiting { index, request }) in waiting.iter().enumerate() {
             let job = &ledger.jobs[index];
@@ -253,7 +253,7 @@ impl Cycle<'_> {
         waiting.iter().filter(is_blocked).copied().collect()
     }
 
-    /// Opens the gate of the first job for which Slurm can free a box by preemption.
+    /// Opens the gate of the first job for which Slurm can free a box through preemption.
     fn preempt(&mut self, waiting: &[Waiting]) {
         let World { ledger, now, .. } = self.world;
         let is_excluded = |index: usize| {
@@ -284,7 +284,7 @@ impl Cycle<'_> {
         limited.take(MAX_NOTED_JOBS).map(note).collect()
     }
 
-    /// Writes changed notes: the given ones, and those of the first jobs waiting for a box.
+    /// Writes the given notes and those for the first jobs waiting for a box, if they have changed.
     fn write_notes(&mut self, waiting: &[Waiting], notes: &[IndexedNote]) {
         let (world, now) = (self.world, self.world.now);
         let blocked = self.blocked_on_box(waiting, notes);

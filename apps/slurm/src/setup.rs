@@ -1,4 +1,4 @@
-//! Installation, checks and removal.
+//! Installation, checks and removal of the gate and the daemon's settings.
 
 pub(crate) mod check;
 pub(crate) mod install;

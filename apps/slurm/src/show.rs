@@ -1,4 +1,4 @@
-//! Answers for users and operators: `why`, the page and the metrics.
+//! Information for users and operators: `why`, the page and the metrics.
 
 pub(crate) mod metrics;
 pub(crate) mod page;

@@ -1,6 +1,6 @@
-//! The current view and its recent changes, which are sent to pages as they occur.
+//! The current view and the most recent changes, which are sent to pages as they occur.
 //!
-//! The board stores only the latest changes. A page that missed older ones reloads the whole state.
+//! The board stores only the latest changes. A page that missed older ones reloads the full state.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Change {
 }
 
 struct Inner {
-    /// The number of the last change, larger than all numbers from earlier processes.
+    /// The sequence number of the last change. It exceeds all numbers from earlier processes.
     seq: u64,
     view: Arc<View>,
     page: PageState,
@@ -33,17 +33,17 @@ struct Inner {
     series: Series,
 }
 
-/// The current view and its recent changes.
+/// The current view and its most recent changes.
 pub struct Board {
     inner: Mutex<Inner>,
-    /// Notifies watchers of `seq`.
+    /// A channel that notifies watchers of each new `seq`.
     last_seq: Sender<u64>,
 }
 
 impl Board {
-    /// Creates a board that shows a view.
+    /// Creates a board that shows `view`.
     pub fn new(view: View) -> Board {
-        // Numbers are below 2^53, so JavaScript can represent them.
+        // Sequence numbers stay below 2^53 so that JavaScript can represent them.
         let seq = view.now.saturating_mul(1_000_000).min(1 << 52);
         let (page, changes, series) = (view.page_state(), VecDeque::new(), Series::default());
         Board {
@@ -56,7 +56,7 @@ impl Board {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Replaces the view, and sends the changes to pages.
+    /// Replaces the view and sends the changes to pages.
     pub fn publish(&self, view: View) {
         let (page, now) = (view.page_state(), view.now);
         let mut inner = self.lock();
@@ -78,7 +78,7 @@ impl Board {
         self.last_seq.send_if_modified(|last| std::mem::replace(last, seq) != seq);
     }
 
-    /// Returns the view and the number of its last change.
+    /// Returns the view and the sequence number of its last change.
     pub(crate) fn view(&self) -> (Arc<View>, u64) {
         let inner = self.lock();
         (Arc::clone(&inner.view), inner.seq)
@@ -121,7 +121,7 @@ impl Board {
         is_known.then(|| new.cloned().collect())
     }
 
-    /// Subscribes to the number of the last change.
+    /// Subscribes to the sequence number of the last change.
     pub(crate) fn last_seq(&self) -> Receiver<u64> {
         self.last_seq.subscribe()
     }

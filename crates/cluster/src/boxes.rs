@@ -1,15 +1,15 @@
-//! A test for strategies that grant every job one box of its shape.
+//! Tests whether a strategy grants every job a single box of the requested shape.
 
 use pavior::boxes::orientations;
 use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::{Grid, Request, Sides};
 
-/// The maximum side of the shapes to test.
+/// The longest side of the shapes to test.
 const MAX_SIDE: u16 = 5;
 
-/// Returns true if a strategy grants every small shape as one box with the requested sides, in any
-/// orientation. Ranks can be mapped to nodes only in such a box.
+/// Returns true if a strategy grants every small shape as a single box with the requested sides, in
+/// any orientation. Ranks can be mapped to nodes only in such a box.
 pub fn grants_exact_boxes(strategy: &Selection, grid: &Grid) -> bool {
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);

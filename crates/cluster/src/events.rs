@@ -1,4 +1,4 @@
-//! The differences between two states of a page, as events.
+//! Computes the events that update a page from one state to another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::page_state::PageState;
 
-/// Lists the differences between an old and a new view, as events for the page.
+/// Returns the events that update a page from the old state to the new one.
 pub(crate) fn events(
     old: &PageState,
     new: &PageState,
     machine: &str,
 ) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    // A page can only append to its queue, so all jobs after the first change of order are resent.
+    // A page can only append to its queue, so all jobs after the first one out of order are resent.
     let present: BTreeMap<&String, &Value> =
         new.waiting.iter().map(|(id, job)| (id, job)).collect();
     let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));
@@ -46,7 +46,7 @@ pub(crate) fn events(
 mod tests {
     use super::*;
 
-    /// Applies events to a queue as the page does.
+    /// Applies events to a queue in the same way as the page.
     fn page_queue(mut queue: Vec<String>, events: &[(&'static str, Value)]) -> Vec<String> {
         for (kind, data) in events {
             match *kind {

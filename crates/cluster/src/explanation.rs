@@ -1,4 +1,4 @@
-//! The reasons why a request is waiting, in sentences.
+//! Explains in sentences why a request is waiting.
 
 use pavior::answers::{
     Demand, PlannedStart, Question, Queued, SearchLimits, Shape, Snapshot, Why, Words, nearest, why,
@@ -7,7 +7,7 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// Everything that an explanation depends on, except the machine.
+/// Everything that an explanation depends on besides the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The maximum number of jobs that may be moved to make room.
@@ -18,38 +18,38 @@ pub struct Context {
     pub planned: Option<PlannedStart>,
 }
 
-/// An explainer of waiting requests. Times are in seconds since 1970.
+/// An explainer for waiting requests. Times are in seconds since 1970.
 pub struct Explainer<'a> {
     /// The grid.
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
-    /// The name of the scheduler, for jobs that fit but must wait.
+    /// The name of the scheduler, used to explain why jobs that fit must still wait.
     pub scheduler: &'a str,
-    /// Returns the name of a job, such as `job 7`.
+    /// A function that returns a job's name, such as `job 7`.
     pub name: &'a dyn Fn(JobId) -> String,
-    /// Returns the time by which a job will release its nodes, if known.
+    /// A function that returns the time by which a job will release its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// Returns false for a placeholder that holds nodes. A placeholder is never moved.
+    /// A function that returns false for a placeholder that holds nodes and is never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 
 /// Returns the requested shape, or `None` if the request is for a number of nodes. The shape may be
-/// rotated unless the request specifies its freedom.
+/// rotated unless the request specifies a freedom.
 fn shape_of(request: &Request) -> Option<Shape> {
     let turns = request.freedom.is_none();
     request.shape.map(|sides| if turns { Shape::new(sides) } else { Shape::fixed(sides) })
 }
 
-/// Returns the free box that is most similar to the requested shape, unless that shape is free.
+/// Returns the free box that is most similar to the shape of a blocked request.
 pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -> Option<Cuboid> {
     let shape = shape_of(request).filter(|_| why.is_some_and(|why| why.blocked.is_some()))?;
     nearest(snapshot, shape, 1).pop()
 }
 
 impl Explainer<'_> {
-    /// Finds the reason why a request does not start, or `None` if it has no shape. Cost: examines
-    /// all positions of the box.
+    /// Finds the reason why a request does not start, or returns `None` if the request has no
+    /// shape. Examines every position at which the box could be placed.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         Some(found)
     }
 
-    /// Finds the reason why a request does not start, and describes it in sentences.
+    /// Finds the reason why a request does not start and describes it in sentences.
     pub fn explain(
         &self,
         snapshot: &Snapshot,

@@ -1,11 +1,11 @@
-//! Host names for which a page is served.
+//! Restricts the host names under which a page is served.
 //!
-//! A browser lets a page read responses from any address to which its site's name resolves. If an
-//! attacker makes a site's name resolve to this machine (DNS rebinding), the `Host` header contains
-//! that name, and the request is refused.
+//! A browser lets a page read responses from any address that the name of its site resolves to. An
+//! attacker can make such a name resolve to this machine (DNS rebinding), but the `Host` header
+//! then contains the attacker's name, and the request is refused.
 //!
-//! A page inside a cluster, as that of `pavior kube`, is not restricted: it is reached through
-//! services and proxies, under names that the daemon does not know.
+//! A page inside a cluster, such as the `pavior kube` page, is not restricted, because users reach
+//! it through services and proxies under names that the daemon does not know.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use axum::response::IntoResponse as _;
 use axum::{Json, Router};
 use serde_json::json;
 
-/// Restricts a site to requests whose `Host` is an IP address, `localhost` or one of these names.
-/// Other requests get status 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
+/// Restricts a site to requests whose `Host` is an IP address, `localhost` or one of `names`. Other
+/// requests get status 421, or 400 if an HTTP/1.1 request does not have exactly one `Host`.
 pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     let names = Arc::new(names);
     site.layer(middleware::from_fn(move |request: Request, next: Next| {
@@ -35,7 +35,7 @@ pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     }))
 }
 
-/// Returns the status and the reason if a request is refused.
+/// Returns the status and the reason with which a request is refused, or `None` if it is allowed.
 fn refusal(
     headers: &HeaderMap,
     version: Version,
@@ -59,7 +59,7 @@ fn refusal(
         return None;
     }
     let detail = "this page is served only under an IP address or this machine's name; a proxy \
-                  must send one of these as Host";
+                  must set the Host header to one of these";
     Some((StatusCode::MISDIRECTED_REQUEST, detail))
 }
 

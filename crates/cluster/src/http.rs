@@ -1,9 +1,9 @@
-//! A small HTTP server for metrics and the page.
+//! A small HTTP server for the page and the metrics.
 //!
-//! The server runs in a separate thread and never blocks the rest of the program. It serves at most
+//! The server runs on a separate thread and never blocks the rest of the program. It serves at most
 //! 16 connections simultaneously. A request may have up to 8,192 bytes of headers and a body of up
-//! to 4,096 bytes. A connection closes after one response or after 4 s; only long-lived routes may
-//! keep it open, for up to 10 minutes.
+//! to 4,096 bytes. A connection is closed after one response or after 4 s, except that long-lived
+//! routes may keep their connections open for up to 10 minutes.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -22,19 +22,19 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of simultaneous connections. Others wait to be accepted.
+/// The maximum number of simultaneous connections. Any others wait to be accepted.
 const MAX_CONNECTIONS: usize = 16;
-/// The maximum size of a request head, in bytes: the smallest limit that hyper allows.
+/// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
 const MAX_BODY_BYTES: usize = 4096;
-/// The maximum time for a client to send a request head.
+/// The maximum time that a client may take to send a request head.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum time for a client to send a request and receive the response.
+/// The maximum time that a client may take to send a request and receive the response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
-/// The maximum duration of a long-lived connection, after which the client must reconnect.
+/// The maximum duration of a long-lived connection. The client must then reconnect.
 const MAX_OPEN: Duration = Duration::from_mins(10);
 
-/// Lets the connection of a request stay open, and frees its slot for another one.
+/// A handle that keeps a request's connection open and frees its slot for another connection.
 #[derive(Clone, Default)]
 pub(crate) struct KeepOpen(Arc<Notify>);
 
@@ -44,7 +44,7 @@ impl KeepOpen {
     }
 }
 
-/// Serves a site at an address. Returns the actual address, in case the port was 0.
+/// Serves `site` at `address`. Returns the address actually used, which differs if the port is 0.
 ///
 /// # Errors
 /// Returns an error if the address is unavailable.
@@ -63,7 +63,7 @@ pub fn serve(address: &str, site: Router) -> io::Result<SocketAddr> {
     Ok(bound)
 }
 
-/// Adds headers that prevent browsers from guessing a response's type or storing it.
+/// Adds headers that prevent browsers from guessing content types, sending referrers and caching.
 async fn add_headers(mut response: Response) -> Response {
     let headers: [(HeaderName, &str); 3] = [
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -80,7 +80,7 @@ async fn accept(listener: tokio::net::TcpListener, site: Router) {
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
-            // The client has gone, or the process has too many open files until some are closed.
+            // The client has disconnected, or the process has run out of file descriptors for now.
             sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -94,7 +94,7 @@ async fn answer(stream: TcpStream, site: Router, permit: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(HEAD_BYTES);
     builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
-    // Client errors are not reported.
+    // Errors caused by clients are not reported.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves a page of `count` letters and returns its address.
+    /// Serves a page of `count` letters and returns the server's address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

@@ -1,10 +1,10 @@
-//! Merges parts that form one box.
+//! Merges parts that together form a single box.
 
 use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
-/// Merges parts that form one box, for example layers or two parts on either side of a wraparound.
-/// Other parts are returned unchanged. No two parts may share a node.
+/// Merges parts that together form a single box, such as stacked layers or the two halves of a box
+/// that wraps around. Other parts are returned unchanged. No two parts may share a node.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let runs = [0, 1, 2].map(|axis| run(grid, parts, axis));
@@ -17,8 +17,8 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     if is_whole { vec![whole] } else { parts.to_vec() }
 }
 
-/// Returns the start of the run of coordinates that the parts occupy on an axis, and its length. If
-/// there are several runs, the box from the first one misses nodes or is too large.
+/// Returns the start and length of the run of coordinates that the parts occupy on an axis. If
+/// there are several runs, a box built from the first one misses nodes or is too large.
 fn run(grid: &Grid, parts: &[Cuboid], axis: usize) -> (u16, u16) {
     let mut taken = vec![false; usize::from(grid.sides()[axis])];
     for part in parts {

@@ -1,13 +1,13 @@
-//! Plans, explanations and a web page for a machine whose jobs are managed by another program, such
-//! as Slurm or Kubernetes.
+//! Planning, explanations and a web page for machines whose jobs are managed by another program,
+//! such as Slurm or Kubernetes.
 //!
-//! A daemon reads its ledger and adds all running and waiting jobs to a [`Planner`]. The planner
-//! chooses jobs to start, and an [`Explainer`] explains why the others are waiting. For a small
-//! daemon, see `examples/folder`.
+//! A daemon reads its ledger and adds every running and waiting job to a [`Planner`], which chooses
+//! the jobs to start. An [`Explainer`] then explains why the remaining jobs are waiting. See
+//! `examples/folder` for a small but complete daemon.
 //!
 //! After each read, the daemon publishes a [`View`] on a [`Board`], which sends the changes to open
-//! pages. The board stores only the latest changes and the utilization history. Queries never
-//! change anything.
+//! pages. The board stores only the latest changes and the utilization history. All queries are
+//! read-only.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod board;
@@ -34,7 +34,7 @@ pub use probes::probes;
 pub use site::site;
 pub use view::{ExplainQuery, FindJob, Holding, MAX_MOVES, View, WaitingJob};
 
-/// Formats seconds since 1970 as a date, in UTC.
+/// Formats a time, given in seconds since 1970, as a UTC date.
 pub fn date(seconds: u64) -> String {
     pavior::time::Date(std::time::Duration::from_secs(seconds)).to_string()
 }

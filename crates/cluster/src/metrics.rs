@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Prometheus metrics.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use prometheus_client::registry::{Metric, Registry};
 /// The content type of OpenMetrics text.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A label and its value.
+/// A metric label and its value.
 pub type Label = [(&'static str, String); 1];
 
 /// Gauges for the number of boxes of each shape that fit simultaneously.
@@ -28,12 +28,12 @@ impl SlotGauges {
     /// Registers the gauges as `slots` and `slots_bound`.
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
-            found: register(registry, "slots", "Boxes of a shape that fit simultaneously"),
+            found: register(registry, "slots", "Number of boxes that fit simultaneously"),
             bound: register(registry, "slots_bound", "Upper bound on slots, if not all were found"),
         }
     }
 
-    /// Sets the number of boxes found and its upper bound, for each shape.
+    /// Sets the number of boxes found and the upper bound for each shape.
     pub fn set(&self, counted: &[(String, [u32; 2])]) {
         self.found.clear();
         self.bound.clear();
@@ -62,7 +62,7 @@ pub fn metrics_only_site(registry: Arc<Registry>) -> Router {
     Router::new().fallback(move || async move { response(&registry) })
 }
 
-/// Creates a metrics registry with the program's version.
+/// Creates a metrics registry that reports the program's version.
 pub fn registry(prefix: &str) -> Registry {
     let mut registry = Registry::with_prefix(prefix);
     let build = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);

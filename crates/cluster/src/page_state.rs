@@ -1,4 +1,4 @@
-//! The state of a machine in the format of the page.
+//! A machine's state in the page's format.
 
 use std::collections::BTreeMap;
 
@@ -27,8 +27,8 @@ impl View {
         }
     }
 
-    /// Explains why the first `most` jobs in the queue are waiting. Returns the explanations and
-    /// the length of the queue.
+    /// Returns explanations of why the first `most` jobs in the queue are waiting, and the length
+    /// of the queue.
     pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let waits = |job: &WaitingJob| {
             let forecast = job.forecast.as_ref().map(|(json, _)| json);
@@ -70,7 +70,7 @@ impl WaitingJob {
         })
     }
 
-    /// Returns the reason why the job is waiting.
+    /// Returns the reason why the job is waiting, as JSON for the page.
     pub(crate) fn waits_for(&self) -> Value {
         json!({ "kind": self.kind, "sentence": self.sentence, "by": self.starts.map(date) })
     }

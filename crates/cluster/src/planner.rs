@@ -1,4 +1,4 @@
-//! A machine with jobs, a queue and node pools, for planning.
+//! A model of a machine with its jobs, queue and node pools, used for planning.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ use pavior::{
     Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, strategies,
 };
 
-/// The assumed run time of jobs without a time limit, in seconds: one year.
+/// The run time, in seconds, that is assumed for jobs without a time limit (one year).
 pub const NO_LIMIT_S: u64 = 365 * 86_400;
 
 /// A machine with its running and waiting jobs, as read from a ledger. Times are in seconds since
@@ -20,13 +20,13 @@ pub struct Planner {
     /// The machine, the queue and the running jobs.
     pub dispatcher: Dispatcher,
     now: u64,
-    /// Each pool's nodes, by pool number.
+    /// The nodes in each pool, indexed by pool number.
     pools: Vec<Occupancy>,
-    /// Jobs without a known end.
+    /// Jobs whose end is unknown.
     endless: HashSet<JobId>,
 }
 
-/// Creates a job for the scheduler. Its run time is its time limit.
+/// Creates a job for the scheduler, which assumes that the job runs until its time limit.
 fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
     let estimate = Time(limit.unwrap_or(NO_LIMIT_S));
     let (id, arrival, service) = (JobId(number), Time(arrival), Service::Run(estimate));
@@ -34,7 +34,7 @@ fn job(number: u64, arrival: u64, request: Request, limit: Option<u64>) -> Job {
 }
 
 impl Planner {
-    /// Creates a planner without jobs.
+    /// Creates a planner with no jobs.
     ///
     /// # Errors
     /// Returns an error if the strategy or scheduler does not support the machine.
@@ -55,8 +55,8 @@ impl Planner {
         self.dispatcher.machine()
     }
 
-    /// Assigns nodes to a job that runs until `end`, if known. Returns false if there are no nodes
-    /// or another job holds one of them.
+    /// Records that a job holds `nodes` until `end`, if known. Returns false if `nodes` is empty or
+    /// another job already holds one of them.
     pub fn hold(
         &mut self,
         number: u64,
@@ -86,12 +86,12 @@ impl Planner {
         }
     }
 
-    /// Returns an arrival time that puts a job at a queue position.
+    /// Returns an arrival time that puts a job at the given position in the queue.
     fn arrival(&self, position: usize) -> u64 {
         (self.now + position as u64).min(u64::MAX / 2)
     }
 
-    /// Adds a job at a queue position. Its time limit is in seconds.
+    /// Adds a job at the given position in the queue. `limit` is the job's time limit in seconds.
     ///
     /// # Panics
     /// Panics if a job already has this number.
@@ -101,15 +101,15 @@ impl Planner {
         self.dispatcher.submit(job).expect("job numbers are unique");
     }
 
-    /// Removes a job that was added at a queue position.
+    /// Removes a job that was added at the given position in the queue.
     pub fn withdraw(&mut self, number: u64, position: usize) {
         let arrival = Time(self.arrival(position));
         let place = self.dispatcher.queue().place_of(arrival, JobId(number));
         place.and_then(|place| self.dispatcher.withdraw(place));
     }
 
-    /// Starts the job that the scheduler chooses next. Returns its id, and its box if it got a
-    /// single one.
+    /// Starts the next job that the scheduler chooses. Returns the job's id and, if the job was
+    /// placed in a single box, that box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or strategy fails.
@@ -121,10 +121,10 @@ impl Planner {
         }))
     }
 
-    /// Adds a pool of nodes. Returns `None` if they are the whole machine.
+    /// Adds a pool of nodes. Returns `None` if the pool would contain the whole machine.
     ///
     /// # Panics
-    /// Panics if the nodes are on another grid.
+    /// Panics if `nodes` was created for a different grid.
     pub fn pool(&mut self, nodes: Occupancy) -> Option<Pool> {
         if nodes.count() == self.machine().grid().nodes() {
             return None;
@@ -144,8 +144,8 @@ impl Planner {
         self.within(&Snapshot::of(self.machine()), request).into_owned()
     }
 
-    /// Restricts a snapshot to the nodes that a request may use: nodes outside its pool count as
-    /// failed.
+    /// Restricts a snapshot to the nodes that a request may use, by treating all nodes outside the
+    /// request's pool as failed.
     pub fn within<'a>(&self, whole: &'a Snapshot, request: &Request) -> Cow<'a, Snapshot> {
         match request.pool.and_then(|pool| self.pools.get(pool.0 as usize)) {
             Some(nodes) => Cow::Owned(whole.clone().within(nodes)),
@@ -153,19 +153,19 @@ impl Planner {
         }
     }
 
-    /// Returns the time after which planned starts are not reported, because they depend on a job
-    /// without a time limit.
+    /// Returns the time after which planned starts are not reported, because any start that late
+    /// depends on a job without a time limit.
     fn horizon(&self) -> Time {
         Time(self.now.saturating_add(NO_LIMIT_S / 2))
     }
 
-    /// Returns the scheduler's reservations.
+    /// Returns the scheduler's current reservations.
     pub fn standing(&self) -> Option<Standing> {
         self.dispatcher.standing(Time(self.now))
     }
 
-    /// Returns the scheduler's planned start for a waiting job, or `None` if it depends on a job
-    /// whose end is unknown.
+    /// Returns the scheduler's planned start for a waiting job, or `None` if that start depends on
+    /// a job whose end is unknown.
     pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         let planned = PlannedStart::of(standing, job, self.horizon())?;
         let grid = self.machine().grid();
@@ -175,8 +175,8 @@ impl Planner {
         in_the_way.all(|(job, _)| !self.endless.contains(job)).then_some(planned)
     }
 
-    /// Predicts when waiting jobs start, assuming that each job runs until its time limit and no
-    /// other job arrives. Omits jobs whose start depends on a job without a time limit.
+    /// Predicts when waiting jobs will start, assuming that every job runs until its time limit and
+    /// that no more jobs arrive. Omits jobs whose start depends on a job without a time limit.
     ///
     /// # Errors
     /// Returns an error if the scheduler or strategy fails.
@@ -190,7 +190,7 @@ impl Planner {
     }
 }
 
-/// Returns the smallest box around the nodes that does not wrap around.
+/// Returns the smallest box that contains all of the nodes without wrapping around.
 fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
     let (mut low, mut high) = ([u16::MAX; 3], [0; 3]);
     for &node in nodes {

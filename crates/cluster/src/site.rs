@@ -1,14 +1,14 @@
-//! The board's routes: the page, its data, `why` and metrics.
+//! The board's HTTP routes for the page, its data, `why` and the metrics.
 //!
 //! | route | answer |
 //! |---|---|
 //! | `GET /` | the page |
 //! | `GET /metrics` | the daemon's metrics |
-//! | `GET /v1/why/JOB` | the reason why a job is waiting, or its nodes, as text |
+//! | `GET /v1/why/JOB` | why a job is waiting, or which nodes it holds, as text |
 //! | `GET /v1/state`, `/v1/watch`, `/v1/series`, `/v1/queue`, `/v1/refusals` | data for the page |
 //! | `POST /v1/explain`, `GET /v1/slots` | answers to the page's queries |
 //!
-//! All routes are read-only. Queries are answered one at a time.
+//! All routes are read-only, and queries are answered one at a time.
 
 use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
@@ -35,20 +35,20 @@ use crate::{ExplainQuery, View, metrics};
 
 static PAGE: LazyLock<String> = LazyLock::new(pavior_viewer::live);
 
-/// The content security policy: the page may use only inline scripts and styles, and connect only
-/// to this server.
+/// The content security policy, which lets the page use only inline scripts and styles and connect
+/// only to this server.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The maximum number of pages that may watch for changes simultaneously. Others must poll.
+/// The maximum number of pages that may watch for changes simultaneously. Any others must poll.
 const MAX_WATCHERS: usize = 64;
-/// The maximum time that a query waits for earlier ones.
+/// The maximum time that a query waits for earlier queries to finish.
 const TURN_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum number of waiting jobs in one answer.
+/// The maximum number of waiting jobs in a response.
 const MAX_JOBS: usize = 1000;
 
-/// The board, and semaphores for watching pages and queries.
+/// The board, its metrics, and the semaphores that limit watchers and queries.
 struct App {
     board: Arc<Board>,
     metrics: Arc<Registry>,
@@ -56,7 +56,7 @@ struct App {
     queries: Arc<Semaphore>,
 }
 
-/// Creates the site that shows a board.
+/// Creates the routes that serve a board.
 pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
     let app = App {
         board,
@@ -71,7 +71,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
         .route("/v1/watch", get(watch))
         .route("/v1/series", get(async |State(app): Shared| Json(app.board.series())))
         .route("/v1/queue", get(queue))
-        // Requests that do not fit wait in the queue, so there are no refusals.
+        // Requests that do not fit are queued, so nothing is ever refused.
         .route("/v1/refusals", get(async || Json(json!({ "refusals": [], "last": 0 }))))
         .route("/v1/explain", post(explain))
         .route("/v1/slots", get(slots))
@@ -81,7 +81,7 @@ pub fn site(board: Arc<Board>, metrics: Arc<Registry>) -> Router {
 
 type Shared = State<Arc<App>>;
 
-/// Formats an error for the page.
+/// Creates an error response in the format that the page expects.
 fn error(status: StatusCode, detail: &str) -> Response {
     (status, Json(json!({ "detail": detail }))).into_response()
 }
@@ -115,7 +115,7 @@ async fn queue(State(app): Shared, Query(query): Query<QueueQuery>) -> Json<Valu
     Json(json!({ "seq": seq, "waiting": waiting, "total": total }))
 }
 
-/// Answers a query on a blocking thread, after the previous one.
+/// Answers a query on a blocking thread, once the previous query has been answered.
 async fn query<T: Send + 'static>(
     app: &App,
     answer: impl FnOnce(&View) -> Result<T, String> + Send + 'static,
@@ -167,7 +167,7 @@ struct WatchQuery {
     after: Option<u64>,
 }
 
-/// A page that receives changes.
+/// A page that is subscribed to changes.
 struct Watcher {
     app: Arc<App>,
     last: u64,
@@ -177,8 +177,8 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// Waits for the next change. Returns `None` if some changes since the last one are no longer
-    /// stored.
+    /// Waits for the next change. Returns `None` if the board no longer stores all changes since
+    /// the last one that was sent.
     async fn next(&mut self) -> Option<Change> {
         loop {
             if let Some(change) = self.ready.next() {
@@ -194,7 +194,7 @@ impl Watcher {
     }
 }
 
-/// Sends changes as server-sent events.
+/// Streams changes to a page as server-sent events.
 async fn watch(
     State(app): Shared,
     Extension(keep_open): Extension<KeepOpen>,

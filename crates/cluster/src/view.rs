@@ -1,5 +1,5 @@
-//! The state of a machine at one time. It answers queries in the formats of `pavior serve`, which
-//! the page reads.
+//! A machine's state at a point in time, and answers to queries about it. The answers use the
+//! formats of `pavior serve`, which the page reads.
 
 use std::collections::BTreeMap;
 
@@ -16,28 +16,28 @@ use crate::date;
 use crate::explanation::{Context, Explainer, nearest_free};
 use crate::joined::joined;
 
-/// The search budget for counting slots, in bit set words.
+/// The search budget for counting slots, in bitset words.
 const SLOT_BUDGET: u64 = 4_000_000;
 
-/// The maximum number of jobs that an explanation proposes to move.
+/// The maximum number of jobs that an explanation may propose to move.
 pub const MAX_MOVES: usize = 2;
 
 /// The nodes held by a job or placeholder. Times are in seconds since 1970.
 #[derive(Clone, Debug)]
 pub struct Holding {
-    /// The name on the page.
+    /// The name shown on the page.
     pub id: String,
-    /// The name in sentences, such as `job 7`.
+    /// The name used in sentences, such as `job 7`.
     pub name: String,
-    /// The name by which users ask about the job, or `None` for a placeholder.
+    /// The name by which users refer to the job, or `None` for a placeholder.
     pub job: Option<String>,
     /// The job's user.
     pub user: Option<String>,
-    /// The start, if known.
+    /// The start time, if known.
     pub start: Option<u64>,
-    /// The expected end, if known.
+    /// The expected end time, if known.
     pub end: Option<u64>,
-    /// The held nodes, as boxes.
+    /// The held nodes, divided into boxes.
     pub parts: Vec<Cuboid>,
 }
 
@@ -52,48 +52,48 @@ pub struct WaitingJob {
     pub nodes: Option<u64>,
     /// The shape shown on the page.
     pub shape: Option<Sides>,
-    /// The request, or `None` if it is invalid and `sentence` contains the reason.
+    /// The request, or `None` if it is invalid, in which case `sentence` gives the reason.
     pub request: Option<Request>,
     /// The submission time.
     pub submitted: u64,
     /// A one-word reason why the job is waiting.
     pub kind: String,
-    /// The reason as a sentence.
+    /// The reason as a complete sentence.
     pub sentence: String,
-    /// The planned start.
+    /// The planned start time, if any.
     pub starts: Option<u64>,
-    /// The forecast of the job's start, as JSON for the page and in sentences.
+    /// A forecast of when the job will start, as JSON for the page and as sentences.
     pub forecast: Option<(Value, String)>,
 }
 
-/// A request from the page to explain a place or a wait.
+/// A query from the page about whether a request could be granted or why a job is waiting.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ExplainQuery {
     /// The sides of the requested box.
     pub shape: Option<Vec<u64>>,
     /// The requested number of nodes.
     pub nodes: Option<u64>,
-    /// The name of a waiting job, in place of a shape or number.
+    /// The name of a waiting job, given instead of a shape or a number of nodes.
     pub waiting: Option<String>,
 }
 
-/// A function that finds the job that a text refers to. Returns the job's name, and a sentence to
-/// print before it if the text is not this name.
+/// A function that finds the job a user asked about. It returns the job's name and a sentence to
+/// print before that name, which is empty if the user gave the exact name.
 pub type FindJob = Box<dyn Fn(&str) -> Option<(String, String)> + Send + Sync>;
 
-/// A machine's state at one time.
+/// A machine's state at a point in time.
 pub struct View {
     /// The time, in seconds since 1970.
     pub now: u64,
     /// The name of the machine.
     pub name: String,
-    /// The page's word for the program that manages the jobs.
+    /// The word that the page uses for the program that manages the jobs.
     pub ledger: &'static str,
     /// The grid.
     pub grid: Grid,
     /// The strategy.
     pub strategy: Selection,
-    /// The name of the scheduler, for jobs that fit but must wait.
+    /// The name of the scheduler, used to explain why jobs that fit must still wait.
     pub scheduler: String,
     /// Running jobs and their nodes.
     pub held: Vec<Holding>,
@@ -101,17 +101,17 @@ pub struct View {
     pub failed: Vec<NodeId>,
     /// Waiting jobs, in queue order.
     pub waiting: Vec<WaitingJob>,
-    /// Finds the job that a user asks about.
+    /// A function that finds the job a user asked about.
     pub find: FindJob,
-    /// Names of jobs that cannot be read, with the reasons.
+    /// Jobs whose records cannot be read, by name, with the reasons.
     pub unreadable: BTreeMap<String, String>,
-    /// Creates the rule that converts node counts to shapes, or `None` if every job must have a
-    /// shape.
+    /// A function that creates the rule for converting node counts to shapes, or `None` if every
+    /// job must specify a shape.
     pub shaper: Option<fn(&Grid) -> Shaper>,
 }
 
 impl View {
-    /// Merges parts of jobs that form one box.
+    /// Merges each job's parts if they form a single box.
     pub fn joined(mut self) -> View {
         for held in &mut self.held {
             held.parts = joined(&self.grid, &held.parts);
@@ -119,7 +119,7 @@ impl View {
         self
     }
 
-    /// Creates a machine state for queries. A job's number is its index in `held`.
+    /// Creates the machine state used to answer queries. A job's number is its index in `held`.
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
@@ -152,7 +152,7 @@ impl View {
         self.state().free().clone()
     }
 
-    /// Returns the running jobs, without placeholders.
+    /// Returns the running jobs, excluding placeholders.
     pub fn running(&self) -> impl Iterator<Item = &Holding> {
         self.held.iter().filter(|held| held.job.is_some())
     }
@@ -166,18 +166,18 @@ impl View {
         self.waiting.iter().find(|job| job.id == name)
     }
 
-    /// Creates the request for a shape or a number of nodes.
+    /// Creates a request for the shape or number of nodes in a query.
     fn request(&self, query: &ExplainQuery) -> Result<Request, String> {
         let ask = Ask::read(query.shape.as_deref(), query.nodes, &self.grid);
         match (ask.map_err(|fault| fault.to_string())?, self.shaper) {
             (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
             (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
-            (Ask::Nodes(_), None) => Err("a shape is required, such as 4x4".to_string()),
+            (Ask::Nodes(_), None) => Err("a shape such as 4x4 is required".to_string()),
             (Ask::Beyond(_), None) => Err("a side is longer than the machine".to_string()),
         }
     }
 
-    /// Calls a function with an explainer for this view.
+    /// Calls `explain` with an explainer for this view.
     fn explainer<T>(&self, explain: impl FnOnce(&Explainer<'_>) -> T) -> T {
         explain(&Explainer {
             grid: &self.grid,
@@ -193,10 +193,10 @@ impl View {
         self.held[job.0 as usize].end.map(Time)
     }
 
-    /// Reports whether the strategy would grant a request, and the obstacles if it would not.
+    /// Reports whether the strategy would grant a request and, if not, what blocks it.
     ///
     /// # Errors
-    /// Returns the reason if no such job is waiting or the request cannot fit the machine.
+    /// Returns an error if no such job is waiting or if the request cannot fit on the machine.
     pub fn explain(&self, query: &ExplainQuery) -> Result<Value, String> {
         let unknown = || "no such job is waiting".to_string();
         let waiting =
@@ -250,7 +250,7 @@ impl View {
         }))
     }
 
-    /// Describes the obstacles and the moves that would make room.
+    /// Describes what blocks a request and which moves would make room for it.
     fn blocked(&self, snapshot: &Snapshot, blocked: &Blocked) -> Value {
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
         let holder = |job, nodes| json!({ "lease": name(job), "job": name(job), "nodes": nodes });
@@ -259,10 +259,10 @@ impl View {
         value
     }
 
-    /// Counts the boxes of a shape that fit simultaneously, and finds the time when more will fit.
+    /// Counts how many boxes of a shape fit at the same time, and finds when more will fit.
     ///
     /// # Errors
-    /// Returns the reason why the shape does not fit the machine.
+    /// Returns an error if the shape does not fit on the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let ask = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = ask else {

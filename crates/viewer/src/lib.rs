@@ -1,11 +1,11 @@
-//! A page that shows a machine in two and three dimensions, either live from a service or from a
-//! schedule embedded in the page.
+//! A web page that shows a machine in two and three dimensions, either live from a service or by
+//! replaying a schedule embedded in the page.
 //!
-//! The page is one self-contained file. Its TypeScript sources are in `page/src`.
-//! `npm ci && npm run build` in `page` checks their types and builds `page/dist/viewer.js`, which
-//! is committed, so building this crate does not require Node. The bundle's first line contains
-//! digests of the sources and of the rest of the bundle, and a test compares them with the files.
-//! It contains three.js (MIT, see `page/THREE-LICENSE`).
+//! The page is a single self-contained file. Its TypeScript sources are in `page/src`. Running `npm
+//! ci && npm run build` in `page` type-checks them and builds `page/dist/viewer.js`. That bundle is
+//! committed, so building this crate does not require Node. Its first line contains digests of the
+//! sources and of the rest of the bundle, and a test compares them with the files. The bundle
+//! contains three.js (MIT, see `page/THREE-LICENSE`).
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ const SCRIPT: &str = include_str!("../page/dist/viewer.js");
 /// A job in a schedule. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScheduledJob {
-    /// The name: a JSON integer or string.
+    /// The job's name, as a JSON integer or string.
     pub name: Value,
     /// The submission time.
     pub submit: f64,
@@ -27,12 +27,12 @@ pub struct ScheduledJob {
     pub end: f64,
     /// The number of nodes.
     pub nodes: u32,
-    /// The boxes: base and sides, with as many coordinates as the machine has axes.
+    /// The job's boxes, each given by its base and sides with one coordinate per machine axis.
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// A point on the curves: the machine's state from a given time on. The page shows all points by
-/// drawing the minimum and maximum value in each pixel column.
+/// A point on the page's curves, giving the machine's state from `at` until the next point. The
+/// page takes every point into account by drawing the minimum and maximum in each pixel column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
@@ -43,7 +43,7 @@ pub struct CurvePoint {
     pub largest_free: Option<u32>,
 }
 
-/// Returns the page of a service, to be served at `/`.
+/// Returns the live page, which a service serves at `/`.
 ///
 /// ```
 /// assert!(pavior_viewer::live().starts_with("<!doctype html>"));
@@ -52,7 +52,7 @@ pub fn live() -> String {
     page("")
 }
 
-/// Returns a page that plays a schedule on a machine such as `mesh:16x16`. Takes O(jobs) time.
+/// Returns a page that replays a schedule on a machine such as `mesh:16x16`. Runs in linear time.
 ///
 /// ```
 /// let job = pavior_viewer::ScheduledJob {
@@ -80,13 +80,13 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
         "jobs": jobs.collect::<Vec<_>>(),
         "samples": samples.collect::<Vec<_>>(),
     });
-    // A name such as `</script>` must not close the element.
+    // A job name such as `</script>` must not close the script element.
     let data = data.to_string().replace('<', "\\u003c");
     page(&format!("<script type=\"application/json\" id=\"schedule\">{data}</script>"))
 }
 
 fn page(data: &str) -> String {
-    // Each mark occurs once. The parts are not searched for marks, because the last comes first.
+    // Each marker occurs once. Text inserted at one marker is never searched for the others.
     let (before, after) =
         PAGE.split_once("/*SCRIPT*/").expect("the page has a marker for its script");
     let (before, between) =
@@ -108,14 +108,14 @@ mod tests {
         assert!(page.ends_with("</html>\n"));
     }
 
-    /// Checks, without `npm run build`, that the bundle is up to date and was not edited by hand.
+    /// Checks that the bundle is up to date and was not edited by hand, without `npm run build`.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");
         assert_eq!(first, format!("// sources {} bundle {}", sources(), digest(&[bundle.into()])));
     }
 
-    /// Computes the digest as `page/build.mjs` does.
+    /// Computes the same digest as `page/build.mjs`.
     fn sources() -> String {
         let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
         let scripts = std::fs::read_dir(page.join("src")).expect("the sources are there");

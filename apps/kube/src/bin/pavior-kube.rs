@@ -1,4 +1,4 @@
-//! The daemon as a separate program, for tests. Users run `pavior kube`.
+//! The daemon as a standalone program for tests; users run `pavior kube` instead.
 
 use std::process::ExitCode;
 

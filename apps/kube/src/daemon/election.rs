@@ -1,8 +1,8 @@
-//! The election of the active replica.
+//! Elects the active replica.
 //!
-//! The Lease only saves work: placements stay correct even if two replicas act at the same time.
-//! Clocks are not compared. A replica takes over the Lease once it has not changed for its full
-//! duration, as measured by the replica's own clock.
+//! The Lease only avoids duplicate work: placements stay correct even if two replicas act at the
+//! same time. Clocks are not compared. A replica takes over the Lease once the Lease has not
+//! changed for its full duration, as measured by that replica's own clock.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,23 +18,23 @@ use crate::health::Health;
 use crate::log::log;
 use crate::write::{LEASE, NAMESPACE, WriteError, Writer};
 
-/// The time before an unrenewed Lease expires.
+/// The time after which a Lease expires unless it is renewed.
 const LEASE_DURATION: Duration = Duration::from_secs(15);
-/// The time between renewals of the Lease by its holder.
+/// The time between renewals of the Lease by the replica that holds it.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 /// The time between attempts to acquire or renew the Lease.
 const TURN_INTERVAL: Duration = Duration::from_secs(2);
 /// The time before the next attempt after a failure.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The state of the Lease as observed by a replica.
+/// The state of the Lease, as a replica observed it.
 #[derive(Debug, Default)]
 struct Candidate {
     /// The name under which the replica holds the Lease.
     identity: String,
     lease: Option<Lease>,
     changed_at: Option<Instant>,
-    /// A time just before the last successful renewal was sent; this replica therefore stops before
+    /// A time just before the last successful renewal was sent, so that this replica stops before
     /// another one takes over the Lease.
     renewed_at: Option<Instant>,
 }
@@ -76,7 +76,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the Lease as held by this replica.
+    /// Returns the Lease with this replica as its holder.
     fn held(&self) -> Lease {
         let mut lease = self.lease.clone().unwrap_or_default();
         lease.metadata.name = Some(LEASE.to_string());
@@ -97,7 +97,7 @@ impl Candidate {
         lease
     }
 
-    /// Reads the Lease unless this replica holds it, and acquires or renews it if due.
+    /// Reads the Lease unless this replica holds it, and acquires or renews it when due.
     async fn try_acquire_or_renew(&mut self, writer: &Writer) -> Result<(), WriteError> {
         if !self.is_holder() {
             let lease = writer.lease().await?;
@@ -114,7 +114,7 @@ impl Candidate {
                 Ok(())
             }
             Err(WriteError::Conflict) => {
-                // Another replica was faster, which is normal.
+                // Another replica was faster, which is to be expected.
                 let lease = writer.lease().await?;
                 self.observe(lease, Instant::now());
                 Ok(())
@@ -124,8 +124,8 @@ impl Candidate {
     }
 }
 
-/// Takes part in the election until the receiver is dropped. Reports after each attempt whether
-/// this replica is active; a slow request may delay the report until after the Lease expires.
+/// Takes part in the election until the receiver is dropped. After each attempt, reports whether
+/// this replica is active. A slow request may delay the report until after the Lease expires.
 pub(crate) fn run(client: Client, identity: String, health: Arc<Health>) -> watch::Receiver<bool> {
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
@@ -143,7 +143,7 @@ pub(crate) fn run(client: Client, identity: String, health: Arc<Health>) -> watc
     receiver
 }
 
-/// Records why the Lease cannot be read or written, and logs the reason if it is new.
+/// Records why the Lease cannot be read or written, and logs any new reason.
 fn note_fault(health: &Health, fault: Option<String>) {
     let before = std::mem::replace(&mut health.faults().lease, fault.clone());
     if let Some(why) = fault.filter(|why| before.as_ref() != Some(why)) {

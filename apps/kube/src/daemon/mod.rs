@@ -1,4 +1,4 @@
-//! The daemon: watches the cluster, plans after each change, and carries out the plan's actions.
+//! The daemon, which watches the cluster, plans after each change, and carries out each plan.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often the daemon acts")]
 
 mod election;
@@ -23,40 +23,40 @@ use crate::read::{ClusterWatch, read_machine};
 use crate::write::Writer;
 use reconciler::Reconciler;
 
-/// Options of the daemon.
+/// Options for the daemon.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The conditions under which the daemon changes the cluster.
     pub mode: Mode,
     /// This replica's name in the Lease.
     pub name: String,
-    /// The address of the web page, if served.
+    /// The address at which the web page is served, if any.
     pub page: Option<String>,
-    /// The address of the probes, if served.
+    /// The address at which the probes are served, if any.
     pub probes: Option<String>,
-    /// The machine to show on the page, if the cluster has several.
+    /// The machine that the page shows if the cluster has several.
     pub machine: Option<String>,
 }
 
 /// The conditions under which a daemon changes the cluster.
 #[derive(Clone, Debug, Default)]
 pub enum Mode {
-    /// Only while this replica holds the Lease.
+    /// The daemon changes the cluster only while this replica holds the Lease.
     #[default]
     Elected,
-    /// Even if another replica is active, which is safe.
+    /// The daemon changes the cluster even if another replica is active, which is safe.
     Always,
-    /// Never.
+    /// The daemon never changes the cluster.
     Observe {
-        /// A file with the Machine to observe, for clusters without one.
+        /// A file that contains the Machine to observe, for clusters that have none.
         machine: Option<PathBuf>,
     },
 }
 
-/// Places Jobs until SIGTERM or SIGINT.
+/// Places Jobs until SIGTERM or SIGINT arrives.
 ///
 /// # Errors
-/// Returns an error if the API server cannot be reached with the configuration found.
+/// Returns an error if the API server cannot be reached with the configuration that was found.
 pub fn run(options: &Options) -> Result<(), KubeError> {
     runtime()?.block_on(async {
         let client = connect().await?;
@@ -81,7 +81,7 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 }
 
 /// Plans after each change. An observer has no [`Writer`](crate::write::Writer) and takes no part
-/// in the election: its account needs only get, list and watch.
+/// in the election, so its account needs only the get, list and watch permissions.
 async fn reconcile(
     client: Client,
     health: Arc<Health>,
@@ -93,7 +93,7 @@ async fn reconcile(
         }
         _ => ClusterWatch::start(&client, options.page.is_some()),
     };
-    // The sender is kept, because a closed channel would count as a change.
+    // The sender is kept alive, because a closed channel would count as a change.
     let (_sender, constant) = watch::channel(matches!(options.mode, Mode::Always));
     let (mut leadership, writer) = match options.mode {
         Mode::Elected => {

@@ -1,4 +1,4 @@
-//! Applies each machine's plan after every change.
+//! Plans for each machine after every change, and applies the plans.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -22,28 +22,28 @@ use crate::write::{WriteError, Writer};
 
 /// The maximum delay before the next plan if nothing changes.
 const IDLE_PAUSE: Duration = Duration::from_hours(24);
-/// The delay before the next plan if this one depends on the time or a write must be retried.
+/// The delay before the next plan if a write must be retried or the plan depends on the time.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// The time before an action on an unchanged object is repeated.
 const REPEAT_DELAY: Duration = Duration::from_secs(10);
-/// The time limit for starting a plan's writes, in case the API server does not respond.
+/// The time within which a plan's writes must start, in case the API server does not respond.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_WRITES: usize = 32;
 /// The minimum time between two events on the same Job.
 const EVENT_INTERVAL: Duration = Duration::from_secs(30);
-/// The maximum number of events per reconciliation.
+/// The maximum number of events in a reconciliation.
 const MAX_EVENTS: usize = 16;
 
-/// State kept between reconciliations. Losing it is harmless.
+/// State that is kept between reconciliations. Losing this state is harmless.
 pub(super) struct Reconciler {
-    /// `None` for an observer.
+    /// The writer, or `None` for an observer.
     writer: Option<Writer>,
     memory: HashMap<String, Memory>,
-    /// The times of recent actions, by kind and object.
+    /// The times of recent actions, by kind of action and object.
     recent: HashMap<(&'static str, ObjectRef), Instant>,
-    /// The time and reason of each Job's latest event.
+    /// The time and reason of the latest event for each Job.
     events: HashMap<Uid, (Instant, String)>,
-    /// Each machine's latest status, as read or written.
+    /// Each machine's latest status, whether read or written.
     statuses: HashMap<String, MachineStatus>,
     /// The maximum delay before the next plan.
     pause: Duration,
@@ -77,7 +77,7 @@ impl Reconciler {
         }
     }
 
-    /// Records whether this replica is active, and logs changes.
+    /// Records whether this replica is active, and logs each change.
     pub(super) fn set_leader(&mut self, is_leader: bool) {
         if is_leader != self.is_leader {
             let event =
@@ -88,7 +88,7 @@ impl Reconciler {
         self.metrics.active.set(is_leader.into());
     }
 
-    /// Records the object kinds that cannot be read, with the reasons.
+    /// Records which kinds of objects cannot be read, with the reasons.
     pub(super) fn note_unreadable(&mut self, kinds: &BTreeMap<String, String>) {
         self.is_outage = kinds.contains_key("placements");
         self.metrics.unreadable_kinds.set(kinds.len() as i64);
@@ -100,12 +100,12 @@ impl Reconciler {
         self.pause
     }
 
-    /// Schedules another plan after a delay, even without updates.
+    /// Schedules another plan after a delay, even if no updates arrive.
     fn retry_after(&mut self, delay: Duration) {
         self.pause = self.pause.min(delay);
     }
 
-    /// Waits until the page needs a plan for its forecast.
+    /// Waits until the page needs a new plan for its forecast.
     pub(super) async fn next_forecast(&mut self) {
         match &mut self.page {
             Some(page) => page.next_forecast().await,
@@ -140,8 +140,8 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Plans for a machine, shows it and applies the plan. The inner error is a fault of the
-    /// Machine, which ends only an observer of this single machine.
+    /// Plans for a machine, shows the machine, and applies the plan. The inner error is a fault in
+    /// the Machine. An observer of a single Machine returns that fault as the outer error.
     async fn reconcile_machine(
         &mut self,
         index: &Index<'_>,
@@ -180,7 +180,7 @@ impl Reconciler {
         }
     }
 
-    /// Returns the detail of a machine's plan.
+    /// Returns the level of detail for a machine's plan.
     fn detail(&mut self, machine: &str) -> Detail {
         let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
         let Some(page) = &mut self.page else { return detail };
@@ -199,7 +199,7 @@ impl Reconciler {
         page.publish(plan, now)
     }
 
-    /// Records the faults of Machines, and logs the new ones.
+    /// Records faults in Machines, and logs the new ones.
     fn set_machine_faults(&self, faults: BTreeMap<String, String>, machines: usize) {
         let mut known = self.health.faults();
         for (name, fault) in &faults {
@@ -212,7 +212,7 @@ impl Reconciler {
         known.machines = faults;
     }
 
-    /// Carries out a plan's actions, and writes the machine's status and events.
+    /// Carries out a plan's actions, then writes the machine's status and publishes events.
     async fn apply(&mut self, machine: &ObjectRef, plan: Plan, now: i64) {
         for node in &plan.overlaps {
             let more = json!({ "machine": machine.name, "node": node.index() });
@@ -223,7 +223,7 @@ impl Reconciler {
         let (actions, repeated): (Vec<Action>, Vec<Action>) =
             plan.actions.into_iter().partition(|action| !self.recent.contains_key(&key(action)));
         if !repeated.is_empty() {
-            // No update may arrive by the time the action can be repeated.
+            // The retry must not depend on an update, because none may arrive.
             self.retry_after(REPEAT_DELAY);
         }
         for (action, result) in self.write(actions, began).await {
@@ -235,7 +235,7 @@ impl Reconciler {
         }
     }
 
-    /// Writes actions concurrently. Actions that cannot start in time are not written.
+    /// Writes actions concurrently. An action that cannot start in time is not written.
     async fn write(
         &self,
         actions: Vec<Action>,
@@ -264,7 +264,7 @@ impl Reconciler {
         now: i64,
     ) {
         match result {
-            // A starting API server rejects everything until it has loaded the access rules.
+            // A starting API server rejects all requests until it has loaded the access rules.
             Err(WriteError::Rejected(_)) if self.is_outage => {
                 return self.retry_after(RETRY_DELAY);
             }
@@ -330,7 +330,7 @@ impl Reconciler {
     }
 }
 
-/// Returns the key of an action among recent actions.
+/// Returns the key under which an action is stored among the recent ones.
 fn key(action: &Action) -> (&'static str, ObjectRef) {
     (action.kind(), action.object().clone())
 }

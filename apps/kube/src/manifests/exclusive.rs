@@ -1,4 +1,4 @@
-//! A resource that only Jobs with a shape may request, although other pods may use it already.
+//! A resource that will be reserved for Jobs with a shape, and the pods that already use it.
 
 use std::collections::HashSet;
 
@@ -13,10 +13,10 @@ use crate::error::KubeError;
 use crate::objects::{Job, Object as _, Uid, resource, slim};
 use crate::read::{ACTIVE_PODS, list};
 
-/// The maximum number of pods to name.
+/// The maximum number of pods that the warning names.
 const MAX_NAMED: usize = 10;
 
-/// A pod with its containers' resources.
+/// A pod with the resources that its containers request.
 #[derive(Clone, Debug, Deserialize)]
 struct PodResources {
     #[serde(deserialize_with = "slim")]
@@ -54,13 +54,13 @@ impl PodResources {
 /// existing pods whose replacements the API server would reject.
 ///
 /// # Errors
-/// Returns an error if the resource is not a valid name.
+/// Returns an error if the resource name is not valid.
 pub fn confirmation(resource: &str) -> Result<String, KubeError> {
     let resource = checked_name(resource)?;
     Ok(confirmation_text(resource, runtime()?.block_on(users(resource))))
 }
 
-/// Returns the pods that request a resource, except pods of Jobs with a shape.
+/// Returns the pods that request a resource, except those that belong to Jobs with a shape.
 async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
     let client = connect().await?;
     let jobs = list::<Job>(&client, "").await?.into_iter();
@@ -74,28 +74,28 @@ async fn users(resource: &str) -> Result<Vec<String>, KubeError> {
 
 fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> String {
     let state = match users {
-        Ok(users) if users.is_empty() => "Currently, the cluster has no such pods".to_string(),
+        Ok(users) if users.is_empty() => "The cluster currently has no such pods".to_string(),
         Ok(users) => {
             let names: Vec<&str> = users.iter().take(MAX_NAMED).map(String::as_str).collect();
             let more = if users.len() > MAX_NAMED { ", ..." } else { "" };
             let names = shown(&names.join(", ")).to_string();
-            format!("Currently, the cluster has {} such pods: {names}{more}", users.len())
+            format!("The cluster currently has {} such pods: {names}{more}", users.len())
         }
         Err(why) => format!("The pods that currently request it cannot be listed: {why}"),
     };
     format!(
-        "with --resource {resource} the API server rejects every new pod in the cluster that \
+        "with --resource {resource}, the API server will reject every new pod in the cluster that \
          requests this resource and does not belong to a Job with pavior.dev/shape, including new \
-         pods of Deployments. {state}. If this is intended, add --exclusive"
+         pods in Deployments. {state}. If this is intended, add --exclusive"
     )
 }
 
-/// Returns a YAML comment about the pods that the policies reject.
+/// Returns a YAML comment that warns about the pods that the policies reject.
 pub(super) fn warning(resource: &str) -> String {
     let limit = resource.replace('.', "\\.");
     format!(
-        "# With these policies the API server rejects EVERY new pod in the cluster that requests\n\
-         # {resource} and does not belong to a Job with pavior.dev/shape, including new pods of\n\
+        "# With these policies, the API server rejects EVERY new pod in the cluster that requests\n\
+         # {resource} and does not belong to a Job with pavior.dev/shape, including new pods in\n\
          # Deployments. To list the pods that currently request it:\n\
          #   kubectl get pods -A -o custom-columns='NAMESPACE:.metadata.namespace,\
          NAME:.metadata.name,LIMIT:.spec.containers[*].resources.limits.{limit}'\n"
@@ -126,7 +126,7 @@ mod tests {
             let users = (0..count).map(|number| format!("team/p{number}")).collect();
             confirmation_text("google.com/tpu", Ok(users))
         };
-        assert!(text(0).contains("the cluster has no such pods"));
+        assert!(text(0).contains("cluster currently has no such pods"));
         let two = "2 such pods: team/p0, team/p1. If this is intended, add --exclusive";
         assert!(text(2).contains(two));
         assert!(text(99).contains("99 such pods: team/p0") && !text(99).contains("p10"));

@@ -1,4 +1,4 @@
-//! The objects to install in a cluster, as text for `kubectl apply`.
+//! The objects to install in a cluster, as YAML for `kubectl apply`.
 
 mod exclusive;
 
@@ -19,15 +19,15 @@ use crate::plan::RESOURCE;
 /// Options that select the objects to install.
 #[derive(Clone, Debug, Default)]
 pub struct Manifests {
-    /// True to omit the policy that adds the gate and the resource to Jobs; API servers before
-    /// Kubernetes 1.36 do not support it.
+    /// True to omit the policy that adds the gate and the resource to Jobs. API servers before
+    /// Kubernetes 1.36 do not support this policy.
     pub no_mutation: bool,
-    /// The program's container image; adds a Deployment with two replicas of the daemon.
+    /// The program's container image. Adds a Deployment with two replicas of the daemon.
     pub image: Option<String>,
-    /// A resource that nodes already have, such as `google.com/tpu`, in place of the resource that
-    /// the daemon adds. Jobs then request it themselves.
+    /// A resource that nodes already have, such as `google.com/tpu`, used instead of the resource
+    /// that the daemon adds. Jobs then request it themselves.
     pub resource: Option<String>,
-    /// True to add the objects for Kueue.
+    /// True to add the objects that Kueue needs.
     pub kueue: bool,
 }
 
@@ -35,7 +35,7 @@ impl Manifests {
     /// Returns the objects as YAML.
     ///
     /// # Errors
-    /// Returns an error if the image or resource is not a valid name.
+    /// Returns an error if the image or resource name is not valid.
     pub fn text(&self) -> Result<String, KubeError> {
         let mut parts = vec![
             definition(Machine::crd()),
@@ -76,7 +76,7 @@ impl Manifests {
     }
 }
 
-/// Returns a definition as YAML.
+/// Formats a definition as YAML.
 fn definition(mut definition: CustomResourceDefinition) -> String {
     for version in &mut definition.spec.versions {
         version
@@ -88,8 +88,8 @@ fn definition(mut definition: CustomResourceDefinition) -> String {
     serde_saphyr::to_string(&definition).expect("a definition is plain data")
 }
 
-/// Removes generated parts of a schema that no field specifies: nullability, defaults that the API
-/// server would insert, and the formats of Rust's integers.
+/// Removes the parts of a generated schema that no field specifies: nullability, defaults that the
+/// API server would insert, and the formats of Rust's integers.
 fn strict(schema: &mut JSONSchemaProps) {
     (schema.title, schema.nullable, schema.default) = (None, None, None);
     if schema.type_.as_deref() == Some("integer") {

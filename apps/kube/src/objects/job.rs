@@ -1,4 +1,4 @@
-//! Jobs of `batch/v1`.
+//! `batch/v1` Jobs.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::object::{
 };
 use super::pod::PodSpec;
 
-/// A Job, with the fields that matter to its placement.
+/// A Job, reduced to the fields that matter for its placement.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Job {
@@ -21,7 +21,7 @@ pub(crate) struct Job {
     pub(crate) spec: JobSpec,
     #[serde(default)]
     pub(crate) status: JobStatus,
-    /// The Kueue quota, if our admission check applies.
+    /// The Kueue quota, if our admission check applies to the Job.
     #[serde(skip)]
     pub(crate) quota: Option<Quota>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Template {
     pub(crate) spec: PodSpec,
 }
 
-/// The metadata of a pod template, which is not stored.
+/// A pod template's metadata, which is not stored.
 #[derive(Default, Deserialize)]
 struct TemplateMetadata {
     annotations: Option<BTreeMap<String, String>>,
@@ -60,7 +60,7 @@ pub(crate) struct JobStatus {
     /// The number of failed indexes of a Job with `backoffLimitPerIndex`.
     #[serde(default, deserialize_with = "index_count")]
     pub(crate) failed_indexes: u32,
-    /// Set only if the Job succeeded.
+    /// The completion time, which is set only if the Job succeeded.
     pub(crate) completion_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
@@ -69,17 +69,17 @@ pub(crate) struct JobStatus {
 resource!(Job, NamespaceResourceScope, "batch", "v1", "jobs");
 
 impl Job {
-    /// Returns the requested shape as written, or `None` for a Job without one.
+    /// Returns the requested shape as written, or `None` if the Job has no shape.
     pub(crate) fn shape(&self) -> Option<&str> {
         self.annotation(SHAPE)
     }
 
-    /// Returns the controller's uid if the Job shares a box with its set.
+    /// Returns the controller's uid if the Job shares a box with the other Jobs in its set.
     pub(crate) fn set(&self) -> Option<Uid> {
         self.owner().filter(|_| self.shares_box())
     }
 
-    /// Returns true if the Job shares a box with the other Jobs of its controller.
+    /// Returns true if the Job shares a box with its controller's other Jobs.
     pub(crate) fn shares_box(&self) -> bool {
         self.annotation(BOX) == Some("set")
     }
@@ -106,7 +106,7 @@ impl Job {
         self.spec.suspend == Some(true)
     }
 
-    /// Returns the number of unfinished indexes.
+    /// Returns the number of indexes that are not finished.
     pub(crate) fn remaining(&self) -> u32 {
         let all = self.spec.completions.or(self.spec.parallelism).unwrap_or(1);
         let ended = self.status.succeeded.unwrap_or(0).saturating_add(self.status.failed_indexes);
@@ -117,7 +117,7 @@ impl Job {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }
 
-    /// Returns true if the Job is suspended without quota, and so needs no box.
+    /// Returns true if the Job is suspended and has no quota, so that it needs no box.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_suspended() && !self.has_quota()
     }

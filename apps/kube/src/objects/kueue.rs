@@ -1,4 +1,4 @@
-//! Kueue objects for quota and admission checks.
+//! Kueue objects that concern quota and admission checks.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::de::IgnoredAny;
 
 use super::object::{Condition, Object as _, ObjectRef, Uid, resource, slim};
 
-/// Our controller name in admission checks.
+/// The controller name that identifies our admission checks.
 pub(crate) const CONTROLLER: &str = "pavior.dev/placement";
 /// The label that names a Job's Kueue queue.
 pub(crate) const QUEUE: &str = "kueue.x-k8s.io/queue-name";
-/// The label with the uid of a Workload's Job.
+/// The label that contains the uid of a Workload's Job.
 const JOB: &str = "kueue.x-k8s.io/job-uid";
 
-/// A Workload, Kueue's view of a Job.
+/// A Workload, which is Kueue's view of a Job.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Workload {
     #[serde(deserialize_with = "slim")]
@@ -41,7 +41,7 @@ pub(crate) struct WorkloadStatus {
     pub(crate) admission: Option<Admission>,
     #[serde(default)]
     pub(crate) admission_checks: Vec<AdmissionCheckState>,
-    /// Pods that have ended and no longer need quota.
+    /// Pods that have ended and therefore no longer need quota.
     #[serde(default)]
     pub(crate) reclaimable_pods: Vec<ReclaimablePod>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Admission {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PodSetAssignment {
-    /// The flavors by resource.
+    /// Flavors by resource.
     #[serde(default)]
     pub(crate) flavors: BTreeMap<String, String>,
     pub(crate) count: Option<u32>,
@@ -123,21 +123,21 @@ pub(crate) struct FlavorSpec {
     pub(crate) tolerations: Vec<Toleration>,
 }
 
-/// The quota of a Job that gets its box before admission.
+/// The quota held by a Job that gets its box before it is admitted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Quota {
     pub(crate) workload: ObjectRef,
-    /// Our check, and its position among the Workload's checks.
+    /// Our check. `index` is its position among the Workload's checks.
     pub(crate) check: AdmissionCheckState,
     pub(crate) index: usize,
     pub(crate) priority: i64,
-    /// True if quota is reserved and not being revoked.
+    /// True if quota is reserved and is not being revoked.
     pub(crate) reserved: bool,
     /// The number of admitted pods, including those that have ended.
     pub(crate) pods: Option<u32>,
     /// True if Kueue chooses the nodes.
     pub(crate) topology: bool,
-    /// Node labels required by the flavors.
+    /// The node labels that the flavors require.
     pub(crate) selector: BTreeMap<String, String>,
     pub(crate) tolerations: Vec<Toleration>,
 }
@@ -151,7 +151,7 @@ impl Workload {
         self.label(JOB).map(|uid| Uid(uid.to_string()))
     }
 
-    /// Returns true if quota is reserved and not being revoked.
+    /// Returns true if quota is reserved and is not being revoked.
     pub(crate) fn is_reserved(&self) -> bool {
         let holds = |kind| Condition::holds(&self.status.conditions, kind);
         self.spec.active != Some(false)

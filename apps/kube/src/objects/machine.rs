@@ -1,10 +1,10 @@
-//! `Machine`: a mesh or torus of cluster nodes.
+//! The `Machine` object, which describes a mesh or torus of cluster nodes.
 
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The description of a machine.
+/// A machine's description.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, CustomResource, JsonSchema, Deserialize, Serialize,
 )]
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
     group = "pavior.dev",
     version = "v1alpha1",
     kind = "Machine",
-    doc = "A mesh or torus of nodes of this cluster.",
+    doc = "A mesh or torus of nodes in this cluster.",
     derive = "Default",
     status = "MachineStatus",
     printcolumn(name = "Grid", type_ = "string", json_path = ".spec.grid"),
@@ -29,18 +29,18 @@ pub(crate) struct MachineSpec {
     /// The grid in chips, such as `torus:8x8x8` or `mesh:16x16`.
     #[schemars(length(max = 64))]
     pub(crate) grid: String,
-    /// A node's chips, such as `2x2x1` (default: one). A shape must consist of whole nodes. Boxes
-    /// are turned only if all sides of a host are equal.
+    /// The chips in each node, such as `2x2x1` (default: one). A shape must consist of whole nodes.
+    /// Boxes are rotated only if all sides of a host are equal.
     #[schemars(length(max = 32))]
     pub(crate) host: Option<String>,
-    /// The source of node coordinates: either labels or node names.
+    /// The source of node coordinates, which is either labels or node names.
     pub(crate) nodes: CoordinateSource,
-    /// A node resource; each pod requests its node's full amount. The daemon adds the default,
-    /// `pavior.dev/node`, to the nodes. Any other, such as `google.com/tpu`, must also be passed to
-    /// `manifests --resource google.com/tpu --exclusive`.
+    /// A node resource, of which each pod requests its node's full amount. The daemon adds the
+    /// default, `pavior.dev/node`, to the nodes. Any other resource, such as `google.com/tpu`, must
+    /// also be passed to `manifests --resource google.com/tpu --exclusive`.
     #[schemars(length(max = 317))]
     pub(crate) resource: Option<String>,
-    /// Any strategy that gives each Job one box of its shape (default `tff`).
+    /// Any strategy that gives each Job a single box of its shape (default `tff`).
     #[schemars(length(max = 128))]
     pub(crate) strategy: Option<String>,
     /// Any scheduler (default `easy`, which keeps promised starts unless `promise=moves` is given).
@@ -49,33 +49,33 @@ pub(crate) struct MachineSpec {
     /// The maximum number of queued Jobs per namespace (default 64).
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) queued_per_namespace: Option<usize>,
-    /// The maximum number of nodes held by a namespace's Jobs.
+    /// The maximum number of nodes that a namespace's Jobs may hold.
     #[schemars(range(min = 1))]
     pub(crate) nodes_per_namespace: Option<u32>,
     /// The time after which a Job is placed again if the cluster's scheduler reports one of its
-    /// opened pods as unschedulable (default 60).
+    /// opened pods as unschedulable (default 60 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) patience_seconds: Option<u64>,
     /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs are then placed
     /// before they are admitted.
     #[schemars(length(max = 253))]
     pub(crate) admission_check: Option<String>,
-    /// The maximum time for which a Job may hold Kueue quota without a box (default 300).
+    /// The maximum time for which a Job may hold Kueue quota without a box (default 300 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) quota_seconds: Option<u64>,
-    /// Shapes, in chips, whose free boxes the status counts.
+    /// The shapes, in chips, for which the status counts free boxes.
     #[serde(default)]
     #[schemars(length(max = 16), inner(length(max = 32)))]
     pub(crate) slots: Vec<String>,
     /// Maintenance periods, such as `{box: 4x4x1@0,0,0, from: 2026-12-01T08:00:00Z, to:
-    /// 2026-12-01T12:00:00Z}` (a box in nodes, or `nodes: [...]`). Jobs whose time limit extends
-    /// into a period do not start on its nodes; running Jobs are not stopped.
+    /// 2026-12-01T12:00:00Z}`, with a box in nodes or `nodes: [...]`. Jobs whose time limit extends
+    /// into a period do not start on its nodes. Running Jobs are not stopped.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub(crate) maintenance: Vec<Maintenance>,
 }
 
-/// A maintenance period, with its nodes as a box, as names, or both.
+/// A maintenance period, with its nodes given as a box, by name, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq, KubeSchema, Deserialize, Serialize)]
 #[x_kube(validation = ("has(self.box) || has(self.nodes)", "maintenance requires a box or nodes"))]
 pub(crate) struct Maintenance {
@@ -83,7 +83,7 @@ pub(crate) struct Maintenance {
     #[serde(rename = "box")]
     #[schemars(length(max = 64))]
     pub(crate) at: Option<String>,
-    /// Node names.
+    /// The names of nodes.
     #[serde(default)]
     #[schemars(length(max = 4096), inner(length(max = 253)))]
     pub(crate) nodes: Vec<String>,
@@ -99,20 +99,20 @@ pub(crate) struct Maintenance {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct CoordinateSource {
-    /// One label per axis, x first; its value is the coordinate, starting at 0.
+    /// One label per axis, x first. The label's value is the coordinate, starting at 0.
     #[schemars(length(max = 3), inner(length(max = 317)))]
     pub(crate) labels: Vec<String>,
-    /// A node name pattern, such as `pod0-{x}-{y}-{z}`, in place of labels.
+    /// A node name pattern, such as `pod0-{x}-{y}-{z}`, used instead of labels.
     #[schemars(length(max = 253))]
     pub(crate) pattern: Option<String>,
 }
 
-/// The status of a machine.
+/// A machine's status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct MachineStatus {
     /// The reason why the machine is not used.
-    // `None` is written as null, because a merge patch leaves absent members unchanged.
+    // `None` is written as null, because a merge patch does not change absent members.
     pub(crate) fault: Option<String>,
     /// The number of the machine's nodes that exist in the cluster.
     pub(crate) known: u32,
@@ -124,11 +124,11 @@ pub(crate) struct MachineStatus {
     pub(crate) free: u32,
     /// The number of busy nodes.
     pub(crate) busy: u32,
-    /// The number of known but unavailable nodes.
+    /// The number of nodes that exist in the cluster but are unavailable.
     pub(crate) unavailable: u32,
     /// The number of waiting Jobs.
     pub(crate) waiting: u32,
-    /// The free boxes of each shape in the spec's `slots`.
+    /// The number of free boxes for each shape in the spec's `slots`.
     pub(crate) slots: Vec<SlotCount>,
 }
 

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::object::{Condition, Object as _, resource, slim};
 
-/// A node, with the fields that matter to a machine.
+/// A node, reduced to the fields that matter for a machine.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Node {
     #[serde(deserialize_with = "slim")]
@@ -43,7 +43,7 @@ impl Node {
         Condition::holds(&self.status.conditions, "Ready") && !self.spec.unschedulable
     }
 
-    /// Returns true if the node has all labels of a selector.
+    /// Returns true if the node has all of the labels in a selector.
     pub(crate) fn is_selected(&self, selector: &BTreeMap<String, String>) -> bool {
         selector.iter().all(|(label, value)| self.label(label) == Some(value))
     }

@@ -1,4 +1,4 @@
-//! Metadata common to all objects, and the annotation, label and gate names that we use.
+//! Metadata that all objects have, and the names of the annotations, labels and gates that we use.
 
 use std::borrow::Borrow;
 
@@ -14,17 +14,17 @@ pub(crate) const SHAPE: &str = "pavior.dev/shape";
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
 /// The annotation that gives a Job's maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
-/// The annotation that says whether a Job gets its own box or shares one with its set.
+/// The annotation that determines whether a Job gets its own box or shares one with its set.
 pub(crate) const BOX: &str = "pavior.dev/box";
-/// The label that numbers a JobSet's Jobs.
+/// The label that contains a Job's number in its JobSet.
 pub(crate) const GLOBAL_INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
-/// The scheduling gate of pods waiting for a box.
+/// The scheduling gate on pods that are waiting for a box.
 pub(crate) const GATE: &str = "pavior.dev/placement";
 
-/// The maximum annotation length; longer annotations are dropped.
+/// The maximum length of an annotation. Longer annotations are dropped.
 const MAX_ANNOTATION_LENGTH: usize = 256;
 
-/// Implements `kube::Resource` for a type with a subset of a kind's fields.
+/// Implements `kube::Resource` for a type that has a subset of a kind's fields.
 macro_rules! resource {
     ($name:ident, $scope:ident, $group:expr, $version:expr, $plural:expr) => {
         impl kube::Resource for $name {
@@ -61,7 +61,7 @@ macro_rules! resource {
 }
 pub(crate) use resource;
 
-/// Parses metadata, dropping managed fields and foreign annotations.
+/// Parses metadata and drops managed fields and other programs' annotations.
 pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D::Error> {
     let mut all = ObjectMeta::deserialize(input)?;
     if let Some(annotations) = &mut all.annotations {
@@ -81,14 +81,14 @@ pub(crate) fn slim<'de, D: Deserializer<'de>>(input: D) -> Result<ObjectMeta, D:
 #[serde(transparent)]
 pub(crate) struct Uid(pub(crate) String);
 
-/// Allows lookups by the text of a uid without copying it.
+/// Allows lookups by a uid's text without copying the text.
 impl Borrow<str> for Uid {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-/// A reference to an object at the version that was read.
+/// A reference to an object in the version that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectRef {
     pub(crate) namespace: String,
@@ -108,7 +108,7 @@ impl ObjectRef {
     }
 }
 
-/// Accessors for any object's metadata.
+/// Accessors for the metadata of any object.
 pub(crate) trait Object: kube::Resource {
     fn name(&self) -> &str {
         self.meta().name.as_deref().unwrap_or_default()
@@ -133,7 +133,7 @@ pub(crate) trait Object: kube::Resource {
         version.and_then(|version| version.parse().ok()).unwrap_or(0)
     }
 
-    /// Returns the creation time in seconds since 1970, by the API server's clock.
+    /// Returns the creation time in seconds since 1970, according to the API server's clock.
     fn created(&self) -> i64 {
         self.meta().creation_timestamp.as_ref().map_or(0, |time| time.0.as_second())
     }
@@ -181,7 +181,7 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Returns true if a condition of this type is true.
+    /// Returns true if a condition of the given type is true.
     pub(crate) fn holds(all: &[Condition], kind: &str) -> bool {
         all.iter().any(|condition| condition.kind == kind && condition.status == "True")
     }

@@ -1,4 +1,4 @@
-//! `Placement`: a Job's nodes.
+//! The `Placement` object, which contains a Job's nodes.
 
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::object::{Object as _, Uid};
 
-/// A Job's nodes, which cannot be changed. A new placement is a proposal; pods are opened only
-/// after it is confirmed.
+/// A Job's nodes, which cannot be changed. A new placement is a proposal, and pods are opened only
+/// after it has been confirmed.
 #[derive(
     Clone, Debug, Default, PartialEq, Eq, CustomResource, KubeSchema, Deserialize, Serialize,
 )]
@@ -17,7 +17,7 @@ use super::object::{Object as _, Uid};
     version = "v1alpha1",
     kind = "Placement",
     namespaced,
-    doc = "A Job's nodes. The name of a Placement is the Job's uid.",
+    doc = "A Job's nodes. A Placement's name is the Job's uid.",
     derive = "Default",
     status = "PlacementStatus",
     printcolumn(name = "Job", type_ = "string", json_path = ".spec.job"),
@@ -29,13 +29,13 @@ use super::object::{Object as _, Uid};
 #[expect(clippy::duplicated_attributes, reason = "columns of the same type")]
 #[x_kube(validation = ("self == oldSelf", "a placement cannot be changed"))]
 pub(crate) struct PlacementSpec {
-    /// The name of the machine.
+    /// The machine's name.
     #[schemars(length(max = 253))]
     pub(crate) machine: String,
-    /// The name of the Job.
+    /// The Job's name.
     #[schemars(length(max = 253))]
     pub(crate) job: String,
-    /// The uid of the Job.
+    /// The Job's uid.
     #[schemars(length(max = 64))]
     pub(crate) job_uid: Uid,
     /// The uids of the Jobs in a set that shares one box, in rank order.
@@ -54,7 +54,7 @@ pub(crate) struct PlacementSpec {
     pub(crate) nodes: Vec<String>,
 }
 
-/// The status of a placement.
+/// A placement's status.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct PlacementStatus {

@@ -19,7 +19,7 @@ pub(crate) struct Pod {
     pub(crate) status: PodStatus,
 }
 
-/// The spec of a pod or of a Job's pod template.
+/// The spec of a pod or of the pod template in a Job.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PodSpec {
@@ -29,7 +29,7 @@ pub(crate) struct PodSpec {
     pub(crate) scheduling_gates: Vec<PodSchedulingGate>,
     #[serde(default)]
     pub(crate) node_selector: BTreeMap<String, String>,
-    /// The affinity as written, which a patch extends.
+    /// The affinity as written. A patch extends it.
     pub(crate) affinity: Option<CompactJson>,
     #[serde(default)]
     pub(crate) tolerations: Vec<Toleration>,
@@ -40,13 +40,13 @@ pub(crate) struct PodSpec {
 pub(crate) struct PodStatus {
     #[serde(default)]
     pub(crate) phase: String,
-    /// The time when the node accepted the pod.
+    /// The time at which the node accepted the pod.
     pub(crate) start_time: Option<Time>,
     #[serde(default)]
     pub(crate) conditions: Vec<Condition>,
 }
 
-/// JSON as text. Parsed trees for thousands of pods would take ten times the memory.
+/// JSON stored as text. Parsed trees for thousands of pods would need ten times as much memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompactJson(Box<str>);
 
@@ -74,23 +74,23 @@ impl Pod {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Returns true if the pod makes its node busy. Pods of DaemonSets and static pods do not.
+    /// Returns true if the pod makes its node busy. DaemonSet pods and static pods do not.
     pub(crate) fn occupies_node(&self) -> bool {
         let kind = self.controller().map(|owner| owner.kind.as_str());
         !matches!(kind, Some("DaemonSet" | "Node"))
     }
 
-    /// Returns the completion index.
+    /// Returns the pod's completion index.
     pub(crate) fn rank(&self) -> Option<usize> {
         self.label("batch.kubernetes.io/job-completion-index")?.parse().ok()
     }
 
-    /// Returns the node that the pod is bound to.
+    /// Returns the node to which the pod is bound.
     pub(crate) fn node(&self) -> Option<&str> {
         self.spec.node_name.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// Returns the node that all terms of the pod's affinity name.
+    /// Returns the node if all terms in the pod's affinity name the same one.
     pub(crate) fn target_node(&self) -> Option<String> {
         let terms = self.spec.required()?.node_selector_terms;
         let named = |term: &NodeSelectorTerm| {
@@ -104,7 +104,7 @@ impl Pod {
         same.then_some(first)
     }
 
-    /// Returns the scheduler's message if it considers the pod unschedulable.
+    /// Returns the scheduler's message if the scheduler considers the pod unschedulable.
     pub(crate) fn unschedulable_message(&self) -> Option<&str> {
         let refused = |one: &&Condition| one.kind == "PodScheduled" && one.status == "False";
         let condition = self.status.conditions.iter().find(refused)?;
@@ -113,12 +113,12 @@ impl Pod {
 }
 
 impl PodSpec {
-    /// Returns true if the pod also has the gate of Kueue's topology-aware scheduling.
+    /// Returns true if the pod also has the gate that Kueue's topology-aware scheduling uses.
     pub(crate) fn uses_topology_scheduling(&self) -> bool {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }
 
-    /// Returns true if selector, affinity and tolerations are equal.
+    /// Returns true if both have the same selector, affinity and tolerations.
     pub(crate) fn has_same_requirements(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector
             && self.affinity == other.affinity
@@ -130,8 +130,8 @@ impl PodSpec {
         self.scheduling_gates.iter().position(|gate| gate.name == GATE)
     }
 
-    /// Returns the required node affinity. A malformed affinity has no terms, so it matches no
-    /// node.
+    /// Returns the required node affinity. A malformed affinity has no terms, so no node matches
+    /// it.
     pub(crate) fn required(&self) -> Option<NodeSelector> {
         let affinity = self.affinity.as_ref()?.value();
         let affinity = affinity.get("nodeAffinity")?;

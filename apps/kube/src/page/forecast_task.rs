@@ -1,5 +1,5 @@
-//! Forecasts for the page, computed on a separate thread at most every 30 seconds, and only if
-//! the nodes or the queue have changed.
+//! Computes forecasts for the page on a separate thread, at most every 30 seconds and only if the
+//! nodes or the queue have changed.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often forecasts run")]
 
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ const FORECAST_INTERVAL: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Load {
     waiting: Vec<Uid>,
-    /// The names of the holders of nodes.
+    /// The names of the Jobs and other owners that hold nodes.
     holders: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ impl Load {
 struct Computation {
     load: Load,
     started_at: Instant,
-    /// The running thread; `None` once it has finished.
+    /// The running thread, or `None` once it has finished.
     thread: Option<JoinHandle<Result<Forecast, String>>>,
 }
 
@@ -50,14 +50,14 @@ pub(super) struct ForecastTask {
 }
 
 impl ForecastTask {
-    /// Returns true if a forecast may start.
+    /// Returns true if a new forecast may start.
     pub(super) fn is_due(&self) -> bool {
         self.computation.as_ref().is_none_or(|latest| {
             latest.thread.is_none() && latest.started_at.elapsed() >= FORECAST_INTERVAL
         })
     }
 
-    /// Starts the forecast for a plan, if the plan requests one.
+    /// Starts a plan's forecast if the plan requests one.
     pub(super) fn update(&mut self, plan: &mut Plan) {
         let holdings = plan.picture.as_ref().map_or(&[][..], |picture| &picture.held);
         self.load = Load::of(&plan.waiting, holdings);
@@ -74,7 +74,7 @@ impl ForecastTask {
         self.latest.as_ref()
     }
 
-    /// Waits until the running forecast finishes. If none is running, waits until one is due.
+    /// Waits until the running forecast finishes or, if none is running, until the next one is due.
     pub(super) async fn next(&mut self) {
         let Some(computation) = &mut self.computation else { return std::future::pending().await };
         if let Some(thread) = &mut computation.thread {

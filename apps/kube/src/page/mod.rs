@@ -1,4 +1,4 @@
-//! A machine's web page, with queries and metrics.
+//! A machine's web page, including queries and metrics.
 
 mod forecast_task;
 mod view;
@@ -19,10 +19,10 @@ pub(crate) use view::view;
 /// The web page's default address.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// A machine's web page, served from the first plan on.
+/// A machine's web page. It is served once there is a first plan.
 pub(crate) struct Page {
     address: String,
-    /// The machine's name; `None` until the first one is known.
+    /// The machine's name, or `None` until the first machine is known.
     machine: Option<String>,
     board: Option<Arc<Board>>,
     forecasts: ForecastTask,
@@ -44,7 +44,7 @@ impl Page {
         self.forecasts.next().await;
     }
 
-    /// Returns true if a plan for the page should prepare a forecast.
+    /// Returns true if the next plan for the page should prepare a forecast.
     pub(crate) fn is_forecast_due(&self) -> bool {
         self.forecasts.is_due()
     }
@@ -59,7 +59,7 @@ impl Page {
         self.machine.as_deref() == Some(machine)
     }
 
-    /// Publishes the plan of the page's machine. Starts serving the page with the first plan.
+    /// Publishes the plan for the page's machine. The first plan starts the page's server.
     pub(crate) fn publish(&mut self, plan: &mut Plan, now: i64) -> Result<(), KubeError> {
         self.forecasts.update(plan);
         let Some(picture) = plan.picture.take() else { return Ok(()) };

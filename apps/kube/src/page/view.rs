@@ -1,4 +1,4 @@
-//! A machine as shown on the page.
+//! Converts a plan to the page's view of a machine.
 
 use pavior::boxes::volume;
 use pavior_cluster::{View, WaitingJob, date};

@@ -1,11 +1,11 @@
-//! Changes to the cluster. Each contains a uid, and a version if the contents matter; the API
-//! server rejects it if the object has changed.
+//! Changes to the cluster. Each contains a uid and, if the contents matter, a version. The API
+//! server rejects a change if the object no longer matches.
 
 use serde_json::Value;
 
 use crate::objects::{ObjectRef, PlacementSpec};
 
-/// Objects whose absence must be verified before a deletion, because watches may lag.
+/// Objects whose absence must be verified before a deletion, because watches may lag behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Absence {
     /// Placements with these names.
@@ -13,19 +13,19 @@ pub(crate) enum Absence {
     Job(ObjectRef),
 }
 
-/// A new state of our check on a Workload.
+/// A new state for our check on a Workload.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CheckUpdate {
     pub(crate) workload: ObjectRef,
-    /// The position of our check among the Workload's checks, and its name.
+    /// Our check's position among the Workload's checks. `check` is its name.
     pub(crate) index: usize,
     pub(crate) check: String,
     pub(crate) answer: CheckAnswer,
-    /// A placement that must still exist.
+    /// A placement that must still exist when the update is written.
     pub(crate) placement: Option<ObjectRef>,
 }
 
-/// The state of a check, with its message.
+/// A check's state and message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CheckAnswer {
     pub(crate) state: CheckState,
@@ -60,29 +60,29 @@ impl CheckState {
     }
 }
 
-/// A change to one object.
+/// A change to a single object.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// Creates a Job's placement, as a proposal.
+    /// Creates a Job's placement as a proposal.
     Propose { job: ObjectRef, placement: PlacementSpec },
     /// Confirms a proposal.
     Confirm { placement: ObjectRef },
     /// Deletes a placement.
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
-    /// Opens a gated pod with a JSON patch.
+    /// Opens a gated pod by means of a JSON patch.
     Open { pod: ObjectRef, patch: Value },
     /// Updates our check on a Workload.
     Check(CheckUpdate),
     /// Marks an AdmissionCheck as active.
     Activate { check: ObjectRef },
-    /// Deletes an open pod that has no placement or is bound for another node.
+    /// Deletes an open pod that has no placement or is bound for the wrong node.
     Remove { pod: ObjectRef, why: String, absent: Option<Absence> },
-    /// Adds the exclusive resource to a node's status.
+    /// Adds our exclusive resource to a node's status.
     Offer { node: ObjectRef, resource: String },
 }
 
 impl Action {
-    /// Returns the kind of change, as used in logs and metrics.
+    /// Returns the name of this kind of change for logs and metrics.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Action::Propose { .. } => "propose",
@@ -96,7 +96,7 @@ impl Action {
         }
     }
 
-    /// Returns the object to change, or the Job for a proposal.
+    /// Returns the object to change. For a proposal, this is the Job.
     pub(crate) fn object(&self) -> &ObjectRef {
         match self {
             Action::Propose { job: object, .. }

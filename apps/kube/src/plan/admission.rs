@@ -1,7 +1,7 @@
-//! Answers to Kueue: `Ready` when a Job has a box, otherwise the reason for its wait. A Job that
-//! has waited for `quotaSeconds` returns its quota. If an admitted Job loses its box, its check
-//! keeps its state for that long: Kueue would stop a Job with a `Pending` check, but keep its quota
-//! reserved.
+//! Answers Kueue's admission checks: `Ready` once a Job has a box, and until then the reason why it
+//! is waiting. A Job that has waited for `quotaSeconds` returns its quota. If an admitted Job loses
+//! its box, its check keeps its state for the same time, because Kueue would stop a Job whose check
+//! is `Pending` but keep its quota reserved.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -16,15 +16,15 @@ use super::waiting::{Prospect, Waiting, unassigned};
 use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota, Workload};
 use crate::world::{Index, quota};
 
-/// The default `quotaSeconds`.
+/// The default value of `quotaSeconds`.
 const DEFAULT_QUOTA_S: u64 = 300;
 
 /// The maximum retry delay for a Job that cannot be placed. Kueue 0.17 keeps the quota until then.
 /// Other retries have no delay: Kueue releases the quota immediately, and the Job queues behind
-/// others with the same priority.
+/// others that have the same priority.
 const MAX_RETRY_DELAY_S: u64 = 60;
 
-/// Returns the updates to our checks.
+/// Returns the updates for our checks.
 pub(super) fn answer(
     context: PlanContext<'_>,
     records: &[Record<'_>],
@@ -54,7 +54,7 @@ pub(super) fn answer(
             } else if let Some(placement) = placement {
                 job.is_suspended().then(|| answer_placed(placement))
             } else {
-                // Proposals do not count, because they may be withdrawn repeatedly.
+                // Proposals do not count, because they may be withdrawn again and again.
                 let uid = quota.workload.uid.clone();
                 let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
                 quota_since.insert(uid, since);
@@ -71,14 +71,14 @@ pub(super) fn answer(
     actions
 }
 
-/// Returns the Jobs on a machine that hold quota, with their quota.
+/// Returns the Jobs on a machine that hold quota, each with its quota.
 fn with_quota(context: PlanContext<'_>) -> impl Iterator<Item = (&Job, &Quota)> {
     let jobs = context.index.world.jobs.values().filter(|job| job.has_quota());
     let here = jobs.filter(move |job| context.index.is_on(job, context.layout.name));
     here.filter_map(|job| Some((job, job.quota.as_ref()?)))
 }
 
-/// Returns each Job's valid placement, or its oldest if several are valid.
+/// Returns each Job's valid placement, or the oldest one if several are valid.
 fn valid_placements<'a>(records: &[Record<'a>]) -> HashMap<&'a str, &'a Placement> {
     let mut by_job = HashMap::new();
     for placement in records.iter().filter(|record| record.is_valid).map(|record| record.placement)
@@ -96,7 +96,7 @@ fn by_job(waiting: &[Waiting]) -> HashMap<&str, &Waiting> {
     waiting.iter().rev().map(|waiting| (waiting.job.uid.0.as_str(), waiting)).collect()
 }
 
-/// Answers the checks on Workloads without a machine, in queues that require our check.
+/// Answers the checks on Workloads that have no machine, in queues that require our check.
 fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let kueue = &index.world.kueue;
     let strays = LazyCell::new(|| unassigned(index));
@@ -111,7 +111,7 @@ fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     actions
 }
 
-/// Answers the check on a Workload, unless its Job has a machine.
+/// Answers the check on a Workload unless its Job has a machine.
 fn answer_stray<'s>(
     index: &Index<'_>,
     workload: &Workload,
@@ -123,14 +123,14 @@ fn answer_stray<'s>(
             let stray = strays().iter().find(|stray| stray.job.uid.0 == job.id())?;
             Some(answer_waiting(stray, quota_s, false))
         }
-        // The Job may be newer than the latest list of Jobs.
+        // The Job may be newer than the latest list.
         None if workload.controller().is_some_and(|owner| owner.kind == "Job") => None,
         Some(_) | None => Some(CheckAnswer::new(CheckState::Ready, "it has no shape")),
     }
 }
 
 /// Answers the check on a finished Job. If Kueue suspends a Job after its last pod has ended,
-/// Kubernetes completes the Job only after it is resumed.
+/// Kubernetes completes the Job only once it is resumed.
 fn answer_finished(job: &Job, quota: &Quota) -> Option<CheckAnswer> {
     let is_stopped = job.is_suspended() && quota.check.state == "Pending";
     is_stopped.then(|| CheckAnswer::new(CheckState::Ready, "all its pods have ended"))
@@ -141,7 +141,7 @@ fn answer_placed(placement: &Placement) -> CheckAnswer {
     CheckAnswer::new(CheckState::Ready, format!("its box is {at}"))
 }
 
-/// Answers the check on a Job without a box. `is_late` is true if it has held quota for too long.
+/// Answers the check on a Job without a box. `is_late` is true if it held quota for too long.
 fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer {
     let why: String = waiting.why.chars().take(1024).collect();
     let impossible = || format!("it cannot be placed: {why}");
@@ -164,8 +164,8 @@ fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer
     }
 }
 
-/// Returns true if the check has this state and message, or is being reset: Kueue itself resets a
-/// `Retry`, together with the quota.
+/// Returns true if the check already has this state and message or is being reset. Kueue itself
+/// resets a `Retry`, along with the quota.
 fn is_current(quota: &Quota, answer: &CheckAnswer) -> bool {
     let check = &quota.check;
     check.state == "Retry"

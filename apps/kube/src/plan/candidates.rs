@@ -1,4 +1,4 @@
-//! The nodes that a group may use.
+//! Determines the nodes that a group may use.
 
 use std::collections::HashMap;
 
@@ -13,20 +13,20 @@ use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
-/// Results shared by groups with equal requirements.
+/// Results that are shared by groups with the same requirements.
 #[derive(Default)]
 pub(super) struct NodePools<'a> {
-    /// The pools, by excluded nodes.
+    /// Pools by excluded nodes.
     pools: HashMap<Vec<NodeId>, Option<Pool>>,
-    /// The nodes excluded by each distinct set of requirements.
+    /// The nodes that each distinct set of requirements excludes.
     excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
 }
 
-/// Nodes excluded by a set of requirements.
+/// The nodes that a set of requirements excludes.
 #[derive(Clone, Default)]
 pub(super) struct Excluded {
     now: Vec<NodeId>,
-    /// Nodes excluded for reasons other than temporary taints.
+    /// Nodes that are excluded for reasons other than temporary taints.
     always: Vec<NodeId>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> MachineState<'a> {
     /// Restricts a request to the nodes that the group may use.
     ///
     /// # Errors
-    /// Returns the reason if the request cannot be satisfied on these nodes.
+    /// Returns the reason if the request cannot be satisfied on those nodes.
     pub(super) fn confined(
         &mut self,
         layout: &Layout<'_>,
@@ -57,7 +57,7 @@ impl<'a> MachineState<'a> {
             return Ok(request);
         }
         let confined = request.within(self.pool(excluded));
-        // Avoided nodes and those with temporary taints may become usable, so the Job can wait.
+        // Avoided nodes and nodes with temporary taints may become usable, so the Job can wait.
         if self.could_fit(&confined) || avoided.is_some() {
             return Ok(confined);
         }
@@ -69,12 +69,12 @@ impl<'a> MachineState<'a> {
         Err(Refusal { prospect: Prospect::Blocked, why: why.to_string() })
     }
 
-    /// Returns true if a request would fit on the machine if there were no other jobs.
+    /// Returns true if a request would fit on the machine without any other jobs.
     fn could_fit(&mut self, request: &Request) -> bool {
         self.planner.dispatcher.could_ever_fit(request).is_ok()
     }
 
-    /// Returns the nodes that a group's requirements exclude. Equal requirements share one result.
+    /// Returns the nodes that a group's requirements exclude. The results are cached.
     fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Excluded {
         let requirements = NodeRequirements::distinct(group.jobs());
         if let Some((_, known)) =
@@ -97,7 +97,7 @@ impl<'a> MachineState<'a> {
         excluded
     }
 
-    /// Returns the pool of all nodes except `without`.
+    /// Returns the pool that contains all nodes except `without`.
     fn pool(&mut self, without: Vec<NodeId>) -> Option<Pool> {
         if let Some(&known) = self.pools.pools.get(&without) {
             return known;

@@ -1,4 +1,4 @@
-//! A machine's validated description.
+//! Validates machine descriptions.
 
 use k8s_openapi::jiff::Timestamp;
 use pavior::answers::Shape;
@@ -13,30 +13,30 @@ use pavior_cluster::grants_exact_boxes;
 use super::node_map::check_source;
 use crate::objects::{MachineSpec, Maintenance};
 
-/// The default resource; each node has one unit of it.
+/// The default resource, of which each node has one unit.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
 const MAX_NODES: u32 = 1 << 20;
-/// The maximum number of shapes whose free boxes are counted.
+/// The maximum number of shapes for which free boxes are counted.
 const MAX_SLOTS: usize = 16;
 const MAX_PATIENCE_S: u64 = 86_400;
 
 /// A machine's validated description, in nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct MachineConfig {
-    /// The grid of nodes: the chip grid divided by a node's chips.
+    /// The grid of nodes, which is the chip grid divided by the chips in a node.
     pub(crate) grid: Grid,
-    /// A node's chips along each axis.
+    /// The number of chips in a node along each axis.
     host: Sides,
     pub(crate) strategy: Strategy,
     pub(crate) scheduler: Scheduler,
     pub(crate) resource: String,
-    /// The maximum number of queued Jobs per namespace.
+    /// The maximum number of Jobs that a namespace may have in the queue.
     pub(crate) queued_per_namespace: usize,
-    /// The maximum number of nodes per namespace.
+    /// The maximum number of nodes that a namespace may hold.
     pub(crate) nodes_per_namespace: u32,
     pub(crate) patience_s: i64,
-    /// The shapes whose free boxes are counted, as written and in nodes.
+    /// The shapes for which free boxes are counted, both as written and in nodes.
     pub(crate) slots: Vec<(String, Shape)>,
     pub(crate) maintenance: Vec<Downtime>,
 }
@@ -54,7 +54,7 @@ impl MachineConfig {
     /// Validates a description.
     ///
     /// # Errors
-    /// Returns a sentence that names the field if the description is invalid.
+    /// If the description is invalid, returns a sentence that names the field.
     pub(crate) fn of(spec: &MachineSpec) -> Result<MachineConfig, String> {
         let chips: Grid =
             spec.grid.parse().map_err(|error: BadName| fault("grid", &spec.grid, &error.reason))?;
@@ -93,7 +93,7 @@ impl MachineConfig {
     fn downtime(&self, period: &Maintenance) -> Result<Downtime, String> {
         let seconds = |text: &str| -> Result<u64, String> {
             let time = text.parse::<Timestamp>().ok().and_then(|at| at.as_second().try_into().ok());
-            time.ok_or_else(|| format!("`{}` is not a time like 2026-12-01T08:00:00Z", shown(text)))
+            time.ok_or_else(|| format!("`{}` is not a time (2026-12-01T08:00:00Z)", shown(text)))
         };
         let (from, to) = (seconds(&period.from)?, seconds(&period.to)?);
         if from >= to {
@@ -126,18 +126,18 @@ impl MachineConfig {
     /// Parses a shape in chips and converts it to nodes.
     ///
     /// # Errors
-    /// Returns an error, which does not repeat the text, if no box of the machine has the shape.
+    /// Returns an error if no box on the machine has the shape. The error does not quote the text.
     pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
         let nodes = self.sides_in_nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
 
-    /// Returns true if boxes may be turned, which requires that all sides of a host are equal.
+    /// Returns true if boxes may be rotated, which requires that all sides of a host are equal.
     pub(super) fn turns(&self) -> bool {
         self.host[..self.grid.axes()].iter().all(|&side| side == self.host[0])
     }
 
-    /// Returns the sides, in nodes, of a shape in chips.
+    /// Converts a shape in chips to its sides in nodes.
     pub(super) fn sides_in_nodes(&self, text: &str) -> Result<Sides, String> {
         let axes = self.grid.axes();
         if !has_shape_syntax(text) {
@@ -164,24 +164,24 @@ impl MachineConfig {
         Ok(nodes)
     }
 
-    /// Formats a box as `4x4x2@0,0,6`.
+    /// Formats a box, for example as `4x4x2@0,0,6`.
     pub(crate) fn box_name(&self, cuboid: &Cuboid) -> String {
         words(&self.grid, cuboid).replacen(" at ", "@", 1)
     }
 
-    /// Formats a node's coordinates, such as `0,3,1`.
+    /// Formats a node's coordinates, for example as `0,3,1`.
     pub(crate) fn coordinates(&self, node: NodeId) -> String {
         let point = &self.grid.point(node)[..self.grid.axes()];
         point.iter().map(u16::to_string).collect::<Vec<_>>().join(",")
     }
 }
 
-/// Describes a field's fault.
+/// Formats a fault in a field.
 fn fault(field: &str, text: &str, why: &str) -> String {
     format!("{field}: `{}`: {why}", shown(text))
 }
 
-/// Parses a strategy, `tff` by default.
+/// Parses a strategy. The default is `tff`.
 fn parse_strategy(text: Option<&str>, grid: Grid) -> Result<Strategy, String> {
     let name = text.unwrap_or("tff");
     let strategy: Strategy =
@@ -189,14 +189,14 @@ fn parse_strategy(text: Option<&str>, grid: Grid) -> Result<Strategy, String> {
     Engine::with_seed(grid, &strategy, 1).map_err(|error| format!("strategy: {error}"))?;
     if text.is_some() && !grants_exact_boxes(&strategy, &grid) {
         return Err(format!(
-            "strategy: `{strategy}` does not give every Job one box of its shape; use one that \
-             does, such as tff"
+            "strategy: `{strategy}` does not give every Job a single box of its shape; use one \
+             that does, such as tff"
         ));
     }
     Ok(strategy)
 }
 
-/// Parses a scheduler, `easy` by default.
+/// Parses a scheduler. The default is `easy`.
 fn parse_scheduler(text: Option<&str>) -> Result<Scheduler, String> {
     let name = text.unwrap_or("easy");
     let scheduler: Scheduler = served(name, None)
@@ -206,7 +206,7 @@ fn parse_scheduler(text: Option<&str>) -> Result<Scheduler, String> {
     Ok(scheduler)
 }
 
-/// Returns true if all sides have at most five digits and no leading zero, as the policies require.
+/// Returns true if every side has at most five digits and no leading zero, as the policies require.
 fn has_shape_syntax(text: &str) -> bool {
     let is_side = |side: &str| {
         (1..=5).contains(&side.len())
@@ -220,13 +220,13 @@ fn format_sides(sides: Sides, axes: usize) -> String {
     sides[..axes].iter().map(u16::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Converts a chip grid to a node grid.
+/// Converts a grid of chips to a grid of nodes.
 fn divide(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let axes = chips.axes();
     let mut sides = Vec::new();
     for (axis, side) in host.into_iter().enumerate().take(axes) {
         if chips.side(axis) % side != 0 {
-            return Err("host: the sides must divide the grid's sides".to_string());
+            return Err("host: each side must divide the grid's side on that axis".to_string());
         }
         sides.push(chips.side(axis) / side);
     }

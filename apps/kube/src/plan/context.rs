@@ -1,4 +1,4 @@
-//! The inputs shared by all parts of a plan.
+//! The inputs that all parts of a plan share.
 
 use super::config::{MachineConfig, RESOURCE};
 use super::detail::{Audience, Detail};
@@ -6,7 +6,7 @@ use super::node_map::NodeMap;
 use crate::objects::Node;
 use crate::world::Index;
 
-/// A machine with its nodes.
+/// A machine and its nodes.
 pub(super) struct Layout<'a> {
     pub(super) name: &'a str,
     pub(super) config: MachineConfig,

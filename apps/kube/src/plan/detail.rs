@@ -1,34 +1,34 @@
-//! A plan's level of detail.
+//! The level of detail of a plan.
 
-/// The intended reader of a plan's explanations.
+/// The readers for whom a plan's explanations are intended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
-    /// The daemon. Its events do not name Jobs in other namespaces.
+    /// Users, through the daemon's events, which do not name Jobs in other namespaces.
     Daemon,
-    /// An operator of a cluster with a daemon.
+    /// The operator of a cluster that has a daemon.
     Operator,
-    /// An observer; there may be no daemon.
+    /// An observer of a cluster that may not have a daemon.
     Observer,
 }
 
-/// The parts of a plan to compute in addition to its actions.
+/// The parts of a plan to compute besides its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
-    /// The number of Jobs at the head of the queue that get an explanation.
+    /// The number of Jobs at the head of the queue that are explained.
     pub(crate) explained: usize,
-    /// The maximum number of moved Jobs in an explanation.
+    /// The maximum number of Jobs that an explanation may propose to move.
     pub(crate) moves: usize,
-    /// True to compute each Job's start according to the time limits.
+    /// True to compute when each Job starts according to the time limits.
     pub(crate) starts: bool,
     pub(crate) audience: Audience,
-    /// True to list allocations with names and boxes, for the page.
+    /// True to list allocations with their names and boxes, for the page.
     pub(crate) picture: bool,
     /// True to prepare a forecast for the waiting Jobs.
     pub(crate) forecast: bool,
 }
 
 impl Detail {
-    /// For the daemon: only the first Jobs in the queue are explained.
+    /// Detail for the daemon, which explains only the first Jobs in the queue.
     pub(crate) const DAEMON: Detail = Detail {
         explained: 32,
         moves: 0,
@@ -37,7 +37,7 @@ impl Detail {
         picture: false,
         forecast: false,
     };
-    /// For an operator's commands.
+    /// Detail for an operator's commands.
     pub(crate) const OPERATOR: Detail = Detail {
         explained: usize::MAX,
         starts: true,
@@ -45,7 +45,7 @@ impl Detail {
         forecast: true,
         ..Detail::DAEMON
     };
-    /// For an observer's page.
+    /// Detail for an observer's page.
     pub(crate) const OBSERVER: Detail =
         Detail { starts: true, audience: Audience::Observer, ..Detail::DAEMON };
 }

@@ -1,4 +1,4 @@
-//! Conditions for queuing a group of Jobs.
+//! The conditions under which a group of Jobs can be queued.
 
 use pavior::boxes::volume;
 use pavior::{Freedom, Request};
@@ -12,7 +12,7 @@ use crate::world::JobGroup;
 /// The maximum number of distinct node requirements in a set.
 const MAX_REQUIREMENTS: usize = 64;
 
-/// The reason for not queuing a Job.
+/// A reason not to queue a Job.
 #[derive(Debug)]
 pub(super) struct Refusal {
     pub(super) prospect: Prospect,
@@ -20,13 +20,13 @@ pub(super) struct Refusal {
 }
 
 impl Refusal {
-    /// Refuses a Job that must change.
+    /// Creates a refusal of a Job that must be changed.
     pub(super) fn invalid(why: impl Into<String>) -> Refusal {
         Refusal { prospect: Prospect::Invalid, why: why.into() }
     }
 }
 
-/// Reasons for not queuing a group.
+/// A reason not to queue a group.
 #[derive(Debug)]
 pub(super) enum Rejection {
     /// The set may still be incomplete.
@@ -37,7 +37,7 @@ pub(super) enum Rejection {
 /// Returns a group's request in nodes.
 ///
 /// # Errors
-/// Returns the reason for not queuing it, without user text.
+/// Returns the reason not to queue the group, without text from users.
 pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
     let nodes = config
         .sides_in_nodes(group.first().shape().unwrap_or_default())
@@ -50,7 +50,7 @@ pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Re
 /// Checks that a group is complete and has the right number of pods.
 ///
 /// # Errors
-/// Returns the reason for not queuing it, without user text.
+/// Returns the reason not to queue the group, without text from users.
 fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
     let invalid = |why: &str| Err(Rejection::Refused(Refusal::invalid(why)));
     let is_indexed = |job: &&Job| job.spec.completion_mode.as_deref() == Some("Indexed");
@@ -64,14 +64,14 @@ fn check(group: &JobGroup<'_>, nodes: u64) -> Result<(), Rejection> {
         return Err(Rejection::Incomplete(why));
     }
     if group.is_suspended() {
-        return Err(Rejection::Incomplete("a Job of its set is suspended".to_string()));
+        return Err(Rejection::Incomplete("a Job in its set is suspended".to_string()));
     }
     if NodeRequirements::distinct(group.jobs()).len() > MAX_REQUIREMENTS {
         return invalid(&format!(
-            "the Jobs of its set have more than {MAX_REQUIREMENTS} different node requirements"
+            "the Jobs in its set have more than {MAX_REQUIREMENTS} different node requirements"
         ));
     }
-    // The number of admitted pods may be too large, because a pod that ended after the quota was
+    // The number of admitted pods may be too high, because a pod that ended after the quota was
     // reserved is counted twice.
     let is_partial = |job: &&Job| {
         let pods = job.quota.as_ref().filter(|quota| quota.reserved).and_then(|quota| quota.pods);

@@ -1,8 +1,8 @@
-//! Start time forecasts, computed by simulating the queue with past run times.
+//! Forecasts of start times, computed by simulating the queue with past run times.
 //!
-//! Past runs are read from the API server: a completed Job contains its end time, and its placement
+//! Past runs are read from the API server. A completed Job contains its end time, and its placement
 //! or first pod contains its start time. Deleted Jobs are known only to processes that were running
-//! at the time. Nothing is stored elsewhere, so a new process may know less.
+//! when the Jobs were deleted. Nothing is stored elsewhere, so a new process may know less.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -21,21 +21,21 @@ use super::state::MachineState;
 use crate::objects::{Object as _, Uid};
 use crate::world::Index;
 
-/// The maximum number of past Jobs.
+/// The maximum number of past Jobs to remember.
 const MAX_RUNS: usize = 5_000;
 const TICKS_PER_SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// A machine's completed Jobs.
+/// The completed Jobs on a machine.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    /// The latest Jobs, in the order seen.
+    /// The latest Jobs, in the order in which they were seen.
     runs: VecDeque<(Run, Kind)>,
-    /// The uids of added Jobs that still exist in the cluster.
+    /// The uids of recorded Jobs that still exist in the cluster.
     uids: HashSet<Uid>,
 }
 
 impl History {
-    /// Adds completed groups whose start is known. O(n) for n Jobs.
+    /// Adds completed groups whose start is known. Runs in O(n) time for n Jobs.
     pub(super) fn learn(&mut self, layout: &Layout<'_>, index: &Index<'_>) {
         let world = index.world;
         self.uids.retain(|uid| world.jobs.contains_key(uid));
@@ -56,7 +56,7 @@ impl History {
                 id: JobId(0),
                 index: 0,
                 number: 0,
-                // For a Job that was suspended or placed again, only the last run counts.
+                // If a Job was suspended or placed again, only its last run counts.
                 arrival: seconds(created.clamp(0, start.max(0)) as u64),
                 request,
                 service: Service::Run(run_time),
@@ -70,7 +70,7 @@ impl History {
         }
     }
 
-    /// Returns the Jobs in order of arrival.
+    /// Returns the Jobs in order of their arrival.
     fn jobs(&self) -> Vec<(Run, Kind)> {
         let mut jobs: Vec<(Run, Kind)> = self.runs.iter().cloned().collect();
         jobs.sort_by_key(|(job, _)| job.arrival);
@@ -81,18 +81,18 @@ impl History {
     }
 }
 
-/// Converts seconds to the forecasts' time unit.
+/// Converts seconds to the time unit used in forecasts.
 pub(super) fn seconds(seconds: u64) -> Time {
     Time(seconds.saturating_mul(TICKS_PER_SECOND))
 }
 
-/// Returns the properties of a Job that are known before it runs. The namespace is hashed.
+/// Returns the properties that are known before a Job runs. The namespace is hashed.
 fn kind(namespace: &str, nodes: u32, limit: Option<Time>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(namespace);
     Kind { user: Some(user), nodes, estimate: limit }
 }
 
-/// A forecast that has not been computed yet.
+/// A forecast that is yet to be computed.
 #[derive(Debug)]
 pub(crate) struct Question {
     grid: Grid,
@@ -101,7 +101,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Prepares a forecast of when the remaining Jobs will start.
+    /// Prepares a forecast of when the Jobs that are still waiting will start.
     ///
     /// # Errors
     /// Returns an error if the scheduler cannot be created.
@@ -114,7 +114,7 @@ impl Question {
     ) -> Result<Question, String> {
         let (config, dispatcher) = (&layout.config, &state.planner.dispatcher);
         let scheduler = config.scheduler.build(()).map_err(|error| error.to_string())?;
-        // Started candidates are running, but are not holders yet.
+        // Candidates that have been started are running but are not holders yet.
         let queued = candidates.iter().map(|candidate| {
             let Candidate { group, id, request } = candidate;
             let limit = group.seconds().map(seconds);
@@ -133,7 +133,7 @@ impl Question {
             now: seconds(state.now),
             past: (!past.runs.is_empty()).then(|| past.jobs()),
             kinds: running.chain(queued).collect(),
-            // Jobs without a limit run as long as the scheduler assumes.
+            // A Job without a limit runs for as long as the scheduler assumes.
             endless: seconds(NO_LIMIT_S),
             jobs: waiting().map(|candidate| candidate.id).collect(),
         };
@@ -143,7 +143,7 @@ impl Question {
         Ok(Question { grid: config.grid, starts, numbers: numbers.collect() })
     }
 
-    /// Computes the forecast, which takes a while; see [`StartQuestion::answer`].
+    /// Computes the forecast, which takes some time (see [`StartQuestion::answer`]).
     ///
     /// # Errors
     /// Returns an error if the scheduler or strategy fails.
@@ -154,7 +154,7 @@ impl Question {
     }
 }
 
-/// The predicted starts of waiting Jobs, and the accuracy of past forecasts.
+/// The predicted start of each waiting Job, and the accuracy of past forecasts.
 #[derive(Clone, Debug)]
 pub(crate) struct Forecast {
     grid: Grid,
@@ -163,18 +163,18 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Returns a Job's predicted start.
+    /// Returns the predicted start of a Job.
     pub(crate) fn of(&self, job: &Uid) -> Option<&Start> {
         self.queue.starts.get(self.numbers.get(job)?)
     }
 
-    /// Returns the start in the page's format. `date` formats seconds since 1970.
+    /// Returns a Job's predicted start in the page's format. `date` formats seconds since 1970.
     pub(crate) fn json(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<StartJson> {
         let number = *self.numbers.get(job)?;
         self.queue.json(number, &self.grid, |time| date(time.0 / TICKS_PER_SECOND))
     }
 
-    /// Describes the start in sentences.
+    /// Describes a Job's predicted start in sentences.
     pub(crate) fn words(&self, job: &Uid, date: impl Fn(u64) -> String) -> Option<String> {
         let words = StartWords {
             grid: &self.grid,

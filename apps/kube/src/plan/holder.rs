@@ -1,4 +1,4 @@
-//! Holders of nodes: placed Jobs, and controllers of other pods.
+//! Holders of nodes, which are placed Jobs and the controllers of other pods.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -11,7 +11,7 @@ pub(super) struct Holder<'a> {
     pub(super) kind: &'a str,
     pub(super) namespace: &'a str,
     pub(super) name: &'a str,
-    /// The end according to the time limit, in seconds since 1970.
+    /// The end time according to the time limit, in seconds since 1970.
     pub(super) end: Option<u64>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Holder<'a> {
         Holder { kind, namespace: pod.namespace(), name, end: None }
     }
 
-    /// Returns the holder as `NAMESPACE/NAME`.
+    /// Returns the holder's path, `NAMESPACE/NAME`.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", shown(self.namespace), shown(self.name))
     }

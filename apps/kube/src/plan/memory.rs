@@ -8,29 +8,29 @@ use super::forecast::History;
 use crate::objects::{Object, SlotCount, Uid};
 use crate::world::World;
 
-/// The time for which a Job avoids a node where the scheduler refused to start its pod.
+/// The number of seconds for which a Job avoids a node where the scheduler refused its pod.
 const AVOIDANCE_S: i64 = 600;
 
-/// The time before a placement rejected by the API server is proposed again.
+/// The number of seconds before a placement that the API server rejected is proposed again.
 const REPROPOSAL_DELAY_S: i64 = 60;
 
-/// State kept between plans. Losing it is harmless: timeouts restart, and the namespaces' turns
-/// are derived from existing placements.
+/// State that is kept between plans. Losing this state is harmless: timeouts start over, and
+/// namespaces' turns are derived from existing placements.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    /// The time when the scheduler first refused each open pod.
+    /// The time at which the scheduler first refused each open pod.
     pub(super) refused_since: HashMap<Uid, i64>,
-    /// The nodes that each Job avoids, with the times when it stops avoiding them.
+    /// The nodes that each Job avoids, with the times until which it avoids them.
     pub(super) avoided: HashMap<Uid, HashMap<String, i64>>,
-    /// Jobs whose placements the API server rejected, with the reason and the next attempt's time.
+    /// Jobs whose placements the API server rejected, with the reason and when to try again.
     rejected: HashMap<Uid, (String, i64)>,
-    /// The time of each namespace's latest placement.
+    /// The time of the latest placement in each namespace.
     pub(super) placed_at: HashMap<String, i64>,
-    /// Completed Jobs, for forecasts.
+    /// Completed Jobs, on which forecasts are based.
     pub(super) past: History,
-    /// The time when each Workload began to hold quota without a box.
+    /// The time at which each Workload began to hold quota without a box.
     pub(super) quota_since: HashMap<Uid, i64>,
-    /// The latest slot counts, with the free nodes that were counted.
+    /// The latest slot counts, and the free nodes on which they are based.
     pub(super) slots: Option<(Occupancy, Vec<SlotCount>)>,
 }
 
@@ -46,12 +46,12 @@ impl Memory {
         self.rejected.insert(job.clone(), (why, now + REPROPOSAL_DELAY_S));
     }
 
-    /// Returns the reason why a placement was rejected, until it may be proposed again.
+    /// Returns the reason why a Job's placement was rejected, until it may be proposed again.
     pub(super) fn rejection(&self, job: &str) -> Option<&str> {
         self.rejected.get(job).map(|(why, _)| why.as_str())
     }
 
-    /// Returns true if a timeout is running.
+    /// Returns true if any timeout is running.
     pub(super) fn has_timeouts(&self) -> bool {
         !self.quota_since.is_empty()
             || !self.refused_since.is_empty()
@@ -65,7 +65,7 @@ impl Memory {
         self.refused_since.retain(|pod, _| waits(pod));
         for placement in world.placements.values() {
             let (namespace, created) = (placement.namespace(), placement.created());
-            // Most namespaces are already in the map, so their names need not be copied.
+            // Most namespaces are already in the map, so their names rarely need to be copied.
             if let Some(placed_at) = self.placed_at.get_mut(namespace) {
                 *placed_at = (*placed_at).max(created);
             } else {

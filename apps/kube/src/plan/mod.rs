@@ -1,5 +1,5 @@
-//! Plans: the actions to take, given the cluster's state when last read. This module does not
-//! communicate with the API server. Losing the [`Memory`] of earlier plans is harmless.
+//! Plans: the actions to take, given the cluster's state when it was last read. This module does
+//! not communicate with the API server. Losing the [`Memory`] of earlier plans is harmless.
 
 mod action;
 mod admission;
@@ -43,31 +43,31 @@ use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotC
 use crate::time::unsigned;
 use crate::world::{Index, JobGroup};
 
-/// The work limit of each search for slots, in bit-set words.
+/// The search budget for counting slots, in bitset words.
 const SLOT_BUDGET: u64 = 1 << 20;
 
-/// The maximum number of unusable nodes in a status.
+/// The maximum number of unusable nodes that a status lists.
 const MAX_UNUSABLE: usize = 16;
 
-/// A machine's actions, and its state after them.
+/// The actions planned for a machine, and the machine's state after them.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) actions: Vec<Action>,
     pub(crate) status: MachineStatus,
     /// The waiting Jobs in queue order.
     pub(crate) waiting: Vec<Waiting>,
-    /// Nodes in two confirmed placements, which must never happen.
+    /// Nodes that are in two confirmed placements, which must never happen.
     pub(crate) overlaps: Vec<NodeId>,
-    /// The free nodes after the actions.
+    /// The nodes that are free after the actions.
     pub(crate) free: Occupancy,
     pub(crate) picture: Option<Picture>,
-    /// The forecast to compute, if requested. The computation takes a while.
+    /// The forecast to compute, if requested. Computing it takes some time.
     pub(crate) question: Option<Question>,
     /// True if the next plan may differ even without updates.
     pub(crate) depends_on_time: bool,
 }
 
-/// A machine as shown on the page, after the actions.
+/// A machine as the page shows it after the actions.
 #[derive(Debug)]
 pub(crate) struct Picture {
     pub(crate) config: MachineConfig,
@@ -78,7 +78,7 @@ pub(crate) struct Picture {
 /// Plans for a machine. `now` is in seconds since 1970.
 ///
 /// # Errors
-/// Returns the reason in a sentence if the machine's description is invalid.
+/// Returns a sentence with the reason if the machine's description is invalid.
 pub(crate) fn plan(
     index: &Index<'_>,
     name: &str,
@@ -100,7 +100,7 @@ pub(crate) fn plan(
         memory.past.learn(&layout, index);
     }
     let groups = index.unplaced_on(name);
-    // Messages to Kueue include the start.
+    // Messages to Kueue include the planned start.
     let starts = detail.starts || groups.iter().any(JobGroup::awaits_admission);
     let detail = Detail { starts, ..detail };
     let context = PlanContext { layout: &layout, index, now, detail };
@@ -127,7 +127,7 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&layout.config, memory, &queue.free),
     };
-    // The end of maintenance does not cause an update.
+    // No update arrives when maintenance ends.
     let is_now = |period: &Downtime| (period.from..period.to).contains(&unsigned(now));
     let has_maintenance = layout.config.maintenance.iter().any(is_now);
     Ok(Plan {
@@ -145,7 +145,7 @@ pub(crate) fn plan(
 /// Validates a machine and maps its nodes.
 ///
 /// # Errors
-/// Returns a fault if the description is invalid or a node belongs to an older machine.
+/// Returns an error if the description is invalid or a node belongs to an older machine.
 fn layout<'a>(machine: &'a Machine, index: &Index<'a>) -> Result<Layout<'a>, String> {
     let config = MachineConfig::of(&machine.spec)?;
     let map = NodeMap::of(&config.grid, &machine.spec.nodes, index.world.nodes.values());
@@ -155,7 +155,7 @@ fn layout<'a>(machine: &'a Machine, index: &Index<'a>) -> Result<Layout<'a>, Str
     }
 }
 
-/// Returns a fault if a machine shares a node with an older machine.
+/// Returns a fault if the machine shares a node with an older machine.
 fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Option<String> {
     let age = |machine: &Machine| (machine.created(), machine.name().to_string());
     let mut older = index.world.machines.values().filter(|other| age(other) < age(machine));
@@ -168,7 +168,7 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
     })
 }
 
-/// Counts the boxes of each of the operator's shapes that fit at the same time.
+/// Counts how many boxes of each listed shape fit at the same time.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
     if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
         return slots.clone();
@@ -182,7 +182,7 @@ fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) ->
     counts
 }
 
-/// Returns the actions that add our resource to nodes that lack it.
+/// Returns actions that add our resource to the nodes that lack it.
 fn offers(layout: &Layout<'_>) -> Vec<Action> {
     if layout.config.resource != RESOURCE {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The mapping of a machine's coordinates to nodes.
+//! Maps a machine's coordinates to nodes.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,13 +7,13 @@ use pavior::{Coordinates, Grid, NodeId};
 
 use crate::objects::{CoordinateSource, Node, Object as _};
 
-/// The placeholders for coordinates in a pattern.
+/// The placeholders for coordinates in a node name pattern.
 const PLACEHOLDERS: [&str; 3] = ["{x}", "{y}", "{z}"];
 
-/// A machine's nodes by coordinates, and the faults of unusable nodes.
+/// A machine's nodes by coordinates, and the faults that make nodes unusable.
 #[derive(Debug)]
 pub(crate) struct NodeMap<'a> {
-    /// The node at each point; `None` if there is none or more than one.
+    /// The node at each point, or `None` if there is no node or more than one.
     pub(crate) nodes: Vec<Option<&'a Node>>,
     pub(crate) ids: HashMap<&'a str, NodeId>,
     /// Unusable nodes, with the reasons.
@@ -21,7 +21,7 @@ pub(crate) struct NodeMap<'a> {
 }
 
 impl<'a> NodeMap<'a> {
-    /// Reads the coordinates of all nodes. O(n) for n nodes.
+    /// Reads the coordinates of all nodes. Runs in O(n) time for n nodes.
     pub(crate) fn of(
         grid: &Grid,
         source: &CoordinateSource,
@@ -64,7 +64,7 @@ impl<'a> NodeMap<'a> {
     }
 }
 
-/// Returns a node's coordinates or their fault; `None` for a node that is not in the machine.
+/// Returns a node's coordinates or a fault in them, or `None` if the node is not in the machine.
 pub(super) fn coordinates(
     source: &CoordinateSource,
     grid: &Grid,
@@ -78,14 +78,14 @@ pub(super) fn coordinates(
     (!texts.is_empty()).then(|| parse_coordinates(&texts, grid))
 }
 
-/// Parses the coordinates of a point on a grid.
+/// Parses a point's coordinates on a grid.
 fn parse_coordinates(texts: &[&str], grid: &Grid) -> Result<Coordinates, String> {
     if texts.len() != grid.axes() {
         return Err(format!("only {} of {} coordinates", texts.len(), grid.axes()));
     }
     let mut point: Coordinates = [0; 3];
     for (coordinate, text) in point.iter_mut().zip(texts) {
-        // Parsing alone would also accept a sign.
+        // `parse` alone would also accept a sign.
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         match text.parse() {
             Ok(number) if is_number => *coordinate = number,
@@ -101,16 +101,16 @@ fn parse_coordinates(texts: &[&str], grid: &Grid) -> Result<Coordinates, String>
 /// Checks that a coordinate source matches the number of axes.
 ///
 /// # Errors
-/// Returns the fault in a sentence.
+/// Returns an error that describes the fault in a sentence.
 pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(), String> {
     match (&source.pattern, source.labels.len()) {
-        (Some(_), 1..) => Err("nodes: give labels or a pattern, not both".to_string()),
+        (Some(_), 1..) => Err("nodes: specify labels or a pattern, not both".to_string()),
         (Some(pattern), 0) => {
             let (used, unused) = PLACEHOLDERS.split_at(axes);
             let is_valid = used.iter().all(|axis| pattern.matches(axis).count() == 1)
                 && unused.iter().all(|axis| !pattern.contains(axis));
             let list = used.join(", ");
-            let fault = || format!("nodes.pattern: must contain exactly one each of {list}");
+            let fault = || format!("nodes.pattern: must contain each of {list} exactly once");
             is_valid.then_some(()).ok_or_else(fault)
         }
         (None, count) if count != axes => {
@@ -120,7 +120,7 @@ pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(),
     }
 }
 
-/// Returns the digits of a name at each placeholder of a pattern, x first.
+/// Returns the digits in a name at each of the pattern's placeholders, x first.
 fn match_pattern<'a>(pattern: &str, name: &'a str, axes: usize) -> Option<Vec<&'a str>> {
     let mut found = vec![""; axes];
     let (mut pattern, mut name) = (pattern, name);

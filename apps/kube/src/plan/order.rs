@@ -1,7 +1,7 @@
-//! The queue order: by priority, then by creation time. A namespace that exceeds its limits
-//! takes turns with the others: its Jobs queue behind all Jobs created before its latest placement.
-//! Otherwise, whenever one of its Jobs ended, an older one would take its place, and other Jobs
-//! that need larger boxes would wait for all of them.
+//! The queue order, which is by priority and then by creation time. A namespace that exceeds its
+//! limits takes turns with the others: its Jobs queue behind all Jobs created before its latest
+//! placement. Otherwise, whenever one of its Jobs ended, an older one would take that Job's place,
+//! and other Jobs that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use super::records::Record;
 use crate::objects::Object as _;
 use crate::world::{Index, JobGroup};
 
-/// Returns the number of nodes held by each namespace.
+/// Returns the number of nodes that each namespace holds.
 pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     let mut nodes: HashMap<&str, u32> = HashMap::new();
     for record in records {
@@ -22,11 +22,11 @@ pub(super) fn held<'a>(records: &[Record<'a>]) -> HashMap<&'a str, u32> {
     nodes
 }
 
-/// A group without a placement.
+/// A group that has no placement.
 pub(super) struct WaitingGroup<'a> {
     pub(super) group: JobGroup<'a>,
     priority: i64,
-    /// True if all pods of the group are waiting, or if it gets its box before its pods.
+    /// True if all of the group's pods are waiting, or if it gets its box before its pods exist.
     pub(super) is_ready: bool,
 }
 
@@ -49,8 +49,8 @@ impl<'a> WaitingGroup<'a> {
     }
 }
 
-/// Returns the groups without a placement in queue order. `held` is the number of nodes held by
-/// each namespace.
+/// Returns the groups without a placement in queue order. `held` is the number of nodes that each
+/// namespace holds.
 pub(super) fn waiting<'a>(
     context: PlanContext<'a>,
     held: &HashMap<&str, u32>,
@@ -74,8 +74,8 @@ pub(super) fn waiting<'a>(
     all
 }
 
-/// Returns namespaces whose waiting Jobs exceed their limits, with the time of their latest
-/// placement.
+/// Returns the namespaces whose waiting Jobs exceed their limits, with the time of each namespace's
+/// latest placement.
 fn crowded<'a>(
     config: &MachineConfig,
     held: &HashMap<&str, u32>,

@@ -1,26 +1,26 @@
-//! The JSON patch that opens a pod. It fails if the pod was replaced, or its gates have changed.
+//! JSON patches that open pods. A patch fails if the pod was replaced or its gates have changed.
 
 use serde_json::{Value, json};
 
 use crate::objects::{CompactJson, GATE, Object as _, Pod};
 
-/// The member of a node affinity that contains its required part.
+/// The member that contains the required part of a node affinity.
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
-/// The path of this member in a pod.
+/// The path of that member in a pod.
 const REQUIRED_PATH: &str =
     "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 
-/// Annotations for the program in the pod: names, without `pavior.dev/`, and values.
+/// Annotations for the program in the pod, as names (without `pavior.dev/`) and values.
 pub(crate) type Annotations = [(&'static str, String); 3];
 
-/// Returns the patch that opens a gated pod for a node, or `None` if it is not gated. With
+/// Returns the patch that opens a gated pod for a node, or `None` if the pod is not gated. With
 /// `matchFields`, the scheduler examines a single node; with a selector, it would examine all
-/// nodes. The pod's own requirements are kept: the node name is added to each of its terms.
+/// nodes. The pod keeps its requirements, because the node name is added to each term.
 pub(crate) fn open(pod: &Pod, node: &str, annotations: &Annotations) -> Option<Value> {
     remove_gate(pod, &[confine(pod, node), annotate(pod, annotations)].concat())
 }
 
-/// Returns the patch that removes a pod's gate after other changes, or `None` if it is not gated.
+/// Returns the patch that applies changes and then removes the gate, or `None` for an ungated pod.
 pub(crate) fn remove_gate(pod: &Pod, changes: &[Value]) -> Option<Value> {
     let gate = format!("/spec/schedulingGates/{}", pod.spec.gate()?);
     let uid = json!({ "op": "test", "path": "/metadata/uid", "value": pod.uid().0 });
@@ -62,7 +62,7 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
 
 /// Returns the patch operations that annotate a pod.
 fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
-    // Kubernetes annotates pods that have a rank, so the pod already has a map of annotations.
+    // Kubernetes annotates pods that have a rank, so such a pod already has a map of annotations.
     let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     if pod.rank().is_none() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Pods to open and pods to delete.
+//! Decides which pods to open and which to delete.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -12,13 +12,13 @@ use super::records::Record;
 use crate::objects::{Job, Object as _, ObjectRef, Pod};
 use crate::world::{Index, JobGroup};
 
-/// Opens the pods of a valid placement. A pod that is open for another node is deleted; its Job
-/// recreates it with a gate.
+/// Opens the pods of a valid placement. A pod that was opened for another node is deleted, and its
+/// Job recreates it with a gate.
 pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut Vec<Action>) {
     let PlanContext { layout, index, .. } = context;
     let Some(group) = &record.group else { return };
     // Pods are opened together, because a pod that starts alone only waits for the others. They are
-    // opened once each unfinished index has its pod, or if one is open already. Most placements
+    // opened once every unfinished index has a pod, or if one pod is already open. Most placements
     // have no gated pod, so these values are computed lazily.
     let may_open = LazyCell::new(|| {
         let has_open_pod = group.pods(index).any(|(_, pod)| pod.spec.gate().is_none());
@@ -44,7 +44,7 @@ pub(super) fn open(context: PlanContext<'_>, record: &Record<'_>, actions: &mut 
             Some(_) => {}
             None if is_bound_for(pod, name) => {}
             None => {
-                let why = "it is open for the wrong node".to_string();
+                let why = "it was opened for the wrong node".to_string();
                 actions.push(Action::Remove { pod: ObjectRef::of(pod), why, absent: None });
             }
         }
@@ -56,14 +56,14 @@ fn is_bound_for(pod: &Pod, node: &str) -> bool {
     pod.node().map_or_else(|| pod.target_node().as_deref() == Some(node), |on| on == node)
 }
 
-/// Deletes open pods without a placement. Running pods are kept, unless the group also has gated
-/// pods: in that case, the whole group is placed again.
+/// Deletes open pods that have no placement. Running pods are kept unless the group also has gated
+/// pods, in which case the whole group is placed again.
 pub(super) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: &mut Vec<Action>) {
     let has_gated_pod = group.pods(index).any(|(_, pod)| pod.spec.gate().is_some());
     for (_, pod) in group.pods(index).filter(|(_, pod)| pod.spec.gate().is_none()) {
         if has_gated_pod || pod.node().is_none() {
-            let why = "it has no gate and no placement".to_string();
-            // The placement, named after the Job's uid, may be newer than the latest list.
+            let why = "it has neither a gate nor a placement".to_string();
+            // The placement, which is named after the Job's uid, may be newer than the latest list.
             let placement = |job: &&Job| ObjectRef {
                 namespace: job.namespace().to_string(),
                 name: job.uid().0,
@@ -76,7 +76,7 @@ pub(super) fn remove_unplaced(group: &JobGroup<'_>, index: &Index<'_>, actions: 
     }
 }
 
-/// Returns the ranks on adjacent nodes, such as `-x=3 +x=1`.
+/// Returns the ranks on the adjacent nodes, such as `-x=3 +x=1`.
 fn adjacent_ranks(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> String {
     let point = grid.point(node);
     let mut found = Vec::new();
@@ -87,7 +87,7 @@ fn adjacent_ranks(grid: &Grid, ranks: &HashMap<NodeId, usize>, node: NodeId) -> 
             other[axis] = match at {
                 Some(inside) if inside < side => inside,
                 _ if !grid.wraps(axis) || side < 2 => continue,
-                // Below zero and above the last node, the axis wraps around.
+                // Beyond either end, the axis wraps around.
                 None => side - 1,
                 Some(_) => 0,
             };

@@ -1,4 +1,4 @@
-//! The queue: chooses nodes for waiting Jobs, and explains why the others are waiting.
+//! The queue, which chooses nodes for waiting Jobs and explains why the other Jobs are waiting.
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
@@ -22,11 +22,11 @@ use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::JobGroup;
 
-/// The reason given when a Job is left to Kueue.
+/// The reason given for a Job that is left to Kueue.
 const TOPOLOGY: &str =
-    "Kueue's topology-aware scheduling chooses its nodes: disable it or remove pavior.dev/shape";
+    "Kueue's topology-aware scheduling chooses its nodes; disable that or remove pavior.dev/shape";
 
-/// The queue's proposals, waiting Jobs and node counts.
+/// The queue's proposals, the Jobs that are still waiting, and the node counts.
 #[derive(Debug)]
 pub(super) struct QueueOutcome {
     pub(super) proposals: Vec<Action>,
@@ -34,16 +34,16 @@ pub(super) struct QueueOutcome {
     pub(super) free: Occupancy,
     pub(super) busy: u32,
     pub(super) unavailable: u32,
-    /// Nodes in two confirmed placements.
+    /// Nodes that are in two confirmed placements.
     pub(super) overlaps: Vec<NodeId>,
     pub(super) picture: Option<Picture>,
     /// The forecast to compute, if requested.
     pub(super) question: Option<Question>,
-    /// True if more Jobs of a set may still be created.
+    /// True if more Jobs in a set may still be created.
     pub(super) has_growing_set: bool,
 }
 
-/// Starts the Jobs chosen by the scheduler, and explains why the others are waiting.
+/// Starts the Jobs that the scheduler chooses and explains why the others are waiting.
 pub(super) fn place<'a>(
     context: PlanContext<'a>,
     records: &[Record<'a>],
@@ -100,7 +100,7 @@ fn explain(
         .map(|one| state.maintenance_in_the_way(&one.request, one.group.seconds()))
         .collect();
     let state = &*state;
-    // All Jobs share one snapshot, and Jobs with the same request share one explanation.
+    // All Jobs share a snapshot, and Jobs with the same request share an explanation.
     let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
     let standing = state.planner.standing();
     let mut reasons = HashMap::new();
@@ -115,7 +115,7 @@ fn explain(
                 let find = |all: &Explainer<'_>| all.why(&snapshot, request, &moves);
                 state.with_explainer(layout, Audience::Operator, "", find)
             };
-            // A Job with a reservation, or ahead of maintenance, has its own explanation.
+            // A Job that has a reservation or is blocked by maintenance gets its own explanation.
             let why = if planned.is_some() || maintenance.is_some() {
                 find()
             } else {
@@ -128,7 +128,7 @@ fn explain(
             format!("{position} requests are ahead of it in the queue")
         };
         let starts_at = starts.get(id).copied();
-        // Pool numbers are valid only in this plan.
+        // Pool numbers are valid only within this plan.
         let request = Some(Request { pool: None, ..*request });
         let jobs = group.jobs().iter();
         waiting.extend(jobs.map(|job| Waiting {
@@ -140,8 +140,8 @@ fn explain(
     waiting
 }
 
-/// Starts the Jobs chosen by the scheduler. Returns these Jobs and the proposals. A placement that
-/// is not a box cannot be proposed.
+/// Starts the Jobs that the scheduler chooses. Returns these Jobs and the proposals for them. A
+/// placement that is not a box cannot be proposed.
 fn start(
     layout: &Layout<'_>,
     state: &mut MachineState<'_>,
@@ -171,8 +171,8 @@ fn picture(
     Picture { config: layout.config.clone(), held, failed }
 }
 
-/// Returns the proposal for a placement, or `None` if it contains a node without a Node object.
-/// Such nodes count as failed, so the planner does not choose them.
+/// Returns the proposal for a placement, or `None` if one of its nodes has no Node object. Such
+/// nodes count as failed, so the planner does not choose them.
 fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Option<Action> {
     let job = group.first();
     let uids = group.jobs().iter().map(|job| job.uid());
@@ -190,15 +190,15 @@ fn proposal(layout: &Layout<'_>, group: &JobGroup<'_>, cuboid: &Cuboid) -> Optio
     Some(Action::Propose { job: ObjectRef::of(job), placement })
 }
 
-/// A group that could be placed.
+/// A group that can be placed.
 pub(super) struct Candidate<'a> {
     pub(super) group: JobGroup<'a>,
     pub(super) id: JobId,
-    /// The request; nodes outside its pool count as failed.
+    /// The request. Nodes outside its pool count as failed.
     pub(super) request: Request,
 }
 
-/// The waiting groups in order, and the Jobs that cannot be queued.
+/// The waiting groups in queue order, and the Jobs that cannot be queued.
 struct Queue<'a> {
     /// The number of the first candidate.
     first: u64,
@@ -208,15 +208,15 @@ struct Queue<'a> {
     usage: HashMap<&'a str, Usage>,
 }
 
-/// The usage of a namespace.
+/// A namespace's usage.
 #[derive(Default)]
 struct Usage {
     queued_groups: usize,
-    /// The number of held and requested nodes.
+    /// The number of nodes held and requested.
     nodes: u32,
 }
 
-/// The decision on a waiting group.
+/// A decision about a waiting group.
 enum Verdict {
     Queue(Request),
     Refuse(Refusal),
@@ -225,7 +225,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// Refuses a group for now.
+    /// Refuses a group for the time being.
     fn refuse(why: String) -> Verdict {
         Verdict::Refuse(Refusal { prospect: Prospect::Waits, why })
     }
@@ -299,7 +299,7 @@ impl<'a> Queue<'a> {
         let has_too_many_groups = usage.queued_groups >= config.queued_per_namespace;
         if has_too_many_groups || usage.nodes + request.nodes > config.nodes_per_namespace {
             let limit = if has_too_many_groups { "waiting Jobs" } else { "nodes" };
-            return Verdict::refuse(format!("its namespace has reached its limit of {limit}"));
+            return Verdict::refuse(format!("its namespace has reached its limit on {limit}"));
         }
         match state.confined(layout, memory, group, request) {
             Ok(request) => {

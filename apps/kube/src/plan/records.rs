@@ -1,9 +1,9 @@
-//! Decides whether placements are confirmed, kept or deleted.
+//! Decides which placements are confirmed, kept or deleted.
 //!
-//! A placement is confirmed if no confirmed placement and no older proposal overlaps it. A single
-//! watch delivers placements in the order written, so a replica that sees a placement has seen all
-//! older ones. Therefore, at most one of two conflicting proposals is confirmed, no matter how slow
-//! a replica is.
+//! A placement is confirmed if it overlaps neither a confirmed placement nor an older proposal. A
+//! single watch delivers placements in the order in which they were written, so a replica that has
+//! seen a placement has also seen all older ones. Therefore, at most one of two conflicting
+//! proposals is confirmed, no matter how slow a replica is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,16 +17,16 @@ use super::requirements::NodeRequirements;
 use crate::objects::{Job, Node, Object as _, ObjectRef, Placement, Pod, Uid};
 use crate::world::{Index, JobGroup};
 
-/// A placement with its nodes.
+/// A placement and its nodes.
 pub(super) struct Record<'a> {
     pub(super) placement: &'a Placement,
-    /// The Jobs; `None` if one of them no longer exists.
+    /// The Jobs, or `None` if one of them no longer exists.
     pub(super) group: Option<JobGroup<'a>>,
-    /// The nodes by rank; empty if any node does not belong to the machine.
+    /// The nodes by rank. Empty if any of them does not belong to the machine.
     pub(super) nodes: Vec<NodeId>,
-    /// The nodes that belong to the machine, if `nodes` is empty because others do not.
+    /// The nodes that belong to the machine, if `nodes` is empty because other nodes do not.
     known_nodes: Vec<NodeId>,
-    /// True if pods may be opened: the placement is confirmed and kept.
+    /// True if the placement is confirmed and kept, so that its pods may be opened.
     pub(super) is_valid: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn judge<'a>(
         } else if placement.is_confirmed() {
             broken(context, record, memory)
         } else if owners.conflict_with(record) {
-            Some("another placement holds its nodes".to_string())
+            Some("another placement holds one of its nodes".to_string())
         } else {
             unfit(context, record)
         };
@@ -85,7 +85,7 @@ struct NodeOwners<'a> {
 }
 
 impl<'a> NodeOwners<'a> {
-    /// Returns the Jobs in confirmed placements. They are needed only if there is a proposal.
+    /// Returns the Jobs in confirmed placements, which are needed only if there is a proposal.
     fn of(records: &[Record<'a>]) -> NodeOwners<'a> {
         let mut confirmed = HashMap::new();
         let has_proposal = records.iter().any(|record| !record.placement.is_confirmed());
@@ -104,7 +104,7 @@ impl<'a> NodeOwners<'a> {
         }
     }
 
-    /// Returns true if a proposal contains a node of another Job.
+    /// Returns true if a proposal contains another Job's node.
     fn conflict_with(&self, record: &Record<'_>) -> bool {
         let is_other = |job: &&Uid| **job != record.placement.spec.job_uid;
         record.nodes.iter().any(|node| {
@@ -133,8 +133,8 @@ fn on_machine<'a>(context: PlanContext<'a>) -> Vec<Record<'a>> {
     here.into_iter().map(record).collect()
 }
 
-/// Returns a placement's first Job if only that Job is missing. It may still exist, because watches
-/// may lag. Other Jobs in a set cannot be checked, because their names are unknown.
+/// Returns a placement's first Job if it is the only one missing. That Job may still exist, because
+/// watches may lag behind. Other Jobs in a set cannot be checked, because their names are unknown.
 fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     let first = &placement.spec.job_uid;
     let is_missing = |uid: &&Uid| index.job(uid).is_none();
@@ -149,7 +149,7 @@ fn missing_job(index: &Index<'_>, placement: &Placement) -> Option<Absence> {
     })
 }
 
-/// Returns the reason if a placement is no longer needed.
+/// Returns the reason why a placement is no longer needed, or `None` if it still is.
 fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
     let Some(group) = &record.group else {
         return Some("its Job no longer exists".to_string());
@@ -165,13 +165,13 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
         .then(|| "its Job is suspended".to_string())
 }
 
-/// Returns true if a pod of a group runs on one of these nodes.
+/// Returns true if one of a group's pods runs on one of these nodes.
 fn runs_on(index: &Index<'_>, group: &JobGroup<'_>, nodes: &[String]) -> bool {
     let mut used = group.jobs().iter().flat_map(|job| index.pods_of(job)).filter_map(Pod::node);
     used.any(|node| nodes.iter().any(|name| name == node))
 }
 
-/// Returns the reason if a proposal cannot be confirmed because a node is unavailable or not free.
+/// Returns the reason why a proposal cannot be confirmed: a node is unavailable or not free.
 fn unfit(context: PlanContext<'_>, record: &Record<'_>) -> Option<String> {
     let index = context.index;
     let group = record.group.as_ref()?;
@@ -190,8 +190,8 @@ fn unfit(context: PlanContext<'_>, record: &Record<'_>) -> Option<String> {
     })
 }
 
-/// Returns a fault if a node does not match the flavors of a suspended Job. Kueue may revoke quota
-/// and reserve it again with other flavors before the daemon notices.
+/// Returns a fault if a node does not match a suspended Job's flavors. Kueue may revoke quota and
+/// reserve it again with other flavors before the daemon notices.
 fn flavor_mismatch(index: &Index<'_>, group: &JobGroup<'_>, record: &Record<'_>) -> Option<String> {
     let nodes = &record.placement.spec.nodes;
     group.bases().find_map(|(job, base)| {
@@ -203,12 +203,12 @@ fn flavor_mismatch(index: &Index<'_>, group: &JobGroup<'_>, record: &Record<'_>)
         let names = nodes.iter().skip(base).take(count);
         let mut nodes = names.filter_map(|name| index.world.nodes.get(name));
         let other = nodes.find(|node| !node.is_selected(&quota.selector))?;
-        Some(format!("{} does not belong to its flavor", shown(other.name())))
+        Some(format!("{} does not match the Job's Kueue flavor", shown(other.name())))
     })
 }
 
-/// Returns the reason if a confirmed placement must be deleted because a pod cannot start on its
-/// node. Running pods are kept.
+/// Returns the reason why a confirmed placement must be deleted, if there is one, such as a pod
+/// that cannot start on its node. Running pods are kept.
 fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) -> Option<String> {
     let index = context.index;
     let group = record.group.as_ref()?;
@@ -240,8 +240,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
     None
 }
 
-/// Returns a pod without a node for each rank that has one, unless another pod of the rank runs on
-/// the rank's node. Other ranks have succeeded, or their pods do not exist yet.
+/// Returns a pod that has no node for each rank with such a pod, unless another pod for that rank
+/// already runs on the rank's node. Other ranks have succeeded or have no pods yet.
 fn stalled_pods<'a>(
     index: &Index<'a>,
     group: &JobGroup<'a>,
@@ -262,7 +262,7 @@ fn stalled_pods<'a>(
     stalled
 }
 
-/// Returns the scheduler's reason if it has refused an open pod for too long.
+/// Returns the scheduler's reason if the scheduler has refused an open pod for too long.
 fn refused(
     context: PlanContext<'_>,
     job: &Uid,

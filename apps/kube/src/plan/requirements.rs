@@ -1,5 +1,5 @@
-//! A Job's node requirements, as the cluster's scheduler sees them: selector, affinity and taints.
-//! A node that the scheduler would reject is not a candidate.
+//! A Job's node requirements as the cluster's scheduler interprets them: selector, affinity and
+//! taints. A node that the scheduler would reject is not a candidate.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::objects::{Job, Node, Object as _, PodSpec, Quota};
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRequirements<'a> {
     template: &'a PodSpec,
-    /// The Kueue flavors whose labels and tolerations the pods will get.
+    /// The Kueue flavors from which the pods will get labels and tolerations.
     flavors: Option<&'a Quota>,
-    /// The template's affinity, parsed once because parsing it for every node is too slow.
+    /// The template's affinity, parsed only once because parsing it for every node is too slow.
     affinity: Option<NodeSelector>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> NodeRequirements<'a> {
         NodeRequirements { flavors, ..NodeRequirements::of(&job.spec.template.spec) }
     }
 
-    /// Returns the distinct requirements of several Jobs; all of these must be satisfied.
+    /// Returns the distinct requirements of several Jobs, all of which must be satisfied.
     pub(crate) fn distinct(jobs: &[&'a Job]) -> Vec<NodeRequirements<'a>> {
         let mut all = Vec::new();
         for job in jobs {
@@ -52,17 +52,17 @@ impl<'a> NodeRequirements<'a> {
         self.flavors.map(|quota| (&quota.selector, &quota.tolerations[..]))
     }
 
-    /// Returns true if pods of the Job may start on a node.
+    /// Returns true if the Job's pods may start on a node.
     pub(crate) fn allows(&self, node: &Node) -> bool {
         self.matches_labels(node) && self.tolerates(node)
     }
 
-    /// Returns true if nothing but temporary taints keeps the pods from a node.
+    /// Returns true if only temporary taints, or nothing at all, keep the pods off a node.
     pub(crate) fn could_allow(&self, node: &Node) -> bool {
         self.matches_labels(node) && self.tolerates_all(node, |taint| !is_temporary(taint))
     }
 
-    /// Returns true if a node's labels and name match.
+    /// Returns true if a node's labels and name match the requirements.
     fn matches_labels(&self, node: &Node) -> bool {
         let matches =
             |all: &NodeSelector| all.node_selector_terms.iter().any(|term| allows(term, node));
@@ -71,12 +71,12 @@ impl<'a> NodeRequirements<'a> {
             && self.affinity.as_ref().is_none_or(matches)
     }
 
-    /// Returns true if the pods tolerate all taints of a node.
+    /// Returns true if the pods tolerate all of a node's taints.
     pub(crate) fn tolerates(&self, node: &Node) -> bool {
         self.tolerates_all(node, |_| true)
     }
 
-    /// Returns true if the pods tolerate all taints of a node for which `counts` is true.
+    /// Returns true if the pods tolerate those of a node's taints for which `counts` is true.
     fn tolerates_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let excludes = |taint: &Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);
@@ -86,8 +86,8 @@ impl<'a> NodeRequirements<'a> {
     }
 }
 
-/// Returns true if a node matches a term. A term without expressions matches no node, as in
-/// the scheduler.
+/// Returns true if a node matches a term. As in the scheduler, a term without expressions matches
+/// no node.
 fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     let labels = term.match_expressions.iter().flatten();
     let labels = labels.map(|one| holds(one, node.label(&one.key)));
@@ -99,7 +99,7 @@ fn allows(term: &NodeSelectorTerm, node: &Node) -> bool {
     all.peek().is_some() && all.all(|holds| holds)
 }
 
-/// Returns true if a requirement holds for a label's value, or for a missing label if `None`.
+/// Returns true if a requirement holds for a label's value, which is `None` if there is no label.
 fn holds(requirement: &NodeSelectorRequirement, value: Option<&str>) -> bool {
     let values = requirement.values.as_deref().unwrap_or_default();
     let is_listed = value.is_some_and(|value| values.iter().any(|one| one == value));
@@ -129,7 +129,7 @@ fn covers(toleration: &Toleration, taint: &Taint) -> bool {
         && (exists || value == own)
 }
 
-/// Returns true if a taint reflects a node condition, and so may disappear on its own.
+/// Returns true if a taint reflects a node condition and may therefore disappear on its own.
 fn is_temporary(taint: &Taint) -> bool {
     let prefixes = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
     prefixes.iter().any(|prefix| taint.key.starts_with(prefix))

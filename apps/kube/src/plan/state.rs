@@ -1,4 +1,4 @@
-//! The machine as occupied by placed Jobs and other pods.
+//! A machine that is occupied by placed Jobs and other pods.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use crate::objects::Object as _;
 use crate::time::unsigned;
 use crate::world::{Index, JobGroup};
 
-/// The occupied machine. `candidates.rs` restricts requests to the nodes that a group may use.
+/// An occupied machine. `candidates.rs` restricts requests to the nodes that a group may use.
 pub(super) struct MachineState<'a> {
     pub(super) planner: Planner,
     pub(super) now: u64,
-    /// The holders by number, oldest placement first. The numbers of waiting Jobs follow.
+    /// The holders by number, starting with the oldest placement. Waiting Jobs have higher numbers.
     holders: Vec<Holder<'a>>,
-    /// Nodes in two confirmed placements.
+    /// Nodes that are in two confirmed placements.
     pub(super) overlaps: Vec<NodeId>,
     pub(super) pools: NodePools<'a>,
 }
 
-/// The kind of holder that owns a node.
+/// The kind of holder to which a node is assigned.
 #[derive(Clone, Copy, PartialEq)]
 enum Owner {
     Confirmed,
@@ -37,7 +37,7 @@ enum Owner {
 }
 
 impl<'a> MachineState<'a> {
-    /// Creates the machine, and assigns nodes to placements and other pods.
+    /// Creates the machine and assigns nodes to placements and other pods.
     ///
     /// # Errors
     /// Returns an error if the machine or its scheduler cannot be created.
@@ -62,8 +62,8 @@ impl<'a> MachineState<'a> {
             state.hold_placement(record, &mut owners);
         }
         state.hold_foreign_pods(layout, index, &mut owners);
-        // Nodes that have no holder and do not accept pods count as failed. Existing holders keep
-        // running.
+        // Nodes that have no holder and do not accept pods count as failed. Existing holders
+        // continue to run.
         for (id, node) in layout.map.nodes.iter().enumerate() {
             if owners[id].is_none() && !node.is_some_and(|node| context.can_use(node)) {
                 let node = NodeId(id as u32);
@@ -74,7 +74,7 @@ impl<'a> MachineState<'a> {
         Ok(state)
     }
 
-    /// Reserves nodes for maintenance that has not yet ended.
+    /// Reserves nodes for maintenance that has not ended yet.
     fn reserve(&mut self, layout: &Layout<'_>) {
         let grid = layout.config.grid;
         let periods = layout.config.maintenance.iter().enumerate();
@@ -92,7 +92,7 @@ impl<'a> MachineState<'a> {
         }
     }
 
-    /// Returns the maintenance that a waiting request would run into if placed now.
+    /// Returns the maintenance period that a waiting request would run into if it were placed now.
     pub(super) fn maintenance_in_the_way(
         &mut self,
         request: &Request,
@@ -124,8 +124,8 @@ impl<'a> MachineState<'a> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
-    /// Calls a function with an explainer for the holders' names and ends. The audience determines
-    /// which names are included, for a waiting Job in `namespace`.
+    /// Calls `explain` with an explainer that knows the holders' names and ends. For a waiting Job
+    /// in `namespace`, the audience determines which names are included.
     pub(super) fn with_explainer<T>(
         &self,
         layout: &Layout<'_>,
@@ -150,7 +150,7 @@ impl<'a> MachineState<'a> {
         })
     }
 
-    /// Returns the nodes of holders and of Jobs that are about to start, for the page.
+    /// Returns, for the page, the nodes of holders and of Jobs that are about to start.
     pub(super) fn holdings(
         &self,
         starts: impl Iterator<Item = (JobId, Holder<'a>)>,
@@ -159,7 +159,7 @@ impl<'a> MachineState<'a> {
             let name = holder.to_string();
             Some(Holding {
                 id: name.clone(),
-                // Users refer to a Job without giving its kind.
+                // Users refer to a Job by its path, without its kind.
                 job: Some(if holder.kind == "Job" { holder.path() } else { name.clone() }),
                 name,
                 user: Some(shown(holder.namespace).to_string()),
@@ -171,7 +171,7 @@ impl<'a> MachineState<'a> {
         self.holders().chain(starts).filter_map(holding).collect()
     }
 
-    /// Assigns a placement's nodes, except those that already have a holder.
+    /// Assigns a placement's nodes to it, except those that already have a holder.
     fn hold_placement(&mut self, record: &Record<'a>, owners: &mut [Option<Owner>]) {
         let confirmed = record.placement.is_confirmed();
         let owner = if confirmed { Owner::Confirmed } else { Owner::Other };

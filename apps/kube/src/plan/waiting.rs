@@ -1,4 +1,4 @@
-//! Waiting Jobs, each with the reason for its wait.
+//! Waiting Jobs and the reasons why they are waiting.
 
 use pavior::Request;
 
@@ -6,24 +6,24 @@ use crate::objects::{Job, MACHINE, Object as _, ObjectRef};
 use crate::time::unsigned;
 use crate::world::Index;
 
-/// The outlook for a waiting Job.
+/// A waiting Job's prospect of starting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Prospect {
-    /// The Job starts when nodes become free.
+    /// The Job starts once nodes become free.
     Waits,
     /// The Job cannot start until it, its machine or the cluster changes.
     Blocked,
-    /// The Job itself must change, because its machine can never place it in its current form.
+    /// The Job itself must be changed, because its machine can never place it in its current form.
     Invalid,
 }
 
-/// A waiting Job and the reason for its wait.
+/// A waiting Job and the reason why it is waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) job: ObjectRef,
     pub(crate) why: String,
     pub(crate) prospect: Prospect,
-    /// The start according to the time limits, in seconds since 1970.
+    /// The start time according to the time limits, in seconds since 1970.
     pub(crate) starts_at: Option<u64>,
     /// The request in nodes, if it is valid.
     pub(crate) request: Option<Request>,
@@ -49,8 +49,8 @@ impl Waiting {
     }
 }
 
-/// Returns Jobs with a shape that belong to no machine: those for which [`Index::is_on`] is false
-/// for every machine.
+/// Returns the Jobs with a shape that belong to no machine, that is, those for which
+/// [`Index::is_on`] is false for every machine.
 pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
     let machines = &index.world.machines;
     let is_over = |job: &Job| job.is_finished() || job.is_terminating();
@@ -61,7 +61,7 @@ pub(crate) fn unassigned(index: &Index<'_>) -> Vec<Waiting> {
             Some(_) => "pavior.dev/machine does not name a Machine in the cluster",
             None if machines.len() == 1 => return None,
             None if machines.is_empty() => "the cluster has no Machine",
-            None => "the cluster has several Machines: pavior.dev/machine must name one",
+            None => "the cluster has several Machines, so pavior.dev/machine must name one",
         };
         Some(Waiting { prospect: Prospect::Blocked, ..Waiting::new(job, why.to_string()) })
     };

@@ -1,4 +1,4 @@
-//! Jobs with a shape, as listed for users.
+//! Jobs with a shape, as shown to users.
 
 use pavior::Time;
 use pavior::workload::TimeUnit;
@@ -72,21 +72,21 @@ pub struct Entry {
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The reason for the wait, in sentences.
+    /// The reason why the Job is waiting, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// The Job's Kueue state, in sentences; `None` for a Job that is not in a Kueue queue.
+    /// The Job's Kueue state, in sentences, or `None` if the Job is not in a Kueue queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kueue: Option<String>,
-    /// The start according to the time limits, in seconds since 1970.
+    /// The start time according to the time limits, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub starts: Option<u64>,
-    /// The forecast: earliest, median and latest start in seconds since 1970; null if more than 60
-    /// days from now. `None` until enough is known, and for a Job that does not start.
+    /// The earliest, median and latest start in the forecast, in seconds since 1970; null if more
+    /// than 60 days away. `None` until enough is known, and for a Job that does not start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[Option<u64>; 3]>,
-    /// The reason if the Job does not start: `unavailable` if it cannot start until an unavailable
-    /// node returns, `horizon` if it does not start within 60 days.
+    /// The obstacle, for a Job that does not start: `unavailable` if it cannot start until an
+    /// unavailable node returns, or `horizon` if it does not start within 60 days.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
     /// The forecast in sentences, or the reason why there is no forecast.
@@ -95,7 +95,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Describes a Job. `waiting` is the reason for its wait, if it is waiting.
+    /// Describes a Job. `waiting` contains the reason why the Job is waiting, if it is.
     pub(super) fn of(
         index: &Index<'_>,
         job: &Job,

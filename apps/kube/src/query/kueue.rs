@@ -1,4 +1,4 @@
-//! The Kueue states of Jobs, in sentences.
+//! Describes the Kueue states of Jobs in sentences.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) async fn kueue_states(client: &Client) -> Result<HashMap<Uid, String>
     Ok(workloads.filter_map(|workload| Some((workload.job()?, describe(&workload)))).collect())
 }
 
-/// Describes a Workload's state, in bounded text without control characters.
+/// Describes a Workload's state in text of bounded length without control characters.
 fn describe(workload: &Workload) -> String {
     let status = &workload.status;
     let condition = |kind: &str| status.conditions.iter().find(|condition| condition.kind == kind);

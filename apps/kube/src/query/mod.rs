@@ -1,4 +1,4 @@
-//! Queries about a cluster, which is read once.
+//! Queries about a cluster that is read once.
 
 mod entry;
 mod kueue;
@@ -22,11 +22,11 @@ use crate::read::{ACTIVE_PODS, list, start_times};
 use crate::time::now;
 use crate::world::{Index, JobGroup, World};
 
-/// The state of a cluster at the time of reading.
+/// The state of a cluster when it was read.
 pub struct Cluster {
     pub(crate) world: World,
     now: i64,
-    /// The Kueue state of each Job in a Kueue queue, or the reason why the states cannot be read.
+    /// The state of each Job in a Kueue queue, or the reason why the states cannot be read.
     kueue: Result<HashMap<Uid, String>, String>,
 }
 
@@ -44,7 +44,7 @@ pub struct MachineSlots {
 }
 
 impl Cluster {
-    /// Reads the cluster given by `KUBECONFIG`, `~/.kube/config` or the pod's service account.
+    /// Reads the cluster specified by `KUBECONFIG`, `~/.kube/config` or the pod's service account.
     ///
     /// # Errors
     /// Returns an error if the cluster does not respond or the account may not list objects.
@@ -87,7 +87,7 @@ impl Cluster {
         })
     }
 
-    /// Returns all Jobs with a shape: running, waiting (in queue order), and finished.
+    /// Returns all Jobs with a shape: running Jobs, waiting Jobs in queue order, and finished Jobs.
     ///
     /// # Errors
     /// Returns an error if a forecast fails.
@@ -123,7 +123,7 @@ impl Cluster {
         Ok(entries.into_iter().map(|(_, entry)| entry).collect())
     }
 
-    /// Returns the waiting Jobs of all machines and of none, and the machines' forecasts.
+    /// Returns the Jobs waiting on any machine or on none, and each machine's forecast.
     fn plan_all(
         &self,
         index: &Index<'_>,
@@ -153,7 +153,7 @@ impl Cluster {
         plan.map_err(|why| KubeError::Machine { name: shown(machine).to_string(), why })
     }
 
-    /// Explains why a Job is waiting, with plans to move up to `moved` other Jobs.
+    /// Explains why a Job is waiting, and plans moves of up to `moved` other Jobs.
     ///
     /// # Errors
     /// Returns an error if there is no such Job or a forecast fails.
@@ -166,10 +166,10 @@ impl Cluster {
         })
     }
 
-    /// Counts the boxes of a shape that fit on each machine.
+    /// Counts the boxes of a shape that fit on each machine at the same time.
     ///
     /// # Errors
-    /// Returns the reasons if no machine can contain a box of this shape.
+    /// Returns each machine's reason if no machine can contain a box of this shape.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
         let index = Index::of(&self.world);
         let (mut found, mut faults) = (Vec::new(), Vec::new());

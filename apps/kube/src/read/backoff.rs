@@ -7,12 +7,11 @@ use kube::runtime::utils::Backoff;
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
-/// The fault-free time after which the delays start over. A failing list begins with an event,
+/// The time without faults after which the delays start over. A failing list begins with an event,
 /// which does not count as success.
 const RESET_AFTER: Duration = Duration::from_secs(5);
 
-/// Delays that double up to 2 s, so that a replica acts soon after the API server becomes available
-/// again.
+/// Delays that double up to 2 s, so that a replica acts soon after the API server recovers.
 pub(super) struct Delays {
     next: Duration,
     latest: Option<Instant>,

@@ -1,14 +1,14 @@
 //! The time according to the API server's clock, which may differ from the local clock.
 //!
-//! Start times of Jobs come from the API server. A replica whose clock is an hour slow would expect
-//! running Jobs to last an hour longer, and would backfill too many Jobs ahead of a Job that needs
-//! their nodes.
+//! Jobs' start times come from the API server. A replica whose clock is an hour slow would expect
+//! running Jobs to last an hour longer, so it would backfill too many Jobs ahead of a Job that
+//! needs their nodes.
 
 use std::collections::VecDeque;
 
-/// The number of recent observations to keep.
+/// The number of recent observations that are kept.
 const MAX_OBSERVATIONS: usize = 32;
-/// The minimum clock difference; smaller differences may be due to watch delays.
+/// The minimum difference that counts. Smaller differences may be due to watch delays.
 const MIN_DIFFERENCE_S: i64 = 60;
 
 /// The differences between the API server's clock and the local clock.
@@ -26,8 +26,8 @@ impl Clock {
         self.ahead.push_back(created.saturating_sub(now));
     }
 
-    /// Returns the time in seconds since 1970 according to the API server's clock. Observations may
-    /// be late but not early, so the largest difference is the best estimate.
+    /// Returns the time in seconds since 1970 according to the API server's clock. An observation
+    /// may arrive late but never early, so the largest difference is the best estimate.
     pub(crate) fn now(&self, now: i64) -> i64 {
         let ahead = self.ahead.iter().copied().max().unwrap_or(0);
         if ahead.abs() < MIN_DIFFERENCE_S { now } else { now.saturating_add(ahead) }

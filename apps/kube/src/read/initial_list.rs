@@ -1,10 +1,10 @@
-//! The initial list of a watch.
+//! The list with which a watch begins.
 
 use std::collections::BTreeMap;
 
 use kube::runtime::watcher::Event;
 
-/// The list of a kind received while its watch restarts.
+/// A list of objects of one kind that is received while its watch restarts.
 pub(super) struct InitialList<V> {
     buffer: Vec<V>,
     /// True once a complete list has been received.
@@ -18,7 +18,7 @@ impl<V> Default for InitialList<V> {
 }
 
 impl<V> InitialList<V> {
-    /// Applies an event. A list replaces all objects, but only when it is complete.
+    /// Applies an event. A list replaces all objects, but only once it is complete.
     pub(super) fn apply<K: Ord>(
         &mut self,
         event: Event<V>,

@@ -1,4 +1,4 @@
-//! A Machine in a file.
+//! Reads a Machine from a file.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use pavior::text::shown;
 use crate::error::KubeError;
 use crate::objects::Machine;
 
-/// Reads a Machine from a file, for clusters without one.
+/// Reads a Machine from a file, for clusters that have none.
 pub(crate) fn read_machine(path: &Path) -> Result<Machine, KubeError> {
     let fault = |why: String| KubeError::File { path: path.to_path_buf(), why };
     let text = read_text(path, Limits::DOCUMENT).map_err(|error| fault(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Reads the cluster, either with lists or with watches that keep a world up to date.
+//! Reads the cluster, either through lists or through watches that keep a world up to date.
 #![allow(clippy::disallowed_methods, reason = "the clock paces plans and retries")]
 
 mod backoff;

@@ -1,4 +1,4 @@
-//! Background tasks that send updates.
+//! Background tasks that send updates about the cluster.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -19,23 +19,23 @@ use super::list::start_times;
 use super::update::Update;
 use crate::log::log;
 
-/// The time after which the API server ends a watch, which is then resumed. A connection is closed
-/// if it receives no data for longer than this.
+/// The time in seconds after which the API server ends a watch, which is then resumed. A connection
+/// that receives no data for longer than this is closed.
 const WATCH_S: u32 = 20;
 
-/// The time between requests to an unresponsive API server.
+/// The time between requests to an API server that does not respond.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// The fault-free time after which a watch counts as restored: unanswered requests fail within 25 s
-/// and are retried within 2 s.
+/// The time without faults after which a watch counts as restored. Unanswered requests fail within
+/// 25 s and are retried within 2 s.
 const RESTORED_AFTER: Duration = Duration::from_secs(30);
 
-/// Returns the configuration of all watches.
+/// Returns the configuration that all watches use.
 pub(super) fn watch_config() -> watcher::Config {
     watcher::Config::default().timeout(WATCH_S)
 }
 
-/// Watches a kind until the receiver is dropped.
+/// Watches objects of one kind until the receiver is dropped.
 pub(super) fn follow<K>(
     client: &Client,
     config: watcher::Config,
@@ -51,7 +51,7 @@ pub(super) fn follow<K>(
         let mut events = Box::pin(events.modify(|object| object.meta_mut().managed_fields = None));
         let mut is_faulty = false;
         loop {
-            // A working watch needs no limit; a day is effectively none.
+            // A working watch needs no time limit; a day is effectively none.
             let limit = if is_faulty { RESTORED_AFTER } else { Duration::from_hours(24) };
             let outcome = match tokio::time::timeout(limit, events.next()).await {
                 Err(_) => Outcome::Silence,
@@ -80,12 +80,12 @@ pub(super) fn follow<K>(
     });
 }
 
-/// The outcome of waiting for the next event of a watch.
+/// The outcome of waiting for a watch's next event.
 enum Outcome<K> {
-    /// No event for some time.
+    /// No event arrived for some time.
     Silence,
     Event(Event<K>),
-    /// The watch was too old and restarts.
+    /// The watch was too old and is restarting.
     Restart,
     Fault(String),
 }
@@ -100,15 +100,15 @@ impl<K> Outcome<K> {
     }
 
     /// Returns true if a watch that failed works again. A resumed watch reports no event until an
-    /// object changes, and a list begins with an event even before it is requested.
+    /// object changes, whereas a list begins with an event even before it is requested.
     fn is_restored(&self) -> bool {
         matches!(self, Outcome::Silence | Outcome::Event(_))
             && !matches!(self, Outcome::Event(Event::Init))
     }
 }
 
-/// Requests the API server's time once. Any account may create a review of itself, which has a
-/// creation time.
+/// Requests the API server's time once. Any account may create a review of itself, and the review
+/// has a creation time.
 pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
@@ -116,7 +116,7 @@ pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
         loop {
             let created = match reviews.create(&PostParams::default(), &review).await {
                 Ok(review) => review.metadata.creation_timestamp,
-                // The time is then derived from updates about new objects.
+                // In this case, the time is derived from updates about new objects.
                 Err(kube::Error::Api(_)) => None,
                 Err(_) => {
                     tokio::time::sleep(RETRY_DELAY).await;

@@ -6,7 +6,7 @@ use crate::objects::{
     AdmissionCheck, Job, Machine, Node, Placement, Pod, ResourceFlavor, Uid, Workload,
 };
 
-/// An update about one kind of object.
+/// An update, usually about one kind of object.
 pub(crate) enum Update {
     Machine(Event<Machine>),
     Node(Event<Node>),

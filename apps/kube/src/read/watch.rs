@@ -1,5 +1,5 @@
-//! A world kept up to date by watches. When a kind's watch restarts, all objects of the kind are
-//! replaced at the end of its list; partial lists are not used.
+//! A world that watches keep up to date. When the watch for a kind restarts, all objects of that
+//! kind are replaced at the end of the new list. Partial lists are not used.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ use crate::objects::{
 use crate::time;
 use crate::world::World;
 
-/// The time spent collecting updates before a plan.
+/// The minimum time spent collecting updates before a plan.
 const GATHER_TIME: Duration = Duration::from_millis(20);
 
-/// The minimum time between plans, each of which processes all objects.
+/// The minimum time between two plans, each of which processes all objects.
 const PLAN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The maximum number of buffered updates.
@@ -35,7 +35,7 @@ const UPDATE_BUFFER: usize = 4096;
 pub(crate) struct ClusterWatch {
     pub(crate) world: World,
     clock: Clock,
-    /// True once the API server has been asked for the time.
+    /// True once the API server has answered a request for the time.
     is_time_known: bool,
     planned_at: Option<Instant>,
     machines: InitialList<Machine>,
@@ -46,9 +46,9 @@ pub(crate) struct ClusterWatch {
     workloads: InitialList<Workload>,
     checks: InitialList<AdmissionCheck>,
     flavors: InitialList<ResourceFlavor>,
-    /// Kinds that cannot be read, with the reasons.
+    /// Kinds of objects that cannot be read, with the reasons.
     faults: BTreeMap<String, String>,
-    /// The client for watching Kueue objects, kept until a machine needs them, since not every
+    /// The client for watching Kueue objects, kept until a machine needs them because not every
     /// cluster has Kueue.
     kueue_client: Option<(Client, Sender<Update>)>,
 }
@@ -66,7 +66,7 @@ impl ClusterWatch {
         (watch, receiver)
     }
 
-    /// Starts the watches for a given machine, in a cluster without our objects.
+    /// Starts the watches for a given machine in a cluster that does not have our objects.
     pub(crate) fn start_for_machine(
         client: &Client,
         machine: Machine,
@@ -88,7 +88,7 @@ impl ClusterWatch {
         (ClusterWatch::default(), sender, receiver)
     }
 
-    /// Applies updates until a plan is due. Returns false until every kind has been read
+    /// Applies updates until a plan is due. Returns false until every kind of object has been read
     /// completely.
     pub(crate) async fn gather(&mut self, updates: &mut Receiver<Update>) -> bool {
         let due = due(self.planned_at, Instant::now());
@@ -97,7 +97,7 @@ impl ClusterWatch {
                 self.apply(update);
             }
         };
-        // A received update is applied before the timeout can drop it.
+        // Every received update is applied before the timeout can drop it.
         let _ = tokio::time::timeout_at(due.into(), gathered).await;
         if !self.is_complete() {
             return false;
@@ -162,7 +162,7 @@ impl ClusterWatch {
         let is_listed = matches!(event, Event::InitDone);
         self.jobs.apply(event, jobs, Object::uid);
         if is_listed {
-            // Later updates do not mention Jobs that have been deleted in the meantime.
+            // Later updates do not mention Jobs that have been deleted meanwhile.
             start_times.retain(|job, _| jobs.contains_key(job));
         }
     }
@@ -171,7 +171,7 @@ impl ClusterWatch {
         &self.faults
     }
 
-    /// Returns the reason if Kueue objects have never been read completely.
+    /// Returns the reason if some kind of Kueue object has never been read completely.
     fn kueue_fault(&self) -> Option<String> {
         let kinds = [
             ("workloads", self.workloads.is_complete),
@@ -203,7 +203,7 @@ impl ClusterWatch {
         self.clock.now(time::now())
     }
 
-    /// Returns true if every kind has been read completely once and the time is known.
+    /// Returns true if every kind of object has been read completely once and the time is known.
     fn is_complete(&self) -> bool {
         let has_kueue =
             self.workloads.is_complete && self.checks.is_complete && self.flavors.is_complete;
@@ -222,7 +222,7 @@ fn name_of<K: Object>(object: &K) -> String {
 }
 
 /// Returns when to plan after an update that arrives now: half a second after the previous plan,
-/// but not before a short delay in which more updates can arrive.
+/// but only after a short delay in which more updates can arrive.
 fn due(planned_at: Option<Instant>, now: Instant) -> Instant {
     planned_at.map_or(now, |at| at + PLAN_INTERVAL).max(now + GATHER_TIME)
 }

@@ -1,15 +1,15 @@
-//! Groups of Jobs that share one box: a single Job, or all Jobs in a set.
+//! Groups of Jobs that share a box. A group is a single Job or all Jobs in a set.
 
 use std::collections::BTreeMap;
 
 use super::index::Index;
 use crate::objects::{GLOBAL_INDEX, Job, Object as _, Placement, Pod, Uid};
 
-/// A set that has had no new Job for this long is reported as incomplete, in seconds.
+/// The time, in seconds, after which a set that gets no new Job is reported as incomplete.
 const INCOMPLETE_SET_S: i64 = 10;
 
-/// One or more Jobs that share one box, in rank order. Each plan creates thousands of groups,
-/// so a single Job needs no allocation.
+/// One or more Jobs that share a box, in rank order. Each plan creates thousands of groups, so a
+/// group with a single Job needs no allocation.
 #[derive(Clone, Debug)]
 pub(crate) enum JobGroup<'a> {
     One(&'a Job),
@@ -18,18 +18,18 @@ pub(crate) enum JobGroup<'a> {
 }
 
 impl<'a> JobGroup<'a> {
-    /// Returns a group of Jobs given in rank order, or `None` if there are none.
+    /// Returns a group of Jobs, which must be in rank order, or `None` if there are none.
     pub(crate) fn of(jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         (!jobs.is_empty()).then_some(JobGroup::Set(jobs))
     }
 
-    /// Returns the group for a set's Jobs, given in any order.
+    /// Returns the group of a set's Jobs, which may be in any order.
     pub(crate) fn set(mut jobs: Vec<&'a Job>) -> Option<JobGroup<'a>> {
         jobs.sort_by_cached_key(|job| (job.global_index(), job.id()));
         JobGroup::of(jobs)
     }
 
-    /// Returns the Job that owns the placement, which is named after it.
+    /// Returns the Job that owns the placement and gives it its name.
     pub(crate) fn first(&self) -> &'a Job {
         self.jobs()[0]
     }
@@ -45,39 +45,39 @@ impl<'a> JobGroup<'a> {
         }
     }
 
-    /// Returns true if the group is a set, with any number of Jobs.
+    /// Returns true if the group is a set, which may have any number of Jobs.
     pub(crate) fn is_set(&self) -> bool {
         self.first().shares_box()
     }
 
-    /// Returns true if one of the group's Jobs has a placement.
+    /// Returns true if any Job in the group has a placement.
     pub(crate) fn is_placed(&self, index: &Index<'_>) -> bool {
         self.jobs().iter().any(|job| index.placement_of(job).is_some())
     }
 
-    /// Returns the group's number of pods.
+    /// Returns the number of pods in the group.
     pub(crate) fn completions(&self) -> u64 {
         self.jobs().iter().map(|job| u64::from(job.spec.completions.unwrap_or(0))).sum()
     }
 
-    /// Returns the number of unfinished indexes.
+    /// Returns the number of indexes that are not finished.
     pub(crate) fn remaining(&self) -> u64 {
         self.jobs().iter().map(|job| u64::from(job.remaining())).sum()
     }
 
-    /// Returns true if the whole group has ended or part of it is being deleted.
+    /// Returns true if the whole group has finished or part of it is being deleted.
     pub(crate) fn is_finished(&self) -> bool {
         self.jobs().iter().all(|job| job.is_finished())
             || self.jobs().iter().any(|job| job.is_terminating())
     }
 
-    /// Returns true if part of the group is suspended without quota.
+    /// Returns true if part of the group is suspended and has no quota.
     pub(crate) fn is_suspended(&self) -> bool {
         self.jobs().iter().any(|job| job.is_idle())
     }
 
-    /// Returns true if the whole group is suspended and holds quota; it then gets its box before
-    /// its pods.
+    /// Returns true if the whole group is suspended and holds quota. Such a group gets its box
+    /// before its pods exist.
     pub(crate) fn awaits_admission(&self) -> bool {
         self.jobs().iter().all(|job| job.is_suspended() && job.has_quota())
     }
@@ -92,19 +92,19 @@ impl<'a> JobGroup<'a> {
             .any(|job| job.spec.template.uses_topology || has_quota(job) || has_gate(job))
     }
 
-    /// Returns true if more Jobs of the set may still be created.
+    /// Returns true if more Jobs in the set may still be created.
     pub(crate) fn may_grow(&self, now: i64) -> bool {
         let newest = self.jobs().iter().map(|job| job.created()).max();
         newest.is_some_and(|created| now < created + INCOMPLETE_SET_S)
     }
 
-    /// Returns the maximum run time in seconds, if all Jobs in the group have one.
+    /// Returns the maximum run time in seconds if every Job in the group has one.
     pub(crate) fn seconds(&self) -> Option<u64> {
         let limits = self.jobs().iter().map(|job| job.seconds());
         limits.collect::<Option<Vec<u64>>>()?.into_iter().max()
     }
 
-    /// Returns the Jobs, each with the rank of its first pod.
+    /// Returns each Job with the rank of its first pod.
     pub(crate) fn bases(&self) -> impl Iterator<Item = (&'a Job, usize)> {
         self.jobs().iter().scan(0, |next, &job| {
             let base = *next;
@@ -113,7 +113,7 @@ impl<'a> JobGroup<'a> {
         })
     }
 
-    /// Returns the group's active pods with their ranks in the box. A pod created by hand has no
+    /// Returns the group's active pods with their ranks in the box. A manually created pod has no
     /// rank or a duplicate one.
     pub(crate) fn pods(&self, index: &Index<'a>) -> impl Iterator<Item = (Option<usize>, &'a Pod)> {
         let pods_of = move |(job, base): (&'a Job, usize)| {
@@ -124,18 +124,18 @@ impl<'a> JobGroup<'a> {
         self.bases().flat_map(pods_of)
     }
 
-    /// Explains in a sentence why a set's Jobs do not match a shape with this many nodes; `None` if
-    /// they do.
+    /// Explains in a sentence why a set's Jobs do not match a shape with this many nodes. Returns
+    /// `None` if they match.
     pub(crate) fn mismatch(&self, nodes: u64) -> Option<String> {
         if !self.is_set() {
             return None;
         }
         if self.jobs().iter().any(|job| job.global_index().is_none()) {
-            return Some(format!("a Job of its set has no number in its {GLOBAL_INDEX} label"));
+            return Some(format!("a Job in its set has no number in its {GLOBAL_INDEX} label"));
         }
         let is_same = |two: &[&Job]| two[0].global_index() == two[1].global_index();
         if self.jobs().windows(2).any(is_same) {
-            return Some(format!("two Jobs of its set have the same number in {GLOBAL_INDEX}"));
+            return Some(format!("two Jobs in its set have the same number in {GLOBAL_INDEX}"));
         }
         let (jobs, pods) = (self.jobs().len(), self.completions());
         (pods != nodes).then(|| {
@@ -150,7 +150,7 @@ impl<'a> JobGroup<'a> {
 }
 
 impl<'a> Index<'a> {
-    /// Returns the Jobs of a placement, or `None` if one of them no longer exists.
+    /// Returns a placement's Jobs, or `None` if one of them no longer exists.
     pub(crate) fn group_of(&self, placement: &Placement) -> Option<JobGroup<'a>> {
         match placement.spec.jobs() {
             [one] => Some(JobGroup::One(self.job(one)?)),
@@ -162,7 +162,7 @@ impl<'a> Index<'a> {
 
     /// Returns the groups on a machine that have no placement.
     pub(crate) fn unplaced_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
-        // Most Jobs are not in a set and have a placement, so they need no group.
+        // Most Jobs are not in a set and have a placement, so no group is created for them.
         let is_placed = |job: &Job| !job.shares_box() && self.placement_of(job).is_some();
         let here = self.world.jobs.values().filter(|job| self.is_on(job, machine));
         let mut groups = groups(here.filter(|job| !is_placed(job)));
@@ -170,8 +170,8 @@ impl<'a> Index<'a> {
         groups
     }
 
-    /// Returns the groups on a machine: Jobs, and sets of Jobs with the same controller, namespace
-    /// and shape, excluding those being deleted. O(n) for n Jobs in the world.
+    /// Returns the groups on a machine: single Jobs, and sets with the same controller, namespace
+    /// and shape. Excludes those being deleted. Runs in O(n) time for n Jobs in the world.
     pub(crate) fn groups_on(&self, machine: &str) -> Vec<JobGroup<'a>> {
         groups(self.world.jobs.values().filter(|job| self.is_on(job, machine)))
     }

@@ -1,4 +1,4 @@
-//! An index of objects by the Job, node or machine that they belong to.
+//! Indexes objects by the Job, node or machine to which they belong.
 
 use std::collections::HashMap;
 
@@ -9,28 +9,28 @@ use crate::objects::{Job, MACHINE, Object as _, Placement, Pod, Uid};
 pub(crate) struct Index<'a> {
     pub(crate) world: &'a World,
     jobs: HashMap<&'a str, JobEntry<'a>>,
-    /// The active pods on each node: the first pod and any others, which are rare.
+    /// The active pods on each node: the first pod, and any others, which are rare.
     nodes: HashMap<&'a str, (&'a Pod, Vec<&'a Pod>)>,
 }
 
-/// A Job's objects.
+/// The objects that belong to a Job.
 #[derive(Default)]
 struct JobEntry<'a> {
-    /// The active pods with their ranks.
+    /// The Job's active pods with their ranks.
     pods: Vec<(Option<usize>, &'a Pod)>,
-    /// The placement, or the oldest if there are several.
+    /// The Job's placement, or the oldest one if there are several.
     placement: Option<&'a Placement>,
 }
 
 impl<'a> Index<'a> {
-    /// Indexes a world. O(n log n) for n objects.
+    /// Indexes a world. Runs in O(n log n) time for n objects.
     pub(crate) fn of(world: &'a World) -> Index<'a> {
         let count = world.pods.len();
         let (jobs, nodes) = (HashMap::with_capacity(count), HashMap::with_capacity(count));
         let mut index = Index { world, jobs, nodes };
         for pod in world.pods.values().filter(|pod| pod.is_active()) {
             if let Some(owner) = pod.owner_id() {
-                // Users can set a pod's owner; an owner in another namespace is ignored.
+                // Users can set a pod's owner, so an owner in another namespace is ignored.
                 let job = world.jobs.get(owner);
                 if job.is_none_or(|job| job.namespace() == pod.namespace()) {
                     index.jobs.entry(owner).or_default().pods.push((pod.rank(), pod));
@@ -77,13 +77,13 @@ impl<'a> Index<'a> {
         found.flat_map(|(first, others)| std::iter::once(first).chain(others)).copied()
     }
 
-    /// Returns a Job's placement, or its oldest if it has several.
+    /// Returns a Job's placement, or the oldest one if there are several.
     pub(crate) fn placement_of(&self, job: &Job) -> Option<&'a Placement> {
         self.jobs.get(job.id())?.placement
     }
 
-    /// Returns true if a Job with a shape belongs to a machine: either the Job names it, or the Job
-    /// names none and the machine is the only one.
+    /// Returns true if a Job with a shape belongs to a machine. This is the case if the Job names
+    /// the machine, or if it names none and there is only one.
     pub(crate) fn is_on(&self, job: &Job, machine: &str) -> bool {
         let is_only = self.world.machines.len() == 1;
         let named = job.annotation(MACHINE);

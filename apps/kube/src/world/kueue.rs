@@ -1,4 +1,4 @@
-//! Joins Kueue quota with Jobs.
+//! Assigns Kueue quota to Jobs.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Kueue {
 }
 
 impl World {
-    /// Sets the quota of each Job.
+    /// Sets the quota for each Job.
     pub(crate) fn join_quota(&mut self) {
         for job in self.jobs.values_mut() {
             job.quota = None;
@@ -30,7 +30,7 @@ impl World {
     }
 }
 
-/// Returns the quota of a Workload that has our check.
+/// Returns the quota for a Workload that has our check.
 pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
     let checks = workload.status.admission_checks.iter().enumerate();
     let ours = |name: &str| kueue.checks.get(name).is_some_and(AdmissionCheck::is_ours);
@@ -48,7 +48,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         check: check.clone(),
         index,
         priority: workload.spec.priority.unwrap_or(0),
-        // A flavor that has not been read yet may have requirements.
+        // A flavor that has not been read yet may impose requirements.
         reserved: workload.is_reserved()
             && !matches!(check.state.as_str(), "Retry" | "Rejected")
             && flavors().count() == names.len(),

@@ -1,4 +1,4 @@
-//! The state of the cluster when it was last read. A plan needs nothing else.
+//! The state of the cluster when it was last read. A plan depends on nothing else.
 
 mod group;
 mod index;

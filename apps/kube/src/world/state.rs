@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::kueue::Kueue;
 use crate::objects::{Job, Machine, Node, Placement, Pod, Uid};
 
-/// Objects read from the cluster; each kind is complete.
+/// Objects read from the cluster. Each kind is complete.
 #[derive(Debug, Default)]
 pub(crate) struct World {
     pub(crate) machines: BTreeMap<String, Machine>,
@@ -13,7 +13,7 @@ pub(crate) struct World {
     pub(crate) jobs: BTreeMap<Uid, Job>,
     pub(crate) pods: BTreeMap<Uid, Pod>,
     pub(crate) placements: BTreeMap<Uid, Placement>,
-    /// Start times of Jobs in seconds since 1970, where known, for forecasts.
+    /// The known start times of Jobs, in seconds since 1970, for forecasts.
     pub(crate) start_times: HashMap<Uid, i64>,
     pub(crate) kueue: Kueue,
 }

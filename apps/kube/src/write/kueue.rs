@@ -1,5 +1,5 @@
-//! Writes to Kueue objects: the state of our check on a Workload, and the conditions of our
-//! AdmissionCheck, which only this daemon writes.
+//! Writes to Kueue objects. Only this daemon writes the state of our check on a Workload and the
+//! conditions of our AdmissionCheck.
 
 use kube::api::{Api, Patch, PatchParams};
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl Writer {
         self.change(workloads.patch_status(&workload.name, &PatchParams::default(), &patch)).await
     }
 
-    /// Marks an AdmissionCheck as active. The merge patch replaces all of its conditions.
+    /// Marks an AdmissionCheck as active. The merge patch replaces all of the check's conditions.
     pub(super) async fn activate(&self, check: &ObjectRef) -> Result<(), WriteError> {
         let active = json!({
             "type": "Active", "status": "True", "reason": "Active",

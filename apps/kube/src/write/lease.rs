@@ -1,4 +1,4 @@
-//! The Lease of the active replica.
+//! Reads and writes the active replica's Lease.
 
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::api::{Api, PostParams};
@@ -14,7 +14,7 @@ impl Writer {
         self.answer(self.leases().get_opt(LEASE)).await.map_err(reason)
     }
 
-    /// Creates the Lease, or replaces it unless it has changed since it was read.
+    /// Creates the Lease, or replaces it if it has not changed since it was read.
     pub(crate) async fn write_lease(&self, lease: &Lease) -> Result<Lease, WriteError> {
         let leases = self.leases();
         if lease.metadata.resource_version.is_none() {

@@ -24,10 +24,10 @@ use crate::objects::{
 };
 use crate::plan::{Action, Waiting, remove_gate};
 
-/// Reasons for a failed change.
+/// The reason why a change failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
-    /// The object has changed or been deleted, which the next plan will take into account.
+    /// The object has changed or has been deleted. The next plan will take this into account.
     #[error("the object has changed")]
     Conflict,
     /// The API server is overloaded or does not respond.
@@ -38,7 +38,7 @@ pub(crate) enum WriteError {
     Rejected(String),
 }
 
-/// The time limit for a request; after a timeout, the watch shows whether it was carried out.
+/// The time limit for a request. After a timeout, the watch shows whether the request succeeded.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Sends changes to the API server.
@@ -75,7 +75,7 @@ impl Writer {
         }
     }
 
-    /// Creates a placement that the garbage collector deletes after its Job.
+    /// Creates a placement that the garbage collector deletes once its Job is deleted.
     async fn propose(&self, job: &ObjectRef, spec: PlacementSpec) -> Result<(), WriteError> {
         let mut placement = Placement::new(&job.uid.0, spec);
         placement.metadata.owner_references = Some(vec![OwnerReference {
@@ -116,8 +116,8 @@ impl Writer {
         self.change(machines.patch_status(&machine.name, &PatchParams::default(), &body)).await
     }
 
-    /// Publishes an event with the reason for a Job's wait. `at` is the time according to the API
-    /// server's clock; kube's recorder would use the local clock, and repeat an earlier reason.
+    /// Publishes an event with the reason why a Job is waiting. `at` is the time according to the
+    /// API server's clock. kube's recorder would use the local clock and repeat an earlier reason.
     pub(crate) async fn publish_event(&self, waiting: &Waiting, at: i64) -> Result<(), WriteError> {
         let job = &waiting.job;
         let (kind, reason) = if waiting.is_blocked() {
@@ -152,7 +152,7 @@ impl Writer {
         self.create(&self.namespaced(job)?, &event).await.map(drop)
     }
 
-    /// Removes our gate from a pod without a box.
+    /// Removes our gate from a pod that has no box.
     pub(crate) async fn remove_gate(&self, pod: &Pod) -> Result<(), WriteError> {
         let patch = remove_gate(pod, &[]).ok_or(WriteError::Conflict)?;
         self.open(&ObjectRef::of(pod), patch).await
@@ -163,8 +163,8 @@ impl Writer {
         self.change(pods.patch(&pod.name, &PatchParams::default(), &steps(patch)?)).await
     }
 
-    /// Returns the API for objects in an object's namespace. Names from the API server are safe in
-    /// a path; names in a placement may not be.
+    /// Returns the API for objects in the same namespace as an object. Names from the API server
+    /// are safe in a path, but names in a placement may not be.
     fn namespaced<K>(&self, object: &ObjectRef) -> Result<Api<K>, WriteError>
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
@@ -194,7 +194,7 @@ impl Writer {
         })
     }
 
-    /// Sends a change. The response does not matter: the watch delivers the result.
+    /// Sends a change. The response is ignored, because the watch delivers the result.
     async fn change<T>(
         &self,
         request: impl Future<Output = kube::Result<T>>,
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    /// Awaits the answer to a request, within the time limit.
+    /// Awaits the response to a request, within the time limit.
     async fn answer<T>(&self, request: impl Future<Output = kube::Result<T>>) -> kube::Result<T> {
         let answer = tokio::time::timeout(self.timeout, request).await;
         answer.unwrap_or_else(|late| Err(Error::Service(late.into())))
@@ -216,7 +216,7 @@ impl Writer {
 fn reason(error: Error) -> WriteError {
     let Error::Api(status) = error else { return WriteError::Unavailable };
     match status.code {
-        // A JSON patch's test failed.
+        // A test in a JSON patch failed.
         422 if status.message.starts_with("the server rejected our request") => {
             WriteError::Conflict
         }
@@ -226,7 +226,7 @@ fn reason(error: Error) -> WriteError {
     }
 }
 
-/// Returns the local time in the format used in conditions.
+/// Returns the local time in the format that conditions use.
 fn now_for_condition() -> String {
     Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
@@ -236,7 +236,7 @@ fn precondition(object: &ObjectRef) -> Value {
     json!({ "uid": object.uid, "resourceVersion": object.version })
 }
 
-/// Returns a deletion of this object only, at this version if one is given.
+/// Returns parameters that delete exactly this object, in the given version if there is one.
 fn deletion(object: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
     let uid = Some(object.uid.0.clone());
     let preconditions = Some(Preconditions { resource_version, uid });

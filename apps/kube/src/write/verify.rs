@@ -1,5 +1,5 @@
-//! Checks that objects are really absent before a deletion that depends on their absence, because a
-//! watch may lag.
+//! Verifies that objects are really absent before a deletion that depends on their absence, because
+//! a watch may lag behind.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use crate::objects::{Job, Object as _, ObjectRef, Placement};
 use crate::plan::Absence;
 
 impl Writer {
-    /// Fails if one of the objects exists.
+    /// Fails if any of the objects exists.
     pub(super) async fn verify_absence(&self, absent: Option<&Absence>) -> Result<(), WriteError> {
         match absent {
             None => {}

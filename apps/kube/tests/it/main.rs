@@ -1,4 +1,4 @@
-//! Tests of `pavior kube` against a real control plane without kubelets, set up by
+//! Tests for `pavior kube` against a real control plane without kubelets, set up by
 //! `examples/kubernetes/control-plane.sh`.
 //!
 //! A missing control plane is reported; with `PAVIOR_REQUIRE_KUBERNETES`, as in `.ci/run`, it is an

@@ -1,4 +1,4 @@
-//! The daemon as a separate program, for tests; users run `pavior slurm`. Usage:
+//! The daemon as a standalone program for tests; users run `pavior slurm` instead. Usage:
 //! `pavior-slurm [--config] FILE [COMMAND ...]`.
 
 use std::path::Path;
@@ -10,7 +10,7 @@ use pavior_slurm::{
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The toy cluster's script calls `pavior slurm --config`; this program ignores both words.
+    // The toy cluster's script passes `slurm --config`, which this program ignores.
     let rest: Vec<&str> = arguments
         .iter()
         .map(String::as_str)

@@ -1,22 +1,22 @@
-//! A file lock on a shared disk, which determines which of several daemons is active. It is a
-//! system lock (`flock`), so it is released however its holder exits. It only avoids duplicate work
-//! and log lines. Correctness does not depend on it, because Slurm rejects a change if the job has
-//! changed in the meantime (see `carry`).
+//! A file lock on a shared disk that determines which of several daemons is active. Because it is a
+//! system lock (`flock`), it is released no matter how its holder exits. The lock only prevents
+//! duplicate work and log lines. Correctness does not depend on it, because Slurm rejects a change
+//! if the job has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// A daemon's claim to be the active daemon.
+/// The lock that makes a daemon the active one.
 #[derive(Default)]
 pub(crate) struct Lock {
     held: Option<(PathBuf, File)>,
 }
 
 impl Lock {
-    /// Returns true if this daemon is active: it holds the lock, or acquires it now, or no lock is
-    /// configured.
+    /// Returns true if this daemon is active: either it holds or can now acquire the lock, or no
+    /// lock is configured.
     pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -40,8 +40,8 @@ impl Lock {
     }
 }
 
-/// Returns true if a path still refers to an open file. A lock on a removed file would not exclude
-/// other daemons.
+/// Returns true if `path` still refers to the open `file`. A lock on a file that has been removed
+/// would not exclude other daemons.
 fn is_same_file(path: &PathBuf, file: &File) -> bool {
     let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
     let (open, current) = (file.metadata().map(id), std::fs::metadata(path).map(id));

@@ -1,4 +1,4 @@
-//! Regular checks of the gate, because administrators can change its file.
+//! Checks the gate regularly, because administrators can change its file.
 
 use serde_json::json;
 
@@ -12,7 +12,7 @@ const GATE_CHECK_S: u64 = 3600;
 const GATE_RECHECK_S: u64 = 60;
 
 impl Daemon {
-    /// Reports a problem unless slurmctld has loaded the gate of this program and configuration.
+    /// Reports a problem unless slurmctld has loaded this program's gate for this configuration.
     pub(super) fn check_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),

@@ -1,5 +1,5 @@
-//! Signals from the service manager, and status reports to it (sd_notify). If there is no service
-//! manager, nothing is reported. Errors in reporting are ignored.
+//! Receives signals from the service manager and reports the daemon's status to it (sd_notify).
+//! Without a service manager, nothing is reported. Errors while reporting are ignored.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,7 +46,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Waits for a time in milliseconds or until a signal arrives.
+    /// Waits for `time_ms` milliseconds or until a signal arrives.
     pub(super) fn wait(&self, time_ms: u64) -> Event {
         let mut left = time_ms;
         let is_set = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
@@ -88,7 +88,7 @@ pub(super) fn notify_ready() {
     let _ = sd_notify::notify(&[NotifyState::Ready]);
 }
 
-/// Reads the configuration again and reports this. An invalid configuration is only logged.
+/// Reloads the configuration and notifies the service manager. Only logs a faulty configuration.
 pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Option<Config> {
     if let Ok(now) = NotifyState::monotonic_usec_now() {
         let _ = sd_notify::notify(&[NotifyState::Reloading, now]);
@@ -102,7 +102,7 @@ pub(super) fn reload(read: impl FnOnce() -> Result<Config, SlurmError>) -> Optio
     config.ok()
 }
 
-/// Reports and logs the end of the daemon.
+/// Reports and logs that the daemon is stopping.
 pub(super) fn notify_stopping() {
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
     log(now(), "info", "ended", json!({}));

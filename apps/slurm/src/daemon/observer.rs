@@ -1,8 +1,8 @@
-//! `pavior slurm --observe`: serves the page for an unmodified Slurm cluster. The types guarantee
-//! that the observer changes nothing: it only runs [queries](crate::calls::Query) and has no
-//! [`Operator`](crate::calls::Operator). It needs neither the gate nor root access, and jobs need
-//! no shapes. The page shows running jobs on their nodes, and waiting jobs in the boxes that they
-//! would get.
+//! The `pavior slurm --observe` command, which serves the page for an unmodified Slurm cluster. The
+//! types guarantee that the observer changes nothing, because it runs only
+//! [queries](crate::calls::Query) and has no [`Operator`](crate::calls::Operator). The observer
+//! needs neither the gate nor root access, and jobs need no shapes. The page shows running jobs on
+//! their nodes, and waiting jobs in the boxes that they would get.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::{Config, SlurmError};
 /// The default address for the page.
 pub const ADDRESS: &str = "127.0.0.1:9322";
 
-/// Serves the page, `why` and metrics for a Slurm cluster at an address until SIGTERM or SIGINT. On
-/// SIGHUP, reloads the configuration from `path`.
+/// Serves the page, `why` and metrics for a Slurm cluster at `address` until SIGTERM or SIGINT
+/// arrives. On SIGHUP, reloads the configuration from `path`.
 ///
 /// # Errors
-/// Returns an error if the address is unavailable. While Slurm does not answer, the page shows the
+/// Returns an error if the address is unavailable. While Slurm does not respond, the page shows the
 /// last known state.
 pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmError> {
     let signals = Signals::listen()?;
@@ -67,7 +67,7 @@ pub fn observe(path: &Path, config: Config, address: &str) -> Result<(), SlurmEr
     }
 }
 
-/// Returns the host names for which the page is served: those of its address and this computer.
+/// Returns the host names under which the page is served, based on the address and this computer.
 fn host_names(address: &str) -> Vec<String> {
     let computer = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let computer = computer.trim();
@@ -103,7 +103,7 @@ impl Observer {
         self.manager.alive(status);
     }
 
-    /// Publishes the state that Slurm reported, and returns a one-line summary.
+    /// Publishes the state that Slurm reported and returns a one-line summary.
     fn publish(&mut self, ledger: Ledger) -> String {
         self.problems.log_unreadable(&ledger);
         let malformed = ledger.unreadable.len();

@@ -1,5 +1,4 @@
-//! Log lines about persistent problems: when a problem begins, every minute while it lasts, and
-//! when it ends.
+//! Logs persistent problems when they begin, once a minute while they last, and when they end.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +11,13 @@ use crate::ledger::Ledger;
 /// The time between log lines about a persistent problem, in seconds.
 const LOG_INTERVAL_S: u64 = 60;
 
-/// The maximum number of malformed records that a line lists.
+/// The maximum number of malformed records listed in a log line.
 const MAX_LISTED: usize = 8;
 
 /// A kind of persistent problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Problem {
-    /// Cycles are skipped, usually because Slurm does not answer.
+    /// Cycles are skipped, usually because Slurm does not respond.
     Skipped,
     /// Some records are malformed.
     Unreadable,
@@ -26,14 +25,14 @@ pub(super) enum Problem {
     Overlap,
     /// Some jobs have no box and will not get one.
     Boxless,
-    /// The lock cannot be checked or taken.
+    /// The lock cannot be acquired.
     Lock,
-    /// slurmctld has not loaded the gate, or this cannot be determined.
+    /// slurmctld has not loaded the gate, or the loaded gate cannot be determined.
     Gate,
 }
 
 impl Problem {
-    /// Returns the event that reports the end of the problem.
+    /// Returns the log event for the end of the problem, if there is one.
     fn end(self) -> Option<&'static str> {
         match self {
             Problem::Skipped => Some("slurm answers again"),
@@ -45,7 +44,7 @@ impl Problem {
     }
 }
 
-/// A line for the log.
+/// A log line.
 pub(super) struct LogLine {
     level: &'static str,
     event: &'static str,
@@ -58,12 +57,12 @@ impl LogLine {
     }
 }
 
-/// The time of the last log line about each persistent problem.
+/// The time at which each persistent problem was last logged.
 #[derive(Default)]
 pub(super) struct Problems(BTreeMap<Problem, u64>);
 
 impl Problems {
-    /// Logs a problem, or the end of the problem if `line` is `None`.
+    /// Logs `line` if it is due, or the end of the problem if `line` is `None`.
     pub(super) fn log(&mut self, problem: Problem, line: Option<LogLine>) {
         if self.is_due(problem, line.is_some(), now()) {
             let end = problem.end().map(|event| LogLine::new("info", event, json!({})));
@@ -73,7 +72,7 @@ impl Problems {
         }
     }
 
-    /// Returns true if a problem has begun or ended, or has not been logged for a minute.
+    /// Returns true if a problem has begun or ended or has not been logged for a minute.
     fn is_due(&mut self, problem: Problem, is_present: bool, now: u64) -> bool {
         if !is_present {
             return self.0.remove(&problem).is_some();
@@ -101,7 +100,7 @@ impl Problems {
     }
 }
 
-/// Describes malformed records by job and fault, without any of their text.
+/// Describes malformed records by job and fault, without quoting any of their text.
 fn faults(ledger: &Ledger) -> Vec<String> {
     let first = ledger.unreadable.iter().take(MAX_LISTED).map(|record| match record.job {
         Some(job) => format!("job {job}: {}", record.fault),

@@ -1,4 +1,4 @@
-//! The reservation of the gate's license for root.
+//! Reserves the gate's license for root.
 
 use pavior::json::log;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! Startup checks, made before any change. A fault found here is permanent, so the daemon exits
-//! with a special status. If Slurm does not answer, the checks are repeated.
+//! Startup checks, which run before the daemon changes anything. A fault found here is permanent,
+//! so the daemon exits with a special status. If Slurm does not respond, the checks are repeated.
 
 use crate::calls::{Call, Query};
 use crate::ledger::site::{partition_record, value};
@@ -21,22 +21,22 @@ pub(super) fn check_cluster(config: &Config, changes: bool) -> Result<(), SlurmE
     Ok(())
 }
 
-/// Checks the user. Only root and SlurmUser may change other users' jobs and bypass the gate.
+/// Checks the user's rights. Only root and SlurmUser may change any job and bypass the gate.
 fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     let number_of = |text: &str| number::<u32>(text.split_once('(')?.1.strip_suffix(')')?);
     if user == 0 || number_of(slurm_user) == Some(user) {
         return Ok(());
     }
     Err(SlurmError::Unfit(format!(
-        "user {user} is not allowed to change other users' jobs: run the daemon as root or as \
+        "user {user} is not allowed to change other users' jobs; run the daemon as root or as \
          SlurmUser"
     )))
 }
 
-/// Compares the node names of the machine and the partition. Returns differences that may be
-/// intended, for the log: a machine may have holes, and a partition may temporarily lack nodes. If
-/// each has nodes that the other lacks, or if they have no nodes in common, the configured names
-/// are wrong, and placements would not be boxes.
+/// Compares the machine's node names with those in the partition. Returns differences that may be
+/// intentional, to be logged: a machine may have holes, and a partition may temporarily lack nodes.
+/// If each has nodes that the other lacks, or if they share no nodes, the configured names are
+/// wrong, and placements would not be boxes.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);
     let faults = difference.faults(config);

@@ -1,4 +1,4 @@
--- If you edit this file, it is never overwritten. Keep the lines that call the modules.
+-- Once you edit this file, it is never overwritten. Keep the lines that call the modules.
 
 local here = string.match(debug.getinfo(1, "S").source, "^@(.*/)") or ""
 for _, name in ipairs({ @MODULES@ }) do

@@ -1,6 +1,6 @@
 //! Determines which gate slurmctld has loaded, by submitting a test job with a special comment. The
-//! gate rejects it with a message that contains the gate's checksum. Slurm never queues test jobs.
-//! Its comment ends with a line break, which no accepted job's comment contains.
+//! gate rejects this job with a message that contains the gate's checksum. Slurm never queues test
+//! jobs. The comment ends with a line break, which the comment of an accepted job never contains.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ pub(crate) enum LoadedGate {
     /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Unknown, because something else rejected the test job with this message.
+    /// Unknown, because something other than the gate rejected the test job with this message.
     Unknown(String),
 }
 
-/// Determines the loaded gate for a configuration.
+/// Determines which gate is loaded for a configuration.
 ///
 /// # Errors
-/// Returns an error if the command cannot be run or does not answer.
+/// Returns an error if the command cannot be run or does not respond.
 pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
     let partition = format!("--partition={}", config.partitions[0]);
     let comment = format!("--comment=pavior-check {}\n", config.license);
@@ -37,7 +37,7 @@ pub(crate) fn loaded_gate(config: &Config) -> Result<LoadedGate, SlurmError> {
 }
 
 impl LoadedGate {
-    /// Determines the gate from Slurm's reply to the test job.
+    /// Determines the loaded gate from Slurm's reply to the test job.
     fn from_reply(config: &Config, is_accepted: bool, stderr: &[u8]) -> LoadedGate {
         let text = String::from_utf8_lossy(stderr);
         let module = gate::module(config);
@@ -66,15 +66,15 @@ impl LoadedGate {
                     .into()
             }
             LoadedGate::Other => {
-                "slurmctld has loaded the gate of another version or configuration; run pavior \
-                 slurm install DIR again, where DIR is the folder of slurm.conf, and then touch \
-                 your job_submit.lua to make Slurm reload the gate"
+                "slurmctld has loaded a gate for another version or configuration; run pavior \
+                 slurm install DIR again, where DIR is the directory that contains slurm.conf, and \
+                 then touch your job_submit.lua to make Slurm reload the gate"
                     .into()
             }
             LoadedGate::Absent => format!(
                 "it is missing or does not call the gate; run pavior slurm install DIR, where DIR \
-                 is the folder of slurm.conf; if you have your own job_submit.lua, add these lines \
-                 at its end, before it returns:\n{}",
+                 is the directory that contains slurm.conf; if you have your own job_submit.lua, \
+                 add these lines at its end, before it returns:\n{}",
                 gate::calls(config, Path::new("DIR"))
             ),
             LoadedGate::Unknown(message) => format!(

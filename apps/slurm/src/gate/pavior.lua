@@ -1,15 +1,15 @@
 -- The gate for @MACHINE@: partition @PARTITION@, license @LICENSE@.
 --
 -- It makes every job in the partition request the gate's license and exactly as many nodes as its
--- box has, and rejects requirements that the daemon does not support. job_submit.lua calls it at
--- its end, before it returns:
+-- box has, and it rejects requirements that the daemon does not support. job_submit.lua calls the
+-- gate at its end, before it returns:
 --
 --   local pavior = dofile("/etc/slurm/@MODULE@")
 --   slurm_job_submit = pavior.submit(slurm_job_submit)
 --   slurm_job_modify = pavior.modify(slurm_job_modify)
 --
--- Each accepts the site's own function, or nil, and calls it first, so the gate sees the job as
--- Slurm will.
+-- Both functions take the site's own function, or nil, and call it first, so that the gate sees the
+-- job as Slurm will.
 
 local PARTITIONS = { @PARTITIONS@ }
 local MACHINE = "@MACHINE@"
@@ -17,7 +17,7 @@ local SIDES = { @SIDES@ }
 local LICENSE = "@LICENSE@"
 local CHECKSUM = "@CHECKSUM@"
 
--- Users who may change waiting jobs: root and SlurmUser, which runs this script.
+-- The users who may change waiting jobs: root and SlurmUser, which runs this script.
 local operators = { [0] = true }
 local status = io.open("/proc/self/status")
 if status ~= nil then
@@ -30,12 +30,12 @@ local own = {}
 for _, name in ipairs(PARTITIONS) do own[name] = true end
 local SHOWN = table.concat(PARTITIONS, ", ")
 
--- The partitions of all machines whose gates are loaded. Shapes are rejected in other partitions.
+-- The partitions of all machines whose gates are loaded. Other partitions reject shapes.
 pavior_partitions = pavior_partitions or {}
 for _, name in ipairs(PARTITIONS) do pavior_partitions[#pavior_partitions + 1] = name end
 
 local function log_user(text)
-  -- The text may contain a percent sign from the user.
+  -- The text may contain a percent sign that the user wrote.
   slurm.log_user("%s", "pavior: " .. text)
 end
 
@@ -50,8 +50,8 @@ local function unset(value)
     or value == 4294967294 or value == 4294967295
 end
 
--- Returns true if a text contains control characters (ASCII, or U+0080 to U+009F in UTF-8), which
--- could end lines or control terminals.
+-- Returns true if the text contains control characters (ASCII, or U+0080 to U+009F in UTF-8), which
+-- could break lines or control terminals.
 local function has_controls(text)
   text = text or ""
   return string.find(text, "[\1-\31\127]") ~= nil or string.find(text, "\194[\128-\159]") ~= nil
@@ -59,8 +59,8 @@ end
 
 local CONTROLS = "a comment cannot contain line breaks or other control characters"
 
--- Returns a table with three booleans: `ours` is true if the job names a partition of this machine,
--- `several` if it names several partitions, and `gated` if it names a partition of any machine.
+-- Returns a table with three booleans. `ours` is true if the job names one of this machine's
+-- partitions, `several` if it names several partitions, `gated` if any gate handles one of them.
 local function targets(partition, parts)
   local names = {}
   for name in string.gmatch(partition or "", "[^,]+") do names[#names + 1] = name end
@@ -111,8 +111,8 @@ local function box_for(count)
   return best
 end
 
--- Finds the next word `shape` in a comment at or after a position. Returns the text behind it and
--- the position of that text, or nil. The daemon parses comments with the same grammar.
+-- Finds the next word `shape` in a comment at or after a position. Returns the text that follows it
+-- and the position of that text, or nil. The daemon uses the same grammar.
 local function next_shape(comment, from)
   while true do
     local first, last = string.find(comment, "[Ss][Hh][Aa][Pp][Ee]", from)
@@ -125,8 +125,8 @@ local function next_shape(comment, from)
   end
 end
 
--- Returns the text of the sides after the word, or nil and a fault, or two nils if the word does
--- not introduce a shape.
+-- Returns the text of the sides that follow the word. Returns nil and a fault if it is invalid, or
+-- two nils if the word does not introduce a shape.
 local function sides_text(behind)
   local rest = string.gsub(behind, "^[Ss]", "")
   local between, text = string.match(rest, "^([^0-9A-Za-z,;]*)(.*)$")
@@ -143,7 +143,7 @@ local function sides_text(behind)
   return sides, nil
 end
 
--- Returns the sides of the shape in a comment, or nil and a fault, or two nils if there is none.
+-- Returns the sides of the shape in a comment, nil and a fault, or two nils if it has no shape.
 local function shape_of(comment)
   local found, from, behind = nil, 1, nil
   while true do
@@ -171,8 +171,8 @@ local function shape_of(comment)
   return sides, nil
 end
 
--- Fields and options of requirements that Slurm checks but the daemon cannot see. For numbers, also
--- the greatest value that every node satisfies.
+-- The fields and options for requirements that Slurm checks but the daemon cannot see. For numbers,
+-- the third value is the greatest that every node satisfies.
 local TEXTS = {
   { "prefer", "--prefer" },
   { "batch_features", "--batch" },
@@ -190,7 +190,7 @@ local NUMBERS = {
   { "core_spec", "--core-spec", 0 },
   { "thread_spec", "--thread-spec", 0 },
 }
--- Requirements on the location of nodes, with the smallest value that is a requirement.
+-- Requirements on where nodes are located, each with the smallest value that has an effect.
 local PLACES = {
   { "contiguous", "--contiguous", 1 },
   { "req_switch", "--switches", 1 },
@@ -198,8 +198,8 @@ local PLACES = {
   { "shared", "--exclusive=topo", 4 },
 }
 
--- Describes the first unsupported requirement of a job, or of a change to one. Returns nil if there
--- is none.
+-- Describes the first unsupported requirement in a job or in a change to a job. Returns nil if all
+-- requirements are supported.
 local function unsupported(job)
   local instead = "; specify resources per node: --gres, --gpus-per-node, --mem, --mincpus, --constraint"
   for _, field in ipairs(TEXTS) do
@@ -223,7 +223,7 @@ local function unsupported(job)
   end
   if string.find(job.features or "", "[^0-9A-Za-z_.:=/+%%@&|(),-]") then
     return "a constraint may contain only features, &, |, commas and parentheses, "
-      .. "because it applies to every node of a box"
+      .. "because it applies to every node in a box"
   end
   if string.find(job.exc_nodes or "", "[^0-9A-Za-z_.,%[%]-]") then
     return "--exclude must be a list of nodes, such as n[00-03,07]"
@@ -231,7 +231,7 @@ local function unsupported(job)
   return nil
 end
 
--- Returns the number of nodes that a job gets, or nil and a fault.
+-- Returns the number of nodes to give to a job, or nil and a fault.
 local function nodes_of(job, sides)
   local least = not unset(job.min_nodes) and job.min_nodes > 0 and job.min_nodes or nil
   local most = not unset(job.max_nodes) and job.max_nodes > 0 and job.max_nodes or nil
@@ -252,9 +252,9 @@ local function nodes_of(job, sides)
   if nodes ~= count then
     if most and most > (least or 1) then
       -- The user may have listed node counts, such as 3,5. Slurm would reject any other count.
-      return nil, "no box has " .. count .. " nodes; the next larger has " .. nodes .. ": use -N " .. nodes
+      return nil, "no box has " .. count .. " nodes; the next larger box has " .. nodes .. ", so use -N " .. nodes
     end
-    log_user(count .. " nodes are rounded up to a box of " .. nodes)
+    log_user("rounding " .. count .. " nodes up to a box of " .. nodes .. " nodes")
   end
   return nodes
 end
@@ -270,7 +270,7 @@ local function licenses_of(job)
   return (job.licenses or "") == "" and gate or job.licenses .. "," .. gate
 end
 
--- Checks and gates a submitted job.
+-- Checks a submitted job and gates it.
 local function submit(job, parts)
   local target = targets(job.partition, parts)
   local sides, fault = shape_of(job.comment)
@@ -322,7 +322,7 @@ local function modify(change, job, uid)
   end
   local fault = unsupported(change)
   if fault then return reject(fault) end
-  -- Users may hold and release a job, but not otherwise change its priority.
+  -- Users may hold and release a job but not change its priority in any other way.
   if change.priority ~= nil and change.priority ~= 4294967294 and change.priority ~= 0
     and job.priority ~= 0 then
     return reject("the job is waiting for a free box; its priority cannot be changed")
@@ -330,13 +330,13 @@ local function modify(change, job, uid)
   return slurm.SUCCESS
 end
 
--- Returns true for the test job of pavior slurm check, which is never accepted.
+-- Returns true for the test job that pavior slurm check submits, which is never accepted.
 local function is_test(job)
   return string.find(job.comment or "", "pavior-check " .. LICENSE .. "\n", 1, true) ~= nil
 end
 
--- Combines a function of job_submit.lua with the gate. After an error in the script, some Slurm
--- releases accept the job unchanged, so a job for this machine is then rejected.
+-- Combines a function from job_submit.lua with the gate. If the script fails, some Slurm releases
+-- accept the job unchanged, so jobs for this machine are rejected in that case.
 local function chain(inner, gate, is_ours)
   return function(...)
     if inner ~= nil then

@@ -1,5 +1,5 @@
-//! Tests of the gate in a standalone Lua interpreter, if one is installed. `tests/it/gate.rs` tests
-//! the gate in slurmctld.
+//! Tests for the gate in a standalone Lua interpreter, if one is installed. `tests/it/gate.rs`
+//! tests the gate in slurmctld.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// The first operand, and the others with the operators before them.
+    /// The first operand, followed by the others, each with the operator before it.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -20,8 +20,8 @@ pub(crate) enum Connective {
 }
 
 impl Features {
-    /// Parses a constraint. Returns `None` for other syntax that Slurm accepts: counts, brackets,
-    /// braces, `!`.
+    /// Parses a constraint. Returns `None` if it is invalid or uses syntax that only Slurm
+    /// supports: counts, brackets, braces or `!`.
     pub(crate) fn parse(text: &str) -> Option<Features> {
         if text.len() > MAX_TEXT {
             return None;
@@ -62,8 +62,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint whichever of `&` and `|`
-    /// binds more tightly, because this differs between Slurm releases.
+    /// Returns true if a node with these features satisfies the constraint both from left to right
+    /// and if `&` binds more tightly than `|`, because Slurm releases differ in this.
     pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
         match self {
             Features::One(name) => available.iter().any(|feature| feature == name),

@@ -1,5 +1,5 @@
-//! Jobs' demands on each of their nodes, and the resources that nodes offer. A demand that is not
-//! supported is never ignored: the job is not placed, and its user gets a note.
+//! Jobs' per-node demands, and the resources that nodes offer. An unsupported demand is never
+//! ignored: the job is not placed, and a note tells its user why.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(crate) struct Demands {
     pub(crate) layout: [u32; 3],
     /// Temporary disk space in MiB.
     pub(crate) disk: u64,
-    /// The excluded nodes, as a set because a user may exclude all nodes in many jobs.
+    /// The excluded nodes, stored as a set because many jobs may each exclude all nodes.
     pub(crate) excluded: BTreeSet<NodeName>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct DemandFields<'a> {
     pub(crate) memory: &'a str,
     /// The minimum number of processors per node.
     pub(crate) least_cpus: &'a str,
-    /// The number of processors on all nodes together.
+    /// The total number of processors on all nodes.
     pub(crate) cpus: &'a str,
     pub(crate) nodes: u32,
     pub(crate) layout: &'a str,
@@ -53,7 +53,7 @@ pub(crate) struct DemandFields<'a> {
 }
 
 impl DemandFields<'_> {
-    /// Parses the fields. An error names the invalid field, but never contains its text.
+    /// Parses the fields. An error names the invalid field but never contains its text.
     pub(crate) fn parse(self) -> Result<Demands, &'static str> {
         let features = match self.features {
             "(null)" | "" => None,
@@ -69,7 +69,7 @@ impl DemandFields<'_> {
             memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
             cpus,
             layout: layout(self.layout).ok_or("its processor layout cannot be parsed")?,
-            disk: mebibytes(self.disk).ok_or("its temporary disk cannot be parsed")?,
+            disk: mebibytes(self.disk).ok_or("its temporary disk space cannot be parsed")?,
             excluded: self.excluded.into_iter().collect(),
         })
     }
@@ -80,7 +80,7 @@ impl Demands {
     pub(crate) fn satisfied_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // If a job requests fewer threads per core, the other threads remain unused.
+        // If a job requests fewer threads per core than the node has, the rest remain unused.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)
@@ -99,7 +99,7 @@ impl Demands {
     }
 }
 
-/// Parses `3000`, `3000M` or `2G` as MiB, and `0` or `N/A` as zero.
+/// Parses a size such as `3000`, `3000M` or `2G` into MiB. `0` and `N/A` are zero.
 pub(crate) fn mebibytes(text: &str) -> Option<u64> {
     if text == "N/A" {
         return Some(0);

@@ -1,11 +1,11 @@
-//! Generic resources (GRES) of jobs and nodes.
+//! Generic resources (GRES) that jobs request and nodes offer.
 
 use crate::names::{is_safe_name, number};
 
 /// The maximum length of a list, in bytes.
 const MAX_TEXT: usize = 4096;
 
-/// An amount of a generic resource (GRES), of one type or of any type.
+/// An amount of a generic resource (GRES), either of one type or of any type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Gres {
     name: String,
@@ -22,8 +22,8 @@ impl Gres {
     }
 }
 
-/// Parses GRES, as printed by `squeue` for jobs (`gres:gpu:a100:2`) or by `sinfo` for nodes
-/// (`gpu:a100:4(S:0-1)`).
+/// Parses GRES in the format that `squeue` prints for jobs (`gres:gpu:a100:2`) or `sinfo` prints
+/// for nodes (`gpu:a100:4(S:0-1)`).
 pub(super) fn parse(text: &str) -> Option<Vec<Gres>> {
     if text.len() > MAX_TEXT {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Gres>> {
     members(text).into_iter().map(parse_member).collect()
 }
 
-/// Splits a list at commas outside parentheses.
+/// Splits a list at the commas outside parentheses.
 fn members(text: &str) -> Vec<&str> {
     let mut depth = 0usize;
     text.split(|c| {
@@ -81,7 +81,7 @@ fn is_count(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Parses a count with an optional unit: `4`, `4K`, `2G`.
+/// Parses a count with an optional unit, such as `4`, `4K` or `2G`.
 fn count(text: &str) -> Option<u64> {
     let powers = ['K', 'M', 'G', 'T', 'P'];
     let power = text

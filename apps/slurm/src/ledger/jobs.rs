@@ -10,7 +10,7 @@ pub(crate) type Key = (JobName, u64);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
-    /// The time when the job was submitted or last requeued.
+    /// The time at which the job was submitted or last requeued.
     pub(crate) submitted: u64,
     pub(crate) phase: Phase,
     /// Slurm's reason why the job is waiting.
@@ -22,21 +22,21 @@ pub(crate) struct SlurmJob {
     pub(crate) named: Vec<NodeName>,
     pub(crate) licenses: Licenses,
     pub(crate) partition: String,
-    /// The QOS, or empty if Slurm has no accounting.
+    /// The QOS, or an empty string if Slurm has no accounting.
     pub(crate) qos: String,
     pub(crate) account: String,
     /// The user id.
     pub(crate) user: u32,
     /// The requested reservation, or an empty string.
     pub(crate) reservation: String,
-    /// The demands, or the reason why they cannot be parsed.
+    /// The job's demands, or the reason why they cannot be parsed.
     pub(crate) demands: Result<Demands, &'static str>,
-    /// The time when the job started or may start.
+    /// The time at which the job started or may start.
     pub(crate) start: Option<u64>,
     /// The time limit in seconds, or `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time when Slurm ends or ended the job, if reported: its start plus its time limit plus
-    /// any time for which it was suspended.
+    /// The time at which Slurm ends or ended the job, if reported. This is the job's start plus its
+    /// time limit plus the time for which it was suspended.
     pub(crate) end: Option<u64>,
     pub(crate) comment: String,
     /// True if the comment contains control characters, which the gate rejects. Such a job is not
@@ -60,7 +60,7 @@ impl SlurmJob {
         }
     }
 
-    /// Returns the nodes that the job holds, or will hold once it starts.
+    /// Returns the nodes that the job holds or will hold once it starts.
     pub(super) fn owned(&self) -> &[NodeName] {
         match self.phase {
             Phase::Pending => &self.named,

@@ -1,4 +1,4 @@
-//! The difference between the configured nodes and those of the partitions.
+//! The difference between the configured nodes and the partitions' nodes.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use crate::Config;
 use crate::ledger::Ledger;
 use crate::names::NodeName;
 
-/// The nodes that are only in the configuration or only in the partitions.
+/// Nodes that are only in the configuration or only in the partitions.
 pub(crate) struct NodeDifference<'a> {
     pub(crate) missing: Vec<&'a NodeName>,
     pub(crate) unexpected: Vec<&'a NodeName>,

@@ -8,7 +8,7 @@ use crate::ledger::{constraints, gres};
 use crate::names::{NodeName, number};
 use crate::{CallFault, SlurmError};
 
-/// A node of the partition.
+/// A node in the partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmNode {
     pub(crate) name: NodeName,
@@ -20,19 +20,18 @@ pub(crate) struct SlurmNode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     Idle,
-    /// A job holds the node. Other jobs may be placed there when that job ends.
+    /// A job holds the node. Other jobs may be placed there once that job ends.
     Taken,
-    /// No job holds the node, and only jobs in its reservation may be placed there.
+    /// No job holds the node, but only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering off the node, and starts no job there until it is off and can be powered
-    /// on again.
+    /// Slurm is powering the node off and starts no job there until it can be powered on again.
     PoweringOff,
     /// The node is down, drained or not responding.
     Unavailable,
 }
 
-/// The `sinfo` format: name, state, features, GRES, memory, processors, processor layout and
-/// temporary disk.
+/// The `sinfo` format, which prints a node's name, state, features, GRES, memory, processors,
+/// processor layout and temporary disk space.
 pub(super) const FORMAT: &str = "%N|%T|%f|%G|%m|%c|%z|%d";
 
 /// Parses the output of `sinfo`, which contains no user text. Returns nodes and malformed lines.
@@ -45,12 +44,12 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
     let mut seen = HashSet::new();
     for line in text.lines() {
         match node(line) {
-            // For several partitions, `sinfo` may list a node once per partition.
+            // Given several partitions, `sinfo` may list a node once for each of them.
             Some(node) if !seen.insert(node.name.clone()) => {}
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
                 job: None,
-                fault: "the line of a node cannot be parsed",
+                fault: "a node's line cannot be parsed",
                 nodes: Vec::new(),
             }),
         }
@@ -67,7 +66,7 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
         name: name.parse().ok()?,
         condition: condition(state),
         offer: Offer {
-            // Features or resources that cannot be parsed satisfy no demand.
+            // Features or resources that cannot be parsed do not satisfy any demand.
             features: constraints::parse_features(features).unwrap_or_default(),
             gres: gres::parse(gres).unwrap_or_default(),
             memory: demands::mebibytes(memory)?,
@@ -78,10 +77,10 @@ pub(super) fn node(line: &str) -> Option<SlurmNode> {
     })
 }
 
-/// Parses a node state and the flags that follow it: `~` (off until a job needs the node), `#`
-/// (being powered on), `%` (being powered off), `!` (to be powered off after its job, even if it is
-/// draining until then) and `-` (planned for a job). A node with any other flag, such as `*` (not
-/// responding), `$` (in maintenance) or `@` (to be rebooted), is unavailable.
+/// Parses a node state and its flags, which may be `~` (off until a job needs the node), `#`
+/// (powering on), `%` (powering off), `!` (powers off after its job, even if draining until then),
+/// `-` (planned for a job) and `+` (with a completing job). Any other flag, such as `*` (not
+/// responding), `$` (in maintenance) or `@` (will be rebooted), makes the node unavailable.
 fn condition(state: &str) -> Condition {
     let flags = ['*', '~', '#', '!', '%', '$', '@', '^', '-', '+'];
     let base = state.trim_end_matches(flags);
@@ -103,7 +102,7 @@ pub(super) mod fixtures {
         format!("{name}|{state}|(null)|(null)|100|1|1:1:1|0\n")
     }
 
-    /// Formats `sinfo` lines for nodes given as `NAME|STATE`.
+    /// Formats `sinfo` lines for nodes that are given as `NAME|STATE`.
     pub(crate) fn lines(nodes: &str) -> String {
         let nodes = nodes.lines().map(|node| match node.split_once('|') {
             Some((name, state)) => line(name, state),

@@ -1,4 +1,4 @@
-//! The site's QOS, which slurmdbd stores.
+//! The site's QOS, which are stored by slurmdbd.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use crate::ledger::times::time_limit;
 /// Limits on each request to slurmdbd.
 const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
-/// The fields of each record.
+/// The fields requested for each record.
 const FORMAT: &str =
     "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
 
-/// A QOS's rules for limits and preemption.
+/// A QOS's rules on limits and preemption.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qos {
     /// True if this QOS's limits override those of the partition's QOS.
     pub(crate) over_partition: bool,
-    /// The QOS whose jobs this one may preempt.
+    /// The QOS whose jobs this QOS may preempt.
     pub(crate) preempts: Vec<String>,
-    /// The treatment of preempted jobs, if it differs from the cluster's.
+    /// The preemption mode, if it differs from the cluster's.
     pub(crate) mode: Option<Mode>,
     pub(crate) exempt_s: Option<u64>,
     pub(crate) grace_s: u64,
     /// True if usage is not scaled (`UsageFactor` is 1).
     pub(crate) is_unscaled: bool,
-    /// True if this QOS scales the limits of associations (`LimitFactor` is set).
+    /// True if this QOS scales associations' limits (`LimitFactor` is set).
     pub(crate) scales_limits: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Unforgeable records from `squeue`. Slurm prints comments unchanged, including line breaks, so a
-//! comment can look like additional records. Therefore, a mark begins and ends every record and
-//! separates its fields. Each call uses a new random mark. `squeue` gets it in an environment
-//! variable because, unlike arguments, other users cannot read it. No user can guess the mark, so
-//! user text cannot begin or end a field.
+//! comment can look like additional records. To prevent this, a mark begins and ends every record
+//! and separates its fields. Each call uses a new random mark, which `squeue` gets in an
+//! environment variable because other users can read arguments but not the environment. No user can
+//! guess the mark, so text written by users cannot begin or end a field.
 
 use crate::ledger::demands::DemandFields;
 use crate::ledger::jobs::{Phase, SlurmJob};
@@ -25,14 +25,14 @@ const IDENTIFIER: usize = 0;
 const HELD: usize = 5;
 const REQUESTED: usize = 6;
 
-/// The fault of a comment with control characters.
+/// The fault reported for a comment that contains control characters.
 pub(crate) const CONTROL_CHARACTERS: &str = "its comment contains control characters";
 
-/// A random mark that user text cannot contain.
+/// A random mark that text from users cannot contain.
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// Creates a mark with randomness from the operating system.
+    /// Creates a mark using randomness from the operating system.
     pub(crate) fn new() -> Result<Mark, SlurmError> {
         let mut bytes = [0u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| SlurmError::Io {
@@ -47,32 +47,32 @@ impl Mark {
         Mark(text.into())
     }
 
-    /// Returns the format for `squeue`.
+    /// Returns the `squeue` format that prints the mark around each field.
     pub(crate) fn format(&self) -> String {
         let fields = FIELDS.iter().map(|field| format!("%{field}{}", self.0));
         fields.fold(self.0.clone(), |format, field| format + &field)
     }
 }
 
-/// A record that could not be parsed, entirely or in part.
+/// A record that could not be parsed entirely.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.
     pub(crate) job: Option<JobName>,
-    /// The fault, which never contains text from the record.
+    /// The fault. It never contains text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that the job holds or requests by name, as far as they could be parsed.
+    /// The nodes that the job holds or requests by name, as far as they can be parsed.
     pub(crate) nodes: Vec<NodeName>,
 }
 
 impl Unreadable {
-    /// Returns true if the job may hold unknown nodes.
+    /// Returns true if the job may hold nodes that are unknown.
     pub(crate) fn may_hold_nodes(&self) -> bool {
         self.fault != CONTROL_CHARACTERS
     }
 }
 
-/// Parses records that `squeue` printed with a mark. Returns jobs and malformed records.
+/// Parses records that `squeue` printed with a mark. Returns the jobs and the malformed records.
 ///
 /// # Errors
 /// Returns an error if the output ends in the middle of a record.
@@ -83,7 +83,7 @@ pub(crate) fn read(
     let (mut jobs, mut unreadable) = (Vec::new(), Vec::new());
     let mut check_gap = |between: &str, expected: &str| {
         if between != expected {
-            let fault = "text between the records";
+            let fault = "there is text between the records";
             unreadable.push(Unreadable { job: None, fault, nodes: Vec::new() });
         }
     };
@@ -158,7 +158,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         _ => return Err("its state cannot be parsed"),
     };
     let name = name.parse().map_err(|_| {
-        let several = "it is part of a heterogeneous job, or several tasks";
+        let several = "it is part of a heterogeneous job or stands for several tasks";
         if is_compound_identifier(name) { several } else { "its identifier cannot be parsed" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };
@@ -191,7 +191,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
     })
 }
 
-/// Parses a name chosen by operators, which is empty if it is not set.
+/// Parses a name that operators chose. The result is empty if no name is set.
 fn optional_name(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

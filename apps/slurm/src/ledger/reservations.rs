@@ -1,4 +1,4 @@
-//! Reservations of nodes and of the gate's license, in the format of `scontrol show reservation`.
+//! Reservations of nodes and of the gate's license, parsed from `scontrol show reservation`.
 //! Operators create reservations, and users refer to them.
 
 use crate::names::node_lists;
@@ -8,12 +8,12 @@ use crate::names::{NodeName, number};
 pub(crate) struct Reservation {
     pub(crate) name: String,
     pub(crate) nodes: Vec<NodeName>,
-    /// The start, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub(crate) start: u64,
     pub(crate) end: u64,
     /// The reserved licenses, in Slurm's format.
     pub(crate) licenses: String,
-    /// True if jobs in the reservation may use other nodes: if it is flexible or only for licenses.
+    /// True if jobs in the reservation may use other nodes (flexible or license-only reservations).
     pub(crate) allows_other_nodes: bool,
     /// True if Slurm also allocates the nodes to jobs that do not request the reservation.
     pub(crate) is_magnetic: bool,
@@ -26,21 +26,21 @@ impl Reservation {
         kept.any(|one| one.split([':', '=', '@']).next() == Some(license))
     }
 
-    /// Returns true if the reservation overlaps a period, which may have no end.
+    /// Returns true if the reservation overlaps a period. The period has no end if `to` is `None`.
     pub(crate) fn overlaps(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Malformed fields stay empty; nodes that
-/// Slurm reports as reserved are respected even then.
+/// Parses the output of `scontrol show reservation -o`. Malformed fields are left empty. Even then,
+/// nodes that Slurm reports as reserved are respected.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
     lines.map(reservation).collect()
 }
 
 fn reservation(line: &str) -> Reservation {
-    // Later occurrences of a key can only be part of a value with spaces.
+    // Any later occurrence of a key can only be part of a value that contains spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

@@ -1,6 +1,6 @@
 //! The parts of the site's Slurm configuration that affect job order, limits and preemption. Only
 //! operators can change them. The daemon reads them at startup and every minute. QOS come from
-//! slurmdbd; while it does not answer, the daemon uses the previous values.
+//! slurmdbd. While slurmdbd does not respond, the daemon uses the previous values.
 
 use std::collections::HashMap;
 
@@ -12,26 +12,26 @@ use crate::ledger::times::time_limit;
 use crate::names::{NodeName, node_lists, number};
 use crate::{CallFault, Config, SlurmError};
 
-/// The assumed maximum time between runs of Slurm's schedulers, in seconds.
+/// An upper limit on the assumed time between runs of a Slurm scheduler, in seconds.
 const MAX_INTERVAL_S: u64 = 600;
 
-/// The site's configuration.
+/// The site's Slurm configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Site {
-    /// True if priorities are first come, first served. Closing a job's gate must then restore its
+    /// True if jobs run first come, first served. Closing a job's gate must then restore the job's
     /// old priority.
     pub(crate) is_fifo: bool,
     pub(crate) enforced: Enforcement,
     /// The time within which Slurm examines a job after its gate opens, in seconds.
     pub(crate) examination_s: u64,
     pub(crate) preemption: Preemption,
-    /// The treatment of preempted jobs, unless their QOS or partition overrides it.
+    /// The default preemption mode, which QOS and partitions can override.
     pub(crate) mode: Mode,
-    /// The minimum run time before a job can be preempted, in seconds.
+    /// The minimum time for which a job must run before it can be preempted, in seconds.
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why required QOS are unknown.
+    /// The reason why the required QOS are unknown.
     pub(crate) unknown: Option<String>,
 }
 
@@ -41,11 +41,11 @@ pub(crate) enum Enforcement {
     #[default]
     Nothing,
     Limits,
-    /// Limits are enforced, and a job starts only if the remaining minutes cover its time limit.
+    /// Slurm enforces limits and starts a job only if the remaining minutes cover its time limit.
     Safely,
 }
 
-/// The rule that decides which jobs may preempt others (`PreemptType`).
+/// The rule that determines which jobs may preempt others (`PreemptType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Preemption {
     #[default]
@@ -54,14 +54,14 @@ pub(crate) enum Preemption {
     ByPartition,
 }
 
-/// Slurm's treatment of a preempted job (`PreemptMode`).
+/// A preemption mode (`PreemptMode`), which determines what happens to preempted jobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Mode {
     #[default]
     Off,
     Requeue,
     Cancel,
-    /// The job keeps its nodes, so no box becomes free. Includes gang scheduling.
+    /// The job keeps its nodes, so no box becomes free. This includes gang scheduling.
     Suspend,
 }
 
@@ -73,9 +73,9 @@ pub(crate) struct Partition {
     pub(crate) grace_s: u64,
     pub(crate) qos: Option<String>,
     pub(crate) processors: u64,
-    /// The number of nodes, including those that are not available to jobs.
+    /// The number of nodes, including those that jobs cannot use.
     pub(crate) total_nodes: u64,
-    /// The nodes, or none if jobs cannot start in the partition.
+    /// The nodes. Empty if jobs cannot start in the partition.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -103,7 +103,7 @@ impl Site {
     /// Reads the configuration from Slurm.
     ///
     /// # Errors
-    /// Returns an error if slurmctld does not answer.
+    /// Returns an error if slurmctld does not respond.
     pub(crate) fn read(last: Option<&Site>) -> Result<Site, SlurmError> {
         let mut site = Site::of(
             &Call::new(Query::Show, &["config"]).answer()?,
@@ -137,8 +137,8 @@ impl Site {
                 Enforcement::Nothing
             },
             examination_s: examination_s(value("SchedulerType"), value("SchedulerParameters")),
-            // The daemon starts jobs with the highest priority, which would exempt them from
-            // preemption.
+            // With `min_exempt_priority`, the high priority that the daemon gives to jobs would
+            // exempt them from preemption.
             preemption: match value("PreemptType") {
                 _ if value("PreemptParameters").contains("min_exempt_priority") => Preemption::Off,
                 _ if mode == Mode::Off => Preemption::Off,
@@ -154,12 +154,12 @@ impl Site {
         }
     }
 
-    /// Returns the tier of a partition. Jobs in higher tiers come first.
+    /// Returns a partition's tier. Jobs in higher tiers come first.
     pub(crate) fn tier(&self, partition: &str) -> u64 {
         self.partitions.get(partition).map_or(1, |partition| partition.tier)
     }
 
-    /// Returns the partitions that contain nodes of the machine but are not configured. Jobs in
+    /// Returns the partitions that are not configured but contain nodes in the machine. Jobs in
     /// these partitions start without a gate.
     pub(crate) fn ungated(&self, config: &Config) -> Vec<&str> {
         let has = |node: &NodeName| config.nodes.contains_key(node);
@@ -183,13 +183,13 @@ pub(crate) fn value<'a>(shown: &'a str, key: &str) -> &'a str {
     line.and_then(|line| line.split_once('=')).map_or("", |(_, value)| value.trim())
 }
 
-/// Returns true if Slurm's priorities are first come, first served.
+/// Returns true if Slurm runs jobs first come, first served.
 pub(crate) fn is_fifo(config: &str) -> bool {
     value(config, "PriorityType") == "priority/basic"
 }
 
-/// Returns the maximum time between runs of Slurm's schedulers, in seconds, plus a third for the
-/// run itself. They often run earlier, for example when a job is submitted, ends or is changed.
+/// Returns the maximum time between runs of Slurm's scheduler, in seconds, plus a third for the run
+/// itself. It often runs earlier, for example when a job is submitted, ends or is changed.
 fn examination_s(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

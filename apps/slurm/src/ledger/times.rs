@@ -2,17 +2,17 @@
 
 use crate::names::number;
 
-/// An upper bound on time limits, in seconds. Slurm stores minutes in 32 bits, so a longer limit
-/// means that the output is damaged.
+/// An upper bound on time limits, in seconds. Slurm stores minutes in 32 bits, so any longer limit
+/// means that the output is corrupt.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true for the words that Slurm prints in place of a value, such as N/A or UNLIMITED.
+/// Returns true for words that Slurm prints instead of a value, such as N/A or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)
 }
 
-/// Parses seconds since 1970, which Slurm stores in 32 bits. Returns `None` for a word such as N/A.
+/// Parses seconds since 1970, which Slurm stores in 32 bits. Returns `None` for words such as N/A.
 pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     match number::<u32>(text) {
         Some(seconds) => Ok(Some(seconds.into())),
@@ -21,7 +21,7 @@ pub(super) fn timestamp(text: &str) -> Result<Option<u64>, &'static str> {
     }
 }
 
-/// Parses `days-hours:minutes:seconds`, or a shorter form, as seconds. Returns `None` for a word
+/// Parses `days-hours:minutes:seconds`, or a shorter form, into seconds. Returns `None` for words
 /// such as UNLIMITED.
 pub(crate) fn time_limit(text: &str) -> Result<Option<u64>, &'static str> {
     if is_word(text) {

@@ -1,4 +1,4 @@
-//! Limits of arrays, QOS and associations, with the usage that Slurm reports.
+//! Limits on arrays, QOS and associations, with the usage that Slurm reports.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ pub(crate) struct Limit {
     pub(crate) used: u64,
 }
 
-/// The limits of a QOS.
+/// A QOS's limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QosLimits {
     pub(crate) group: Vec<Limit>,
@@ -44,7 +44,7 @@ pub(crate) struct QosLimits {
     pub(crate) users: HashMap<u32, Vec<Limit>>,
 }
 
-/// The owner of an association: an account or one of its users, optionally in only one partition.
+/// The owner of an association, which is an account or one of its users, possibly in one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) account: String,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{InvalidName, number};
 
-/// A job name: `7`, or `7_3` for an array task.
+/// A job name, such as `7`, or `7_3` for an array task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct JobName {
     number: u32,
@@ -42,9 +42,9 @@ impl Display for JobName {
     }
 }
 
-/// Returns true if the text is one of Slurm's other identifiers: `7+1`, a component of a
-/// heterogeneous job, or `7_[1-5%2]`, several tasks in one record. `scontrol` cannot change jobs
-/// by such identifiers.
+/// Returns true if the text is another of Slurm's identifiers: `7+1` for a component of a
+/// heterogeneous job, or `7_[1-5%2]` for several tasks in one record. `scontrol` does not accept
+/// such identifiers for changes to jobs.
 pub(crate) fn is_compound_identifier(text: &str) -> bool {
     let is_number = |text: &str| number::<u32>(text).is_some();
     let in_brackets = |text: &str| {
@@ -58,8 +58,8 @@ pub(crate) fn is_compound_identifier(text: &str) -> bool {
     component || text.split_once('_').is_some_and(|(job, at)| is_number(job) && in_brackets(at))
 }
 
-/// Returns an array's number if the text names the whole array: `7`, or `7_[3-10%2]` as printed by
-/// `squeue`.
+/// Returns an array's number if the text names the whole array, either as `7` or in the form that
+/// `squeue` prints, such as `7_[3-10%2]`.
 pub(crate) fn array_of(text: &str) -> Option<u32> {
     let whole = if is_compound_identifier(text) {
         text.split_once('_').map(|(array, _)| array)

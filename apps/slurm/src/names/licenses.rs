@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::{InvalidName, number};
 
-/// The licenses that a job requests, each in the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
+/// The licenses that a job requests. Each has the form `NAME`, `NAME:COUNT` or `NAME@SERVER:COUNT`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Licenses(Vec<String>);
 
@@ -24,7 +24,7 @@ impl FromStr for Licenses {
 }
 
 impl Licenses {
-    /// Returns true if the licenses include the gate's license.
+    /// Returns true if the list includes the gate's license.
     pub(crate) fn has_gate(&self, gate: &str) -> bool {
         self.0.iter().any(|one| is_gate(one, gate))
     }
@@ -48,7 +48,7 @@ impl Display for Licenses {
     }
 }
 
-/// Returns true if the text is a license name, optionally with a server and a count (`2`, `4k`).
+/// Returns true if the text is a license name with an optional server and count (`2`, `4k`).
 fn is_license(text: &str) -> bool {
     let (name, count) = match text.split_once([':', '=']) {
         Some((name, count)) => (name, Some(count)),

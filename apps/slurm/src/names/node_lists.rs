@@ -9,8 +9,8 @@ pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
 
-/// Formats names in the given order, as Slurm does: `n[00-03,07],m1`. Consecutive numbers become
-/// ranges, and ranges with the same prefix share brackets.
+/// Formats names in the given order and in Slurm's format, such as `n[00-03,07],m1`. Consecutive
+/// numbers become ranges, and ranges with the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| split_number(name.as_str())).peekable();
     let mut members = Vec::new();
@@ -39,12 +39,12 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
 /// Splits a name into a prefix and a trailing number, unless it consists only of digits.
 fn split_number(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-    // The number has at most nine digits, so it fits in a `u32`.
+    // The number is limited to nine digits so that it fits in a `u32`.
     let at = head.len().max(name.len().saturating_sub(9));
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if `next` continues a range in the same format as its first number.
+/// Returns true if `next` continues a range and has as many digits as the range's first number.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();
     let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));

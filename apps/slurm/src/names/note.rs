@@ -1,7 +1,7 @@
 //! Notes to users.
 
-/// A note to a user, in printable ASCII without quotation marks or backslashes. Other characters
-/// are replaced by question marks.
+/// A note to a user, in printable ASCII without quotation marks or backslashes. All other
+/// characters are replaced by question marks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note(String);
 
@@ -15,7 +15,7 @@ impl Note {
         &self.0
     }
 
-    /// Returns the note as one word, with underscores in place of spaces.
+    /// Returns the note as a single word, with underscores instead of spaces.
     pub(crate) fn word(&self) -> String {
         self.0.replace(' ', "_")
     }

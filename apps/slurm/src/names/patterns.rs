@@ -27,14 +27,14 @@ pub(crate) enum Nodes {
     Text(String),
     /// Lists of names, which are concatenated.
     Lists(Vec<String>),
-    /// The coordinates of each name.
+    /// A table of node names and their coordinates.
     Table(BTreeMap<String, Vec<u16>>),
 }
 
-/// Returns the node names, by number.
+/// Returns the node names, indexed by node number.
 ///
 /// # Errors
-/// Returns a description of the fault if a name is missing, invalid or used twice.
+/// Returns an error if a name is missing, invalid or used twice.
 pub(crate) fn names(
     grid: &Grid,
     nodes: Nodes,
@@ -84,7 +84,7 @@ fn from_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<Node
             point[..coordinates.len()].copy_from_slice(&coordinates);
         }
         if !fits || !grid.contains(point) {
-            return Err(format!("nodes.{name}: {coordinates:?} is not a node of {grid}"));
+            return Err(format!("nodes.{name}: {coordinates:?} is not a node on {grid}"));
         }
         let place = &mut names[grid.id(point).index()];
         if !place.is_empty() {

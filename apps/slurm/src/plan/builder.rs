@@ -1,4 +1,4 @@
-//! Adds the jobs in a ledger to the machine, and determines their roles.
+//! Adds the jobs in a ledger to the machine and determines their roles.
 
 use std::collections::HashSet;
 
@@ -17,10 +17,10 @@ use crate::plan::request::request;
 use crate::plan::world::{POWER_OFF_S, World};
 use crate::{Config, SlurmError};
 
-/// The fault if no box of a job's shape consists only of candidates.
-const NO_CANDIDATES: &str = "no box of its shape consists only of nodes that meet its requirements";
+/// The fault reported if every box of a job's shape contains a node that is not a candidate.
+const NO_CANDIDATES: &str = "no box of its shape contains only nodes that meet its requirements";
 
-/// Builds the machine of a cycle: first the running jobs, then the waiting ones.
+/// A builder for a cycle's machine, which gets the running jobs first and then the waiting ones.
 pub(super) struct Builder<'a> {
     world: World<'a>,
     site: &'a Site,
@@ -45,7 +45,7 @@ impl<'a> Builder<'a> {
             .map_err(SlurmError::Planner)?;
         let nodes = config.grid.nodes() as usize;
         let mut conditions = world.conditions();
-        // A job with a malformed record holds or requests these nodes, even if they look idle.
+        // A job with a malformed record holds or requests these nodes even if they look idle.
         for name in ledger.unreadable.iter().flat_map(|record| &record.nodes) {
             if let Some(id) = config.nodes.get(name) {
                 conditions[id.index()] = Condition::Unavailable;
@@ -74,10 +74,10 @@ impl<'a> Builder<'a> {
         ids
     }
 
-    /// Marks a running or ending job's nodes as held, whether or not they form a box.
+    /// Marks the nodes of a running or ending job as held, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
         let mut ids = self.ids(&job.held);
-        // A job without a valid request, which started before there was a gate, has no box.
+        // A job without a valid request, which started before the gate existed, has no box.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
@@ -107,7 +107,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Adds a placeholder job that briefly holds the nodes that Slurm is powering off.
+    /// Adds a placeholder job that briefly holds the nodes Slurm is powering off.
     pub(super) fn hold_for_power_off(&mut self) {
         let is_powering_off = |index: &usize| {
             self.conditions[*index] == Condition::PoweringOff && self.owners[*index].is_none()
@@ -118,7 +118,7 @@ impl<'a> Builder<'a> {
         self.planner.hold(self.world.ledger.jobs.len() as u64, nodes, now, Some(now + POWER_OFF_S));
     }
 
-    /// Determines the role of a waiting job.
+    /// Determines a waiting job's role.
     pub(super) fn classify(
         &mut self,
         index: usize,
@@ -138,8 +138,8 @@ impl<'a> Builder<'a> {
                 (false, false) => self.classify_open(index, job, shaper),
             };
         }
-        // Until Slurm has examined a changed job, its reason is None, even if its start is in the
-        // future.
+        // Until Slurm has examined a changed job, it reports the reason None even if the job's
+        // start is in the future.
         let is_eligible = match job.reason.as_str() {
             "None" | "BeginTime" => job.start.is_none_or(|start| start <= now),
             reason => awaits_nodes(reason),
@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Determines the role of a job whose gate is open.
+    /// Determines the role of a job with an open gate.
     fn classify_open(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
         let ids = self.ids(&job.named);
         let Ok(request) = request(self.world.config, job, shaper) else {
@@ -182,7 +182,7 @@ impl<'a> Builder<'a> {
         };
         let sides = request.shape.unwrap_or([1; 3]);
         if box_of(self.world.config, &ids, sides).is_none() {
-            return Role::Obstructed("its nodes do not form a box of its shape");
+            return Role::Obstructed("its nodes do not form the requested box");
         }
         match self.candidates.pool_of(job, &mut self.planner) {
             Ok(pool) if self.planner.has_all(pool, &ids) => {}
@@ -212,8 +212,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes among `ids`, if all others (at least one) will become free when Slurm
-    /// preempts their jobs for this job.
+    /// Returns the free nodes among `ids`, provided that at least one is not free and that Slurm
+    /// would free all the others by preempting their jobs for this job.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -242,7 +242,7 @@ impl<'a> Builder<'a> {
         for (index, condition) in self.conditions.iter().enumerate() {
             let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
             if is_foreign || *condition == Condition::Unavailable {
-                // Slurm handles the jobs on a failed node, and new jobs are placed elsewhere.
+                // Slurm takes care of jobs on a failed node, and new jobs are placed elsewhere.
                 let _ = self.planner.dispatcher.fail(NodeId(index as u32));
             }
         }
@@ -251,16 +251,16 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns true if a job is waiting for a license or nodes, according to Slurm's reason. The daemon
-/// tracks nodes itself, because Slurm may not have examined the job since a node became free.
+/// Returns true if Slurm says that a job is waiting for a license or nodes. The daemon tracks nodes
+/// itself, because Slurm may not have examined the job since a node became free.
 fn awaits_nodes(reason: &str) -> bool {
     let down = ["Nodes required for job are DOWN", "ReqNodeNotAvail"];
     matches!(reason, "Licenses" | "Priority" | "Resources")
         || down.iter().any(|words| reason.replace('_', " ").starts_with(words))
 }
 
-/// Returns the box with these sides, in any orientation, that consists of the given nodes (in
-/// ascending order).
+/// Returns the box that has these sides, in any orientation, and consists of exactly the given
+/// nodes. The nodes must be in ascending order.
 fn box_of(config: &Config, ids: &[NodeId], sides: Sides) -> Option<Cuboid> {
     let grid = config.grid;
     if ids.is_empty() || ids.len() as u64 != volume(sides) {

@@ -1,7 +1,7 @@
-//! A job's candidates: the nodes that satisfy its demands and are not blocked by a reservation.
-//! They form a pool, and the scheduler places the job only in this pool. Jobs with the same demands
-//! share a pool. Each pool costs O(N (r + log x)) for N nodes, r reservations and x excluded nodes.
-//! In the worst case, every job has different demands.
+//! A job's candidates, which are the nodes that satisfy its demands and are not blocked by a
+//! reservation. They form a pool, and the scheduler places the job only within that pool. Jobs with
+//! the same demands share a pool. Building a pool takes O(N (r + log x)) time for N nodes, r
+//! reservations and x excluded nodes. In the worst case, every job has different demands.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,27 +14,27 @@ use crate::ledger::{Condition, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::world::World;
 
-/// The properties that determine a job's candidates. Jobs with equal keys share a pool.
+/// The properties that determine a job's candidates. Jobs whose keys are equal share a pool.
 #[derive(PartialEq, Eq, Hash)]
 struct Key<'a> {
     demands: &'a Demands,
-    /// The rules of reservations, or `None` to ignore them.
+    /// The rules that reservations impose, or `None` to ignore reservations.
     rules: Option<Rules<'a>>,
 }
 
 /// The effect of reservations on a job.
 #[derive(PartialEq, Eq, Hash)]
 struct Rules<'a> {
-    /// The reservation that the job uses, or empty.
+    /// The reservation that the job uses, or an empty string.
     reservation: &'a str,
-    /// True for each reservation that overlaps the job.
+    /// For each reservation, true if it overlaps the job.
     overlapping: Vec<bool>,
 }
 
-/// The candidates of the jobs in a cycle.
+/// The candidates for each job in a cycle.
 pub(crate) struct Candidates<'a> {
     world: World<'a>,
-    /// The reservations, and their nodes on the machine.
+    /// The reservations and the nodes that they cover on the machine.
     reserved: Vec<(&'a Reservation, HashSet<NodeId>)>,
     pools: HashMap<Key<'a>, Option<Pool>>,
 }
@@ -49,7 +49,7 @@ impl<'a> Candidates<'a> {
         Candidates { world, reserved: reserved.collect(), pools: HashMap::new() }
     }
 
-    /// Returns the pool of a job's candidates, or `None` if it is the whole machine.
+    /// Returns the pool of a job's candidates, or `None` if the candidates are the whole machine.
     ///
     /// # Errors
     /// Returns an error if the job's demands cannot be parsed or its reservation is unknown. The
@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
-    /// Returns the first of the requested reservations to start that has not ended.
+    /// Returns, among the requested reservations that have not ended, the one that starts first.
     fn reservation(&self, requested: &str) -> Option<&'a str> {
         let reservations = self.world.ledger.reservations.iter();
         let known = reservations.filter(|other| requested.split(',').any(|one| one == other.name));
@@ -115,7 +115,7 @@ impl<'a> Candidates<'a> {
         nodes
     }
 
-    /// Returns true if no reservation prevents a job from using a node.
+    /// Returns true if no reservation prevents the job from using a node.
     fn is_unreserved(&self, node: NodeId, condition: Condition, key: &Key<'_>) -> bool {
         let Some(Rules { reservation, overlapping }) = &key.rules else { return true };
         let (mut is_inside, mut must_stay_inside) = (false, false);
@@ -128,7 +128,7 @@ impl<'a> Candidates<'a> {
             }
         }
         // Outside its own reservation, a job cannot use nodes that Slurm reports as reserved. This
-        // does not depend on the reservations, which may be malformed.
+        // check does not rely on the list of reservations, which may be malformed.
         is_inside || (!must_stay_inside && condition != Condition::Reserved)
     }
 }

@@ -1,25 +1,25 @@
-//! The changes that a plan can make.
+//! The changes that a plan can contain.
 
 use crate::names::{JobName, Licenses, NodeName, Note};
 
-/// The priority of a job whose gate is open, above the priorities of all plugins and below Slurm's
-/// special values.
+/// The priority of a job whose gate is open. It is higher than any priority that a plugin computes
+/// and lower than Slurm's special values.
 pub(crate) const TOP_PRIORITY: u32 = 4_294_967_290;
 
-/// A change to one job.
+/// A change to a single job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Opens the gate: sets the job's exact nodes and removes the license, in one update.
+    /// Opens the gate by setting the job's exact nodes and removing the license in a single update.
     Open { job: JobName, nodes: Vec<NodeName>, licenses: Licenses, comment: Note },
-    /// Closes the gate: removes the nodes and sets the licenses, including the gate's, in one
-    /// update. Slurm rejects this update if the job has started.
+    /// Closes the gate by removing the nodes and setting the licenses, including the gate's, in a
+    /// single update. Slurm rejects the update if the job has started.
     Close { job: JobName, licenses: Licenses, wait_s: Option<u64>, priority: Priority },
-    /// Requeues a job that has started on nodes other than its box.
+    /// Requeues a job that has started on nodes outside its box.
     Requeue { job: JobName },
-    /// Removes the license permanently and, if the gate is open, the nodes, in one update. The job
-    /// gets the given priority, or else the one that Slurm computes.
+    /// Permanently removes the license in a single update that also removes the nodes if the gate
+    /// is open. The job gets `priority` if given; otherwise, Slurm computes one.
     Strip { job: JobName, licenses: Licenses, opened: bool, priority: Option<u64> },
-    /// Writes a note for the job's user.
+    /// Writes a note to the job's user.
     Comment { job: JobName, comment: Note },
 }
 
@@ -28,9 +28,9 @@ pub(crate) enum Change {
 pub(crate) enum Priority {
     /// The priority that Slurm computes.
     Computed,
-    /// The given priority.
+    /// A given priority.
     Fixed(u64),
-    /// No priority, because setting any would release the held job.
+    /// No priority, because setting one would release the held job.
     Held,
 }
 

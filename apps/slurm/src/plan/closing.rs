@@ -1,4 +1,4 @@
-//! The gates to close: those of jobs that cannot start or have not started in time.
+//! Closes the gates of jobs that cannot start or have not started in time.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use crate::plan::machine::Role;
 use crate::plan::memory::Eviction;
 use crate::plan::world::World;
 
-/// The maximum time for preempted jobs to end after their grace time, in seconds. Includes Slurm's
-/// `KillWait` and an epilogue.
+/// The maximum time that preempted jobs may take to end after their grace time, in seconds. This
+/// includes Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time before the next attempt to preempt jobs for a job, after Slurm preempted none, in
+/// The delay before preemption is attempted again for a job for which Slurm preempted none, in
 /// seconds.
 const NO_EVICTION_S: u64 = 600;
 
-/// The closing of a gate.
+/// A decision to close a gate.
 #[derive(Clone, Copy)]
 struct Closing {
     /// The time before the job may start again, in seconds.
@@ -35,7 +35,7 @@ impl Cycle<'_> {
         }
     }
 
-    /// Determines whether a job's gate must be closed.
+    /// Decides whether a job's gate must be closed.
     fn closing(&mut self, index: usize) -> Option<Closing> {
         let World { config, ledger, now } = self.world;
         let job = &ledger.jobs[index];
@@ -73,17 +73,17 @@ impl Cycle<'_> {
         };
         let licenses = job.licenses.with_gate(&config.license);
         self.changes.push(Change::Close { job: job.name, licenses, wait_s, priority });
-        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm has taken
-        // them back. The update that closes the gate also overwrites the job's last note.
+        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm took them
+        // back. The update that closes the gate also overwrites the job's last note.
         (known.opened, known.note, known.eviction) = (None, None, None);
         known.closed_until = now + wait_s.unwrap_or(0);
         self.state.roles[index] = Role::Ineligible;
     }
 
-    /// Returns the maximum time for a job to start after its gate opens, in seconds. It is longer
-    /// while the job's reason shows that Slurm has not examined the job since then. If there is a
-    /// magnetic reservation, Slurm's main scheduler may try the job only there and give a special
-    /// reason, until the backfill scheduler starts the job.
+    /// Returns the time that a job may take to start after its gate opens, in seconds. This time is
+    /// longer while the job's reason shows that Slurm has not examined the job since then. If there
+    /// is a magnetic reservation, Slurm's main scheduler may try the job only there and set a
+    /// special reason, until the backfill scheduler starts the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
@@ -96,8 +96,8 @@ impl Cycle<'_> {
         if is_unseen { config.patience_s.max(self.site.examination_s) } else { config.patience_s }
     }
 
-    /// Returns true if Slurm is preempting jobs for this job or still has time to begin. Otherwise,
-    /// no jobs are preempted for it for a while.
+    /// Returns true if Slurm is preempting jobs for this job or still has time to begin doing so.
+    /// If not, prevents preemption for this job for some time.
     fn is_preempting(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);

@@ -1,4 +1,4 @@
-//! Explanations of why requests are waiting.
+//! Explains why requests are waiting.
 
 use pavior::JobId;
 use pavior::text::shown;
@@ -11,7 +11,7 @@ use crate::plan::world::World;
 /// The name of the placeholder that holds nodes while Slurm powers them off.
 const POWERING_OFF: &str = "nodes being powered off";
 
-/// Returns a job's name in sentences. For a job in another partition, it includes the partition.
+/// Returns a job's name for use in sentences, including the partition if it is not configured.
 pub(crate) fn display_name(config: &Config, job: &SlurmJob) -> String {
     if config.partitions.contains(&job.partition) {
         return format!("job {}", job.name);
@@ -19,7 +19,7 @@ pub(crate) fn display_name(config: &Config, job: &SlurmJob) -> String {
     format!("job {} in partition {}", job.name, shown(&job.partition))
 }
 
-/// Calls a function with an explainer for the jobs in a ledger. Jobs are assumed to end at their
+/// Calls `explain` with an explainer for the jobs in a ledger. Jobs are assumed to end at their
 /// time limits.
 pub(crate) fn explainer<T>(world: World<'_>, explain: impl FnOnce(&Explainer<'_>) -> T) -> T {
     let config = world.config;

@@ -1,8 +1,8 @@
-//! Slurm's reasons that name a limit, and the jobs that such a limit affects.
+//! Slurm's reasons for waiting that name a limit, and the jobs that such a limit affects.
 
 use crate::ledger::SlurmJob;
 
-/// Returns true if Slurm's reason why a job is waiting is a limit that the job would exceed.
+/// Returns true if a job is waiting, according to Slurm, because it would exceed a limit.
 pub(crate) fn is_limit(reason: &str) -> bool {
     let is_of_accounts = reason.starts_with("QOS") || reason.starts_with("Assoc");
     is_of_accounts
@@ -20,8 +20,8 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that share a limit, according to Slurm's reason: those that match all fields that are
-/// set. If no field is set, the limit applies only to the job itself.
+/// The jobs that share a limit, according to Slurm's reason. They match all fields that are set. If
+/// no field is set, the limit applies only to the job itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitScope {
     array: Option<u32>,

@@ -1,12 +1,12 @@
-//! Limits of arrays, QOS and associations on the jobs that may start.
+//! Limits that arrays, QOS and associations impose on the jobs that may start.
 //!
 //! The daemon adds the expected usage of jobs with open gates to the usage that Slurm reports, so
 //! it never opens more gates than a limit allows. The rules are Slurm's (`acct_policy.c`): a limit
-//! of the first QOS overrides the same limit of the second, and both override the association's.
+//! in the first QOS overrides the same limit in the second, and both override the association's.
 //! The first QOS is the partition's, unless the job's QOS has `OverPartQOS`. The daemon counts
-//! jobs, nodes, processors, node-minutes and processor-minutes. Slurm handles other limits (memory,
-//! GRES, billing): if an opened job is waiting because of one, the daemon closes its gate
-//! immediately.
+//! jobs, nodes, processors, node-minutes and processor-minutes. It leaves other limits (memory,
+//! GRES, billing) to Slurm and immediately closes the gate of any opened job that such a limit
+//! keeps waiting.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
-/// The maximum number of associations in a lineage, in case it contains a cycle.
+/// The maximum number of associations in a lineage, in case the lineage contains a cycle.
 const MAX_ANCESTORS: usize = 64;
 
-/// A limit and its usage, which some jobs share.
+/// A limit and its usage, which may be shared by several jobs.
 #[derive(Clone, Debug)]
 struct Meter {
     kind: LimitKind,
@@ -39,7 +39,7 @@ enum Owner {
     Association(Member),
 }
 
-/// The properties of jobs that determine their limits.
+/// The properties that determine which limits apply to a job.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Class {
     partition: String,
@@ -49,11 +49,11 @@ struct Class {
     array: Option<u32>,
 }
 
-/// A cycle's limits and their usage.
+/// The limits in a cycle and their usage.
 pub(crate) struct Limits<'a> {
     site: &'a Site,
     usage: &'a Usage,
-    /// The number of tasks that hold nodes, by array.
+    /// The number of tasks that hold nodes, for each array.
     tasks: HashMap<u32, u64>,
     meters: Vec<Meter>,
     meter_index: HashMap<(Owner, LimitKind), usize>,
@@ -72,7 +72,7 @@ impl<'a> Limits<'a> {
         Limits { site, usage, tasks, meters, meter_index, classes }
     }
 
-    /// Describes the limit that a job would exceed if it started now, or returns `None`.
+    /// Describes the limit that a job would exceed if it started now, if any.
     pub(crate) fn exceeded_by(&mut self, job: &SlurmJob) -> Option<String> {
         let meters = self.meters_for(job);
         let meters = meters.iter().map(|&at| &self.meters[at]);
@@ -105,7 +105,7 @@ impl<'a> Limits<'a> {
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns the amount of a limit that a job would use.
+    /// Returns how much of a limit a job would use.
     fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -129,7 +129,7 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the indexes of the meters that apply to a job.
+    /// Returns the indexes of all meters that apply to a job.
     fn meters_for(&mut self, job: &SlurmJob) -> Rc<[usize]> {
         let class = Class {
             partition: job.partition.clone(),
@@ -245,12 +245,12 @@ impl<'a> Limits<'a> {
         }
     }
 
-    /// Returns the usage of a limit, given all limits of its owner, or `None` if it is unknown.
+    /// Returns a limit's usage, given all of its owner's limits, or `None` if the usage is unknown.
     fn used(&self, class: &Class, all: &[Limit], limit: &Limit) -> Option<u64> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
         }
-        // The QOS scales its usage by a factor.
+        // The QOS scales its usage by a factor other than 1.
         if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.is_unscaled) {
             return None;
         }
@@ -279,7 +279,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Returns a job's association, followed by its ancestors.
+/// Returns a job's association followed by that association's ancestors.
 fn lineage<'a>(
     usage: &'a Usage,
     class: &Class,

@@ -1,4 +1,4 @@
-//! The machine that Slurm describes, and the role of each job.
+//! The machine as Slurm describes it, and each job's role.
 
 use std::collections::HashSet;
 
@@ -12,20 +12,20 @@ use crate::ledger::{Key, Phase};
 use crate::plan::builder::Builder;
 use crate::plan::world::World;
 
-/// The role of a job in this cycle.
+/// A job's role in a cycle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The job holds nodes.
     Holds,
-    /// The gate is open, and the chosen nodes are still available to the job.
+    /// The gate is open, and the job can still get the chosen nodes.
     Opened,
-    /// The gate is open, and Slurm may free the chosen nodes for the job by preemption.
+    /// The gate is open, and Slurm may free the chosen nodes for the job through preemption.
     Preempting,
     /// The gate is open or missing, and the job is held.
     Held,
     /// The gate is open, but the given reason prevents the job from getting the chosen nodes.
     Obstructed(&'static str),
-    /// The job was requeued while its gate was open, and would start again too early.
+    /// The job was requeued while its gate was open and would restart too early.
     Requeued,
     /// The gate is neither open nor closed, because the job does not request the license.
     Ungated,
@@ -35,25 +35,25 @@ pub(crate) enum Role {
     Ineligible,
 }
 
-/// The machine in a cycle, with the jobs that hold nodes and an empty queue. A job's number on the
+/// The machine in a cycle, with an empty queue and the jobs that hold nodes. A job's number on the
 /// machine is its index in the ledger.
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
-    /// Nodes held by two jobs, which should never happen.
+    /// Nodes that two jobs hold, which should never happen.
     pub(crate) overlaps: Vec<NodeId>,
-    /// Running jobs whose nodes do not form a box of their shape.
+    /// Running jobs whose nodes do not form the requested box.
     pub(crate) misplaced: Vec<usize>,
-    /// Waiting jobs that cannot be placed now, regardless of the running jobs.
+    /// Waiting jobs that cannot be placed now, no matter which jobs are running.
     pub(crate) unplaceable: Vec<(usize, Obstacle)>,
 }
 
-/// The reason why a waiting job cannot be placed now, regardless of the running jobs.
+/// A reason why a waiting job cannot be placed now, no matter which jobs are running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Obstacle {
-    /// Reservations block all of the job's boxes, but will end.
+    /// Every box for the job is blocked by reservations, which will end.
     Reserved,
-    /// The job can never be placed because of the given fault.
+    /// The job can never be placed, because of the given fault.
     Never(String),
 }
 
@@ -66,8 +66,8 @@ impl MachineState {
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;
         let mut builder = Builder::new(world, site, evicting)?;
-        // Slurm may start a job before the job that it preempts has completely ended. The node then
-        // belongs to the running job.
+        // Slurm may start a job before the job that it preempts has ended completely. In that case,
+        // the node belongs to the running job.
         for phase in [Phase::Running, Phase::Completing] {
             for (index, job) in ledger.jobs.iter().enumerate() {
                 if job.phase == phase {

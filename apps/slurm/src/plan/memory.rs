@@ -1,4 +1,4 @@
-//! State kept between cycles. Losing it is harmless: timeouts restart, and notes are written again.
+//! State kept between cycles. Losing it is harmless: timeouts restart, and notes are rewritten.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,10 +6,10 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limit_reasons::LimitScope;
 
-/// The time for which a limit reported by Slurm is assumed to apply if nothing changes, in seconds.
+/// The number of seconds for which a reported limit is assumed to apply if nothing changes.
 const LIMIT_DURATION_S: u64 = 60;
 
-/// The state kept between cycles.
+/// The state that is kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<Key, JobMemory>,
@@ -17,24 +17,24 @@ pub(crate) struct Memory {
     limits: Vec<ReachedLimit>,
 }
 
-/// The remembered state of a job.
+/// The state that is remembered for a job.
 #[derive(Default)]
 pub(super) struct JobMemory {
-    /// The time when the open gate was first seen.
+    /// The time at which the open gate was first noticed.
     pub(super) opened: Option<u64>,
-    /// The earliest time when the gate may be opened again.
+    /// The earliest time at which the gate may be opened again.
     pub(super) closed_until: u64,
-    /// The priority before the gate was opened.
+    /// The job's priority before its gate was opened.
     pub(super) priority: Option<u64>,
     /// The time and text of the last note.
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The time until which no jobs are preempted for it, after Slurm preempted none.
+    /// The time until which no jobs are preempted for this job after Slurm preempted none.
     pub(super) no_eviction_until: u64,
 }
 
-/// An ongoing preemption of other jobs for a job whose gate is open.
+/// A preemption in progress that makes room for a job with an open gate.
 pub(super) struct Eviction {
     pub(super) since: u64,
     /// The longest grace time of the preempted jobs, in seconds.
@@ -46,10 +46,10 @@ pub(super) struct Eviction {
 struct ReachedLimit {
     scope: LimitScope,
     job: Key,
-    /// The job's class. If an operator changes it, the job is retried.
+    /// The job's class. The job is retried if an operator changes its class.
     class: [String; 3],
     reason: String,
-    /// The jobs in the scope that held nodes. When one of them ends, waiting jobs are retried.
+    /// The jobs in the scope that held nodes. Once any of them ends, waiting jobs are retried.
     holders: HashSet<Key>,
     until: u64,
 }
@@ -71,13 +71,13 @@ impl Memory {
         self.jobs.get(&job.key())
     }
 
-    /// Returns the jobs for which others are being preempted.
+    /// Returns the jobs for which other jobs are being preempted.
     pub(super) fn evicting(&self) -> HashSet<Key> {
         let evicting = self.jobs.iter().filter(|(_, job)| job.eviction.is_some());
         evicting.map(|(key, _)| *key).collect()
     }
 
-    /// Remembers a limit reported by Slurm.
+    /// Remembers a limit that Slurm reported.
     pub(super) fn record_limit(&mut self, ledger: &Ledger, job: &SlurmJob, now: u64) {
         let scope = LimitScope::of(job, &job.reason);
         let holders = holders(ledger, |other| scope.has(other));
@@ -86,7 +86,7 @@ impl Memory {
         self.limits.push(ReachedLimit { scope, job, class, reason, holders, until });
     }
 
-    /// Returns Slurm's name for the limit that prevents a job from starting.
+    /// Returns Slurm's name for the limit that keeps a job from starting, if any.
     pub(super) fn limit_of(&self, job: &SlurmJob) -> Option<&str> {
         let applies = |limit: &&ReachedLimit| {
             limit.scope.has(job) || limit.job == job.key() && limit.class == class(job)
@@ -100,7 +100,7 @@ fn holders(ledger: &Ledger, has: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> {
     ledger.jobs.iter().filter(holds).map(SlurmJob::key).collect()
 }
 
-/// Returns the QOS, account and partition, which determine a job's limits.
+/// Returns a job's QOS, account and partition, which determine its limits.
 fn class(job: &SlurmJob) -> [String; 3] {
     [&job.qos, &job.account, &job.partition].map(String::clone)
 }

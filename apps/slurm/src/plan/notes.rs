@@ -1,4 +1,4 @@
-//! Notes to users in AdminComment, about a job's box or the reason why it is waiting.
+//! Notes that tell users in AdminComment which box a job has or why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -11,17 +11,17 @@ use crate::names::{NodeName, Note, node_lists};
 use crate::plan::explanation::explainer;
 use crate::plan::world::World;
 
-/// The maximum length of the list of ranks, in bytes. A command argument may have up to 128 KiB.
+/// The maximum length of the rank list, in bytes. A command argument may have up to 128 KiB.
 const MAX_RANKS: usize = 64 << 10;
 
-/// Returns the nodes of a box, x fastest. Rank i runs on the i-th node.
+/// Returns the nodes in a box, x fastest. Rank i runs on the i-th node.
 pub(crate) fn ranks(config: &Config, cuboid: &Cuboid) -> Vec<NodeName> {
     cuboid.nodes(&config.grid).map(|node| config.name(node).clone()).collect()
 }
 
-/// Formats the note for an opened job as one word: `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job
-/// creates its hostfile from the list after `ranks=`, which uses ranges if it is longer than
-/// [`MAX_RANKS`].
+/// Formats the note for a job with an open gate, as a single word:
+/// `pavior:box=4x4@0,8;ranks=n00,n01,...`. The job creates its hostfile from the list after
+/// `ranks=`. The list uses ranges if it would otherwise be longer than [`MAX_RANKS`].
 pub(crate) fn placed_note(config: &Config, cuboid: &Cuboid) -> Note {
     let at = explain::words(&config.grid, cuboid).replacen(" at ", "@", 1);
     let ranks = ranks(config, cuboid);
@@ -36,32 +36,32 @@ pub(crate) fn unplaced_note(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; resubmit the job"))
 }
 
-/// Formats the note for a job whose boxes all contain nodes that will be reserved too early.
+/// Formats the note for a job if every box it could use has nodes that will be reserved too soon.
 pub(crate) fn reserved_note(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));
     let mut magnetic = ledger.reservations.iter().filter(|one| one.is_magnetic);
     let magnetic = magnetic.find(|one| is_here(one)).map_or(String::new(), |one| {
-        format!("; nodes of the magnetic reservation {0} need --reservation={0}", one.name)
+        format!("; nodes in the magnetic reservation {0} need --reservation={0}", one.name)
     });
     Note::new(&format!(
-        "pavior: waiting for the end of a reservation: every box of its shape contains nodes that \
+        "pavior: waiting for a reservation to end, because every box of its shape has nodes that \
          are reserved before the job would reach its time limit{magnetic}"
     ))
 }
 
-/// Formats the note for a job that keeps running on nodes that do not form a box of its shape.
+/// Formats the note for a job that keeps running on nodes that do not form the requested box.
 pub(crate) fn misplaced_note() -> Note {
-    Note::new("pavior: runs on nodes that do not form a box of its shape; not requeued")
+    Note::new("pavior: running on nodes that do not form the requested box; not requeued")
 }
 
-/// Formats the note for a job that cannot start because of a limit.
+/// Formats the note for a job that a limit prevents from starting.
 pub(crate) fn limited_note(limit: &str) -> Note {
-    Note::new(&format!("pavior: not started yet: limit {limit}"))
+    Note::new(&format!("pavior: not started yet because of limit {limit}"))
 }
 
-/// Formats the note for a waiting job: the reason, its planned start, the jobs in the way and the
-/// nearest free box.
+/// Formats the note for a waiting job, which gives the reason, the planned start, the jobs in the
+/// way and the nearest free box.
 pub(crate) fn waiting_note(
     world: World<'_>,
     snapshot: &Snapshot,

@@ -1,8 +1,8 @@
-//! Chooses boxes that preemption can free, by Slurm's rules (`preempt/qos` and
+//! Chooses boxes that Slurm can free through preemption, following its rules (`preempt/qos` and
 //! `preempt/partition_prio`). The daemon opens a job's gate on a box whose running jobs Slurm may
-//! preempt for it. Slurm then decides whether to preempt them; the daemon itself never ends a job.
-//! Jobs that may not be preempted, or that would keep their nodes, are obstacles, like failed
-//! nodes.
+//! preempt in favor of that job. Slurm then decides whether to preempt them; the daemon itself
+//! never ends a job. Jobs that may not be preempted, or that would keep their nodes, are obstacles,
+//! just like failed nodes.
 
 use pavior::answers::{Shape, Snapshot, Weights, blockers, earliest};
 use pavior::{Cuboid, JobId};
@@ -17,21 +17,21 @@ use crate::plan::world::World;
 /// The maximum number of waiting jobs to examine.
 const MAX_EXAMINED: usize = 16;
 
-/// A box for a job, and the jobs that Slurm would preempt there.
+/// A box for a job and the jobs that Slurm would preempt there.
 pub(crate) struct Choice {
     pub(crate) index: usize,
     pub(crate) at: Cuboid,
     pub(crate) victims: Vec<usize>,
 }
 
-/// A waiting job's index in the ledger, and its shape.
+/// A waiting job's index in the ledger and the job's shape.
 #[derive(Clone, Copy)]
 struct Candidate {
     index: usize,
     shape: Shape,
 }
 
-/// Returns true if Slurm may preempt `victim` for `job`, and the victim would release its nodes.
+/// Returns true if Slurm may preempt `victim` for `job` and the victim would release its nodes.
 pub(crate) fn may_preempt(site: &Site, job: &SlurmJob, victim: &SlurmJob, now: u64) -> bool {
     let qos = site.qos.get(&victim.qos);
     let partition = site.partitions.get(&victim.partition);
@@ -67,7 +67,7 @@ pub(crate) fn grace_s(site: &Site, victim: &SlurmJob) -> u64 {
     }
 }
 
-/// Returns true if a job may preempt others at all.
+/// Returns true if a job may preempt any other job at all.
 fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     match site.preemption {
         Preemption::Off => false,
@@ -79,9 +79,8 @@ fn can_preempt(site: &Site, job: &SlurmJob) -> bool {
     }
 }
 
-/// Chooses the first waiting job for which others can be preempted, and the box where the least
-/// work (in node-seconds) is lost. Returns `None` while another job is waiting for preempted jobs
-/// to end.
+/// Chooses the first waiting job for which others can be preempted, and the box in which the least
+/// work (in node-seconds) is lost. Returns `None` while a job is waiting for preempted jobs to end.
 pub(crate) fn choose(
     world: World<'_>,
     state: &MachineState,
@@ -93,7 +92,7 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    // The first job starts here unless it is delayed.
+    // The first job starts here unless something delays it.
     let first = waiting.first().and_then(|Waiting { request, .. }| {
         let shape = request.shape.map(Shape::new)?;
         earliest(&state.planner.snapshot(request), shape, |job| world.end(job))
@@ -128,7 +127,7 @@ pub(crate) fn choose(
     None
 }
 
-/// Finds the box for a job where the least work is lost.
+/// Finds the box for a job in which preemption loses the least work.
 fn cheapest(
     world: World<'_>,
     snapshot: &Snapshot,
@@ -145,10 +144,10 @@ fn cheapest(
         world.job(id).map_or(0, |victim| u64::from(victim.nodes) * lost_s(victim))
     };
     let weights = Weights::new(&others, work).ok()?;
-    // Preemption does not help if the box contains unavailable nodes.
+    // Preemption does not help if the box contains nodes that are unavailable.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // A free box is being kept for another job.
+    // If there are no victims, the box is free but is being kept for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

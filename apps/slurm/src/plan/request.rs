@@ -9,9 +9,9 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Creates the rule that converts a number of nodes to a box. The gate rounds to the same number.
+/// Creates the rule that converts a number of nodes to a box. The gate rounds up in the same way.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
-    // The rule is deterministic, so the seed and replication do not matter.
+    // The rule is deterministic, so neither the seed nor the replication matters.
     Shaper::new(&"compact".parse().expect("`compact` is a shape rule"), grid, 1, 0)
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn shaper(grid: &Grid) -> Shaper {
 /// its number of nodes.
 ///
 /// # Errors
-/// Returns a message, which contains no text from the job, if the job has no valid request.
+/// Returns an error if the job has no valid request. The message quotes no text from the job.
 pub(crate) fn request(
     config: &Config,
     job: &SlurmJob,
@@ -39,14 +39,14 @@ pub(crate) fn request(
     }
 }
 
-/// Returns the request for a shape, which must fit the machine and the job's number of nodes.
+/// Returns the request for a shape that must fit the machine and match the job's number of nodes.
 fn shaped_request(config: &Config, job: &SlurmJob, sides: Sides) -> Result<Request, String> {
     if !orientations(sides).any(|turned| config.grid.fits(turned)) {
-        return Err(format!("its shape does not fit {}", config.grid));
+        return Err(format!("its shape does not fit on {}", config.grid));
     }
     let (nodes, requested) = (volume(sides), job.nodes);
     if nodes != u64::from(requested) {
-        return Err(format!("its shape has {nodes} nodes, but it requests {requested}"));
+        return Err(format!("its shape has {nodes} nodes, but the job requests {requested}"));
     }
     Ok(Request::shape(sides))
 }

@@ -1,11 +1,11 @@
-//! Parser for the shape in a comment.
+//! Parses the shape in a comment.
 //!
-//! The grammar is the same as in `gate/pavior.lua`; `gate/shapes.txt` contains test cases for both.
-//! The word `shape` may occur anywhere in the comment, but not after a letter, digit or underscore,
-//! and not before a letter. It is followed by an equals sign, optionally surrounded by spaces, and
-//! the sides, separated by `x`. The sides end at a space, comma or semicolon. Case does not matter.
-//! Text that almost has this form is an error. If it were treated as a comment without a shape, the
-//! job would silently run on one node instead of a box.
+//! The grammar is the same as in `gate/pavior.lua`, and `gate/shapes.txt` contains test cases for
+//! both. The word `shape` may occur anywhere in the comment except after a letter, digit or
+//! underscore or before a letter. It is followed by an equals sign, which may be surrounded by
+//! spaces, and by the sides, separated by `x`. The sides end at a space, comma or semicolon. Case
+//! does not matter. Text that almost has this form is an error. If it were treated as a comment
+//! without a shape, the job would silently run on a single node instead of a box.
 
 use pavior::Sides;
 
@@ -33,7 +33,7 @@ pub(crate) fn read(comment: &str, axes: usize) -> Result<Option<Sides>, String> 
     found.map(|text| sides(text, axes)).transpose()
 }
 
-/// Finds the end of the next word `shape`.
+/// Finds the next word `shape` and returns the position at which it ends.
 fn next_word(comment: &str, from: usize) -> Option<usize> {
     const WORD: &[u8] = b"shape";
     let bytes = comment.as_bytes();
@@ -50,7 +50,7 @@ fn next_word(comment: &str, from: usize) -> Option<usize> {
     (from..=last).find(is_word).map(|at| at + WORD.len())
 }
 
-/// Returns the text of the sides after the word, or `None` if the word does not introduce a shape.
+/// Returns the text of the sides after the word, or `None` if the word does not begin a shape.
 fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     let (is_plural, rest) = match rest.strip_prefix(['s', 'S']) {
         Some(behind) => (true, behind),
@@ -65,7 +65,7 @@ fn value(rest: &str) -> Result<Option<&str>, &'static str> {
     }
     let text = &rest[between..];
     let (text, behind) = text.split_at(text.find([' ', ',', ';']).unwrap_or(text.len()));
-    // `4 x 4` must not be read as 4.
+    // `4 x 4` must not be parsed as 4.
     let behind = behind.trim_start_matches(' ');
     let goes_on = behind.strip_prefix(['x', 'X', '*']).map(|more| more.trim_start_matches(' '));
     if goes_on.is_some_and(|more| more.starts_with(|c: char| c.is_ascii_digit())) {

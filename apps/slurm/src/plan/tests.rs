@@ -1,4 +1,4 @@
-//! Tests of cycles with constructed ledgers. The machine has two rows, n0 to n3 and n4 to n7.
+//! Tests for cycles with constructed ledgers. The machine has two rows, n0 to n3 and n4 to n7.
 
 use super::*;
 use crate::Config;

@@ -1,4 +1,4 @@
-//! The input of a plan: the ledger, the current time and the site's rules.
+//! The input to a plan: the ledger, the current time and the site's rules.
 
 use pavior::{JobId, Time};
 
@@ -7,11 +7,11 @@ use crate::ledger::site::Site;
 use crate::ledger::usage::Usage;
 use crate::ledger::{Condition, Ledger, SlurmJob};
 
-/// The assumed time until Slurm has powered off a node, in seconds. The actual time is unknown; a
-/// short estimate prevents other jobs from taking the node from the first job in the queue.
+/// The time that Slurm is assumed to need for powering off a node, in seconds. The actual time is
+/// unknown. A short estimate keeps other jobs from taking the node from the first job in the queue.
 pub(crate) const POWER_OFF_S: u64 = 1;
 
-/// A ledger and the time when it was read.
+/// A ledger and the time at which it was read.
 #[derive(Clone, Copy)]
 pub(crate) struct World<'a> {
     pub(crate) config: &'a Config,
@@ -20,7 +20,7 @@ pub(crate) struct World<'a> {
     pub(crate) now: u64,
 }
 
-/// The site's rules for a plan.
+/// The site's rules that a plan must follow.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) site: &'a Site,
@@ -28,13 +28,13 @@ pub(crate) struct Rules<'a> {
 }
 
 impl<'a> World<'a> {
-    /// Returns the job with this number on the machine, which is its index in the ledger, or `None`
-    /// for the placeholder that holds nodes while they are powered off.
+    /// Returns the job with this number, which is the job's index in the ledger. Returns `None` for
+    /// the placeholder that holds nodes while they are powered off.
     pub(crate) fn job(&self, job: JobId) -> Option<&'a SlurmJob> {
         self.ledger.jobs.get(job.0 as usize)
     }
 
-    /// Returns the condition of each node. A node that Slurm does not list is unavailable.
+    /// Returns each node's condition. A node that Slurm does not list is unavailable.
     pub(crate) fn conditions(&self) -> Vec<Condition> {
         let mut conditions = vec![Condition::Unavailable; self.config.grid.nodes() as usize];
         for node in &self.ledger.nodes {

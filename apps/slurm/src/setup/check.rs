@@ -1,4 +1,4 @@
-//! `pavior slurm check`: reports missing or unsuitable settings of a running cluster.
+//! The `pavior slurm check` command, which reports missing or unsuitable settings in a cluster.
 
 use std::path::Path;
 
@@ -18,19 +18,19 @@ use crate::{Config, SlurmError};
 pub struct Findings {
     /// Faults and their remedies.
     pub faults: Vec<String>,
-    /// Advice.
+    /// Recommendations.
     pub warnings: Vec<String>,
 }
 
 /// Checks a running cluster.
 ///
 /// # Errors
-/// Returns an error if Slurm does not answer.
+/// Returns an error if Slurm does not respond.
 pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     let loaded = Call::new(Query::Show, &["config"]).answer()?;
     let reservations = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
     let ledger = Ledger::read(config)?;
-    // If slurmctld runs on another host, this host should have a copy of the file.
+    // If slurmctld runs on another host, this host should have its own copy of the file.
     let file = Lists::from_file(Path::new(value(&loaded, "SLURM_CONF")));
     let mut findings = Findings {
         faults: Lists::loaded(&loaded).problems(file.as_ref(), config),
@@ -50,8 +50,8 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     findings.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
-            "slurm.conf: jobs in partition {} start on the machine's nodes without the gate: add \
-             this partition to partitions in pavior.toml, or remove the nodes from it",
+            "slurm.conf: jobs in partition {} bypass the gate on the machine's nodes; add this \
+             partition to partitions in pavior.toml, or remove the machine's nodes from it",
             shown(name)
         )
     };
@@ -60,7 +60,7 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     Ok(findings)
 }
 
-/// Returns the faults of the reservation, the topology and the field for notes.
+/// Returns faults in the reservation, the topology and the configured field for notes.
 fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String> {
     let value = |key: &str| value(loaded, key);
     let name = &config.license;
@@ -86,7 +86,7 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String>
         if value("SchedulerParameters").contains("extra_constraints") {
             faults.push(
                 "pavior.toml: tell = \"extra\" conflicts with extra_constraints in slurm.conf, \
-                 which makes Slurm read it as node constraints"
+                 which makes Slurm interpret it as node constraints"
                     .into(),
             );
         }
@@ -94,28 +94,28 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String>
     faults
 }
 
-/// Parses the year and month of a release such as 22.05.8. Other text counts as older than all
+/// Parses the year and month of a release such as 22.05.8. Any other text counts as older than all
 /// releases.
 fn release(text: &str) -> (u32, u32) {
     let mut parts = text.split('.').map(|part| number::<u32>(part).unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Returns the faults of a partition, given its record if it exists.
+/// Returns a partition's faults, given the partition's record if it exists.
 fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<String> {
     let Some(record) = record else {
         return vec![format!("slurm.conf: there is no partition {name}")];
     };
     let has = |setting: &str| record.split_whitespace().any(|word| word == setting);
     let mut faults = Vec::new();
-    // Slurm prints the first form up to 25.11 and the second since 26.05.
+    // Slurm prints the first form up to 25.11 and the second form since 26.05.
     if !has("OverSubscribe=EXCLUSIVE") && !has("Exclusive=NODE") {
         faults.push(format!("slurm.conf: add OverSubscribe=EXCLUSIVE to PartitionName={name}"));
     }
     let nodes = config.grid.nodes();
     if !has(&format!("TotalNodes={nodes}")) {
         faults.push(format!(
-            "slurm.conf: the number of nodes in partition {name} is not that of {} ({nodes})",
+            "slurm.conf: partition {name} does not have as many nodes as {} ({nodes})",
             config.grid
         ));
     }
@@ -129,21 +129,21 @@ fn advice(config: &Config, loaded: &str) -> Vec<String> {
     let mut advice = Vec::new();
     if !has_word(loaded, "SlurmctldParameters", "disable_job_shrink") {
         let line = line(List::Slurmctld);
-        advice.push(format!("slurm.conf: add {line}, so that running jobs cannot shrink"));
+        advice.push(format!("slurm.conf: add {line} to prevent running jobs from shrinking"));
     }
     if scheduler.contains("bf_licenses") {
         advice.push(
-            "slurm.conf: remove bf_licenses, which stops the main scheduler at gated jobs".into(),
+            "slurm.conf: remove bf_licenses; it makes the main scheduler stop at gated jobs".into(),
         );
     }
     if !scheduler.contains("batch_sched_delay") {
         let line = line(List::Scheduler);
-        advice.push(format!("slurm.conf: add {line}, so that jobs start sooner"));
+        advice.push(format!("slurm.conf: add {line} to make jobs start sooner"));
     }
     advice
 }
 
-/// Returns advice if nodes may be missing because Slurm hides them.
+/// Returns advice if nodes may be missing only because Slurm hides them.
 fn cloud_advice(config: &Config, loaded: &str, difference: &NodeDifference<'_>) -> Option<String> {
     let powers_off = !matches!(value(loaded, "SuspendProgram"), "" | "(null)");
     let is_hidden =
@@ -156,7 +156,7 @@ fn cloud_advice(config: &Config, loaded: &str, difference: &NodeDifference<'_>) 
     })
 }
 
-/// Returns true if the comma-separated value of a key contains a word.
+/// Returns true if a key's comma-separated value contains a word.
 fn has_word(loaded: &str, key: &str, word: &str) -> bool {
     value(loaded, key).split(',').any(|one| one.trim() == word)
 }
@@ -167,8 +167,8 @@ fn preemption_advice(config: &Config, loaded: &str, site: &Site) -> Vec<String> 
     let parameters = value(loaded, "PreemptParameters");
     if parameters.contains("min_exempt_priority") {
         advice.push(
-            "slurm.conf: PreemptParameters=min_exempt_priority exempts all jobs, because the \
-             daemon starts them with the highest priority: no job is preempted"
+            "slurm.conf: PreemptParameters=min_exempt_priority prevents all preemption, because \
+             the daemon starts every job with the highest priority"
                 .into(),
         );
     }
@@ -184,15 +184,15 @@ fn preemption_advice(config: &Config, loaded: &str, site: &Site) -> Vec<String> 
         || by_qos && site.qos.values().any(|qos| qos.mode.is_some_and(suspends))
     {
         advice.push(
-            "slurm.conf: PreemptMode=SUSPEND or GANG leaves preempted jobs on their nodes, so no \
-             box becomes free, and such jobs are not preempted; use REQUEUE or CANCEL"
+            "slurm.conf: PreemptMode=SUSPEND or GANG would leave preempted jobs on their nodes \
+             without freeing a box, so such jobs are not preempted; use REQUEUE or CANCEL"
                 .into(),
         );
     }
     if loaded.lines().any(|line| line.starts_with("PreemptMode") && line.contains("WITHIN")) {
         advice.push(
             "slurm.conf: PreemptMode=WITHIN compares priorities, but all running jobs have the \
-             highest priority: no job is preempted within its QOS"
+             highest priority, so no job is preempted within its QOS"
                 .into(),
         );
     }
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(faults("PartitionName=p OverSubscribe=EXCLUSIVE TotalCPUs=2 TotalNodes=2"), "");
         assert_eq!(faults("PartitionName=p Exclusive=NODE TotalCPUs=2 TotalNodes=2"), "");
         let wrong = faults("PartitionName=p OverSubscribe=NO Exclusive=NO TotalNodes=20");
-        assert!(wrong.contains("EXCLUSIVE") && wrong.contains("is not that of mesh:2"), "{wrong}");
+        assert!(wrong.contains("EXCLUSIVE") && wrong.contains("as mesh:2"), "{wrong}");
         assert!(partition_faults(&config(""), "p", None)[0].contains("no partition p"));
     }
 

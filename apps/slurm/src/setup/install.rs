@@ -1,6 +1,6 @@
-//! `pavior slurm install`: writes the files that a cluster needs, sealed by a checksum in the first
-//! line. The command writes nothing if it would overwrite a file that was edited or not written by
-//! Pavior. A site may have its own job_submit.lua, which is left unchanged.
+//! The `pavior slurm install` command, which writes the files that a cluster needs, each sealed by
+//! a checksum in its first line. It writes nothing if it would overwrite a file that was edited or
+//! was not written by Pavior. A site's own job_submit.lua is left unchanged.
 
 use std::path::Path;
 
@@ -8,20 +8,20 @@ use crate::setup::lists::{List, Lists};
 use crate::setup::{permissions, unit};
 use crate::{Config, SlurmError, files, gate};
 
-/// The warning if the site's existing lists are unknown.
-const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not answer: keep the \
+/// The warning printed if the site's existing lists are unknown.
+const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not respond: keep the \
                        existing values of these lines.";
 
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";
 
-/// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a folder, and
+/// Writes the gate module, `slurm.conf.lines` and `pavior-slurm.service` to a directory, along with
 /// `job_submit.lua` unless the site has its own. Returns instructions. The systemd unit starts
-/// `program` or, if users other than root can change it, the packaged program.
+/// `program` or, if users other than root can change `program`, the packaged program.
 ///
 /// # Errors
-/// Returns an error if a file cannot be written, or if a file with the same name was not written by
-/// Pavior.
+/// Returns an error if a file cannot be written or if Pavior did not write the file it would
+/// replace.
 pub fn install(
     config: &Config,
     config_path: &Path,
@@ -43,8 +43,8 @@ pub fn install(
     for (path, _) in &texts {
         if files::read(path)?.is_some_and(|text| !gate::is_sealed(&text)) {
             return Err(SlurmError::Conflict(format!(
-                "{} has been edited, or was not written by Pavior, and is not overwritten: move it \
-                 away and run this again",
+                "{} has been edited or was not written by Pavior, so nothing was overwritten; \
+                 move it elsewhere and run this command again",
                 path.display()
             )));
         }
@@ -79,12 +79,12 @@ pub fn install(
     Ok(lines.join("\n") + "\n")
 }
 
-/// Generates the lines that slurm.conf needs, including the site's own entries.
+/// Generates the lines that slurm.conf needs, including the entries that the site already has.
 fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     let text = format!(
-        "# Add these lines to slurm.conf, replacing lines with the same names\n# (Slurm uses only \
-         the last of several), and restart slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and \
+        "# Add these lines to slurm.conf, replacing any lines with the same names,\n# because Slurm \
+         uses only the last one. Then restart slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and \
          prevent them from shrinking:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# To \
          start jobs sooner:\n# {}\n",
         lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
@@ -97,7 +97,7 @@ fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     gate::sealed("#", &text)
 }
 
-/// Formats the instructions if other users can change the program that root would run.
+/// Formats instructions for when other users can change the program that root would run.
 fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     let packaged = unit::PACKAGED_PROGRAM;
     [
@@ -112,16 +112,16 @@ fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     ]
 }
 
-/// The job_submit.lua of an installation.
+/// The job_submit.lua that an installation writes or leaves unchanged.
 struct JobSubmit {
     /// The text to write, or `None` if the site has its own file.
     text: Option<String>,
-    /// Instructions for the administrator, by line.
+    /// Instructions for the administrator, one line each.
     instructions: Vec<String>,
 }
 
 impl JobSubmit {
-    /// Adds the module to the folder's job_submit.lua unless that is the site's own.
+    /// Adds the module to the directory's job_submit.lua unless that file is the site's own.
     fn plan(config: &Config, folder: &Path) -> Result<JobSubmit, SlurmError> {
         let module = gate::module_name(config);
         let path = folder.join(gate::JOB_SUBMIT);
@@ -132,7 +132,7 @@ impl JobSubmit {
             modules.push(module);
             modules.sort_unstable();
             modules.dedup();
-            // The file is written even if it has not changed, to make Slurm reload the module.
+            // The file is written even if it is unchanged, to make Slurm reload the module.
             let text = Some(gate::job_submit(&modules));
             let instructions = vec![format!("  {name:<21} calls the gate; also belongs there")];
             return Ok(JobSubmit { text, instructions });

@@ -1,7 +1,7 @@
-//! Lists in slurm.conf that may contain the site's own entries, such as `Licenses`.
+//! Lists in slurm.conf that may contain entries from the site, such as `Licenses`.
 //!
-//! If several lines have the same name, Slurm uses only the last. A line with only our entry would
-//! remove the site's entries, so the whole list is read and printed with our entry added.
+//! If several lines have the same name, Slurm uses only the last one. A line with only our entry
+//! would remove the site's entries, so we print the whole list with our entry added.
 
 use std::path::Path;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl List {
         }
     }
 
-    /// Returns our entries.
+    /// Returns the entries that we add.
     fn entries(self, config: &Config) -> String {
         match self {
             List::Licenses => format!("{}:1", config.license),
@@ -49,33 +49,33 @@ impl List {
     }
 }
 
-/// The maximum depth of included files.
+/// The maximum nesting depth of included files.
 const MAX_DEPTH: usize = 8;
 
-/// The limits on the call to Slurm. If it exceeds them, the files are written without its answer.
+/// Limits on the call to Slurm. If it exceeds them, the files are written without Slurm's lists.
 const ANSWER_BOUNDS: Bounds = Bounds { time: Duration::from_secs(15), output: 1 << 20 };
 
-/// The lines of the lists, in order.
+/// The lines that set each list, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lists(Vec<(List, String)>);
 
 impl Lists {
-    /// Parses the lists that slurmctld has loaded, from `scontrol show config`.
+    /// Parses the lists that slurmctld has loaded from the output of `scontrol show config`.
     pub(crate) fn loaded(config: &str) -> Lists {
         let lines = List::ALL.map(|list| (list, value(config, list.name()).to_string()));
         let is_set = |(_, text): &(List, String)| !["", "(null)", "none"].contains(&&**text);
         Lists(lines.into_iter().filter(is_set).collect())
     }
 
-    /// Reads a slurm.conf and the files that it includes. Returns `None` if it cannot be read.
+    /// Reads a slurm.conf and the files that it includes. Returns `None` if it is unreadable.
     pub(crate) fn from_file(path: &Path) -> Option<Lists> {
         let mut lists = Lists::default();
         lists.read(path, 0)?;
         Some(lists)
     }
 
-    /// Reads the lists in a folder's slurm.conf, or else those that slurmctld has loaded. Returns
-    /// `None` if neither can be read.
+    /// Reads the lists in a directory's slurm.conf or, failing that, those that slurmctld has
+    /// loaded. Returns `None` if neither can be read.
     pub(crate) fn near(folder: &Path) -> Option<Lists> {
         let loaded = || {
             let call = Call::new(Query::Show, &["config"]).bounds(ANSWER_BOUNDS);
@@ -88,7 +88,7 @@ impl Lists {
         let bytes = files::read_bounded(path).ok()?;
         let text = String::from_utf8_lossy(&bytes).replace("\\\n", " ");
         for line in text.lines() {
-            // Spaces around the equals sign do not belong to the value.
+            // Spaces around the equals sign are not part of the value.
             let line = line.split('#').next().unwrap_or("");
             let line = line.split('=').map(str::trim).collect::<Vec<_>>().join("=");
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -107,26 +107,26 @@ impl Lists {
         Some(())
     }
 
-    /// Returns the values of the lines of a list.
+    /// Returns the values on the lines that set a list.
     fn values(&self, list: List) -> Vec<&str> {
         let lines = self.0.iter().filter(|(other, _)| *other == list);
         lines.map(|(_, text)| text.as_str()).collect()
     }
 
-    /// Formats the line for a list, with its entries and ours. The text is safe to print.
+    /// Formats the line that sets a list to its entries and ours. The text is safe to print.
     pub(crate) fn line(&self, list: List, config: &Config) -> String {
         let all = merge(self.values(list), &list.entries(config));
         format!("{}={}", list.name(), shown(&all))
     }
 
     /// Finds loaded lists that lack our entry or an entry from an earlier line in the file. Returns
-    /// the lines to write.
+    /// the lines that would fix them.
     pub(crate) fn problems(&self, file: Option<&Lists>, config: &Config) -> Vec<String> {
         let required = [List::Licenses, List::Plugins];
         required.iter().filter_map(|list| self.problem(*list, file, config)).collect()
     }
 
-    /// Does the same as [`Lists::problems`] for a single list.
+    /// Like [`Lists::problems`], but for a single list.
     pub(crate) fn problem(
         &self,
         list: List,
@@ -144,7 +144,7 @@ impl Lists {
         if !duplicates.is_empty() && !entries(&all).all(is_loaded) {
             let count = duplicates.len();
             return Some(format!(
-                "slurm.conf: {count} lines set {name}, but Slurm uses only the last: replace them \
+                "slurm.conf: {count} lines set {name}, but Slurm uses only the last; replace them \
                  with {line}"
             ));
         }
@@ -162,18 +162,18 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
     list.split([',', ';']).map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-/// Removes the plugin type that may precede a plugin name.
+/// Removes the plugin type that may precede a plugin's name.
 fn plugin(entry: &str) -> &str {
     entry.strip_prefix("job_submit/").unwrap_or(entry)
 }
 
-/// Returns an entry's identity: a license or parameter without its value, or a plugin without its
-/// type.
+/// Returns the part of an entry that identifies it: a license or parameter without its value, or a
+/// plugin without its type.
 fn key(entry: &str) -> &str {
     plugin(entry).split([':', '=']).next().unwrap_or(entry)
 }
 
-/// Merges the entries in some lines with ours, without duplicates.
+/// Merges the entries on several lines with ours and removes duplicates.
 fn merge<'a>(lines: Vec<&'a str>, ours: &'a str) -> String {
     let mut all: Vec<&str> = Vec::new();
     for entry in lines.into_iter().flat_map(entries).chain(entries(ours)) {
@@ -239,7 +239,7 @@ mod tests {
         assert_eq!(problems(wiped, None), "");
         let lines = ["matlab:4", "pavior:1"].map(|line| (List::Licenses, line.into()));
         let file = Lists(lines.to_vec());
-        let line = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last: replace them \
+        let line = "slurm.conf: 2 lines set Licenses, but Slurm uses only the last; replace them \
                     with Licenses=matlab:4,pavior:1";
         assert_eq!(problems(wiped, Some(&file)), line);
         let hostile = "Licenses = a\u{1b}[2J\nJobSubmitPlugins = lua\n";

@@ -1,15 +1,15 @@
-//! A check that other users cannot modify a program that root runs.
+//! Checks that other users cannot modify a program that root runs.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The sticky bit. In such a folder, only a file's owner can rename it.
+/// The sticky bit. In a directory that has it, only a file's owner can rename the file.
 const STICKY: u32 = 0o1000;
 /// Write permission for the group and others.
 const WRITABLE: u32 = 0o022;
 
-/// Returns the first of a program and its parent folders that a user other than `owner` owns or
+/// Returns the first of a program and its parent directories that a user other than `owner` owns or
 /// can write to. Returns `None` if the program does not exist.
 pub(super) fn writable_by_others(program: &Path, owner: u32) -> Option<PathBuf> {
     let program = fs::canonicalize(program).ok()?;
@@ -36,7 +36,7 @@ mod tests {
         let mode = |path: &Path, mode| {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         };
-        // The parent folders depend on the host, so the test ignores them.
+        // The parent directories depend on the host, so the test ignores them.
         let found =
             || writable_by_others(&program, owner).filter(|at| at.starts_with(folder.path()));
         mode(&program, 0o755);

@@ -1,7 +1,7 @@
-//! `pavior slurm uninstall`: removes the gate from job_submit.lua, strips the gate from every
-//! waiting job, and removes the reservation. A stripped job loses the license and the nodes set by
-//! the daemon, and Slurm computes its priority again. No job is ended or held. The command can be
-//! killed and run again at any time.
+//! The `pavior slurm uninstall` command, which removes the gate from job_submit.lua, strips the
+//! gate from every waiting job, and removes the reservation. A stripped job loses the license and
+//! the nodes that the daemon set, and Slurm recomputes its priority. No job is ended or held. The
+//! command can be killed and run again at any time.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,29 +17,29 @@ use crate::names::JobName;
 use crate::plan::change::{Change, TOP_PRIORITY};
 use crate::{Config, SlurmError, files};
 
-/// The maximum number of rounds. Several are needed if jobs arrive in the meantime.
+/// The maximum number of rounds. Several may be needed if jobs arrive in the meantime.
 const MAX_ROUNDS: usize = 50;
 
 /// The time within which a running daemon would restore a job's gate, in milliseconds.
 const REGATE_MS: u64 = 2000;
 
-/// The error if a daemon is still running.
-const STILL_RUNNING: &str = "the daemon is still running: stop it (systemctl disable --now \
-                             pavior-slurm) and run this again";
+/// The error returned if a daemon is still running.
+const STILL_RUNNING: &str = "the daemon is still running; stop it (systemctl disable --now \
+                             pavior-slurm) and run this command again";
 
-/// The steps of a removal, as one line each.
+/// The steps of a removal, each as one line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Completed steps.
     pub done: Vec<String>,
-    /// Remaining steps, which must be done by hand.
+    /// Remaining steps, which an administrator must carry out manually.
     pub left: Vec<String>,
 }
 
 /// Removes the gates and the reservation.
 ///
 /// # Errors
-/// Returns an error if Slurm does not answer, the daemon is still running, or a file cannot be
+/// Returns an error if Slurm does not respond, the daemon is still running, or a file cannot be
 /// changed.
 pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     let mut lock = Lock::default();
@@ -65,8 +65,8 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     removal.done.push(unreserve(&operator, &config.license)?.into());
     if loaded_gate(config)?.is_installed() {
         removal.left.push(
-            "the gate still acts on new jobs: remove Pavior's lines from job_submit.lua, or lua \
-             from JobSubmitPlugins, restart slurmctld, and run this again"
+            "the gate still applies to new jobs; remove Pavior's lines from job_submit.lua, or \
+             lua from JobSubmitPlugins, restart slurmctld, and run this command again"
                 .into(),
         );
     }
@@ -81,7 +81,7 @@ pub fn uninstall(config: &Config) -> Result<Removal, SlurmError> {
     Ok(removal)
 }
 
-/// Removes the calls of a machine's gate from job_submit.lua, unless that file was edited or not
+/// Removes the calls to a machine's gate from job_submit.lua unless that file was edited or was not
 /// written by Pavior. Returns true if the file no longer calls the gate.
 fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result<bool, SlurmError> {
     let (name, path) = (gate::module_name(config), folder.join(gate::JOB_SUBMIT));
@@ -91,8 +91,8 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
     }
     if !gate::is_sealed(&text) {
         removal.left.push(format!(
-            "{} has been edited since pavior slurm install wrote it and was kept: remove the lines \
-             that name {name} and run this again",
+            "{} was kept because it has been edited since pavior slurm install wrote it; remove \
+             the lines that name {name} and run this command again",
             path.display()
         ));
         return Ok(false);
@@ -105,7 +105,7 @@ fn remove_calls(config: &Config, folder: &Path, removal: &mut Removal) -> Result
     Ok(true)
 }
 
-/// Removes a machine's gate module, written by any version of Pavior, unless it was edited.
+/// Removes a machine's gate module if any version of Pavior wrote it and no one has edited it.
 fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Result<(), SlurmError> {
     let path = folder.join(gate::module_name(config));
     let Some(text) = files::read(&path)? else { return Ok(()) };
@@ -114,15 +114,15 @@ fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Resul
         removal.done.push(format!("{} was removed", path.display()));
     } else {
         removal.left.push(format!(
-            "{} has been edited since pavior slurm install wrote it and was kept: remove it by \
-             hand",
+            "{} was kept because it has been edited since pavior slurm install wrote it; remove \
+             it manually",
             path.display()
         ));
     }
     Ok(())
 }
 
-/// Strips the gates from all waiting jobs. Returns their number and Slurm's last objections.
+/// Strips the gates from all waiting jobs. Returns the number of jobs and Slurm's last objections.
 fn strip_all(
     config: &Config,
     operator: &Operator,
@@ -160,7 +160,7 @@ fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change>
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licenses.has_gate(&config.license) || opened(job));
     let strip = |job: &SlurmJob| {
-        // With first come, first served, Slurm would move the job behind all others.
+        // Under first come, first served, Slurm would otherwise move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted
                 && other.priority < u64::from(TOP_PRIORITY)
@@ -177,7 +177,7 @@ fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change>
     gated.map(strip).collect()
 }
 
-/// Removes the license reservation, if it exists.
+/// Removes the license reservation if it exists.
 fn unreserve(operator: &Operator, license: &str) -> Result<&'static str, SlurmError> {
     let name = format!("ReservationName={license}");
     let records = Call::new(Query::Show, &["reservation", "-o"]).answer()?;
@@ -240,7 +240,7 @@ mod tests {
         assert!(read("pavior.lua").is_some() && read("job_submit.lua").as_deref() == Some(own));
         let (removal, read) =
             remove_after(|folder| std::fs::write(folder.join("pavior.lua"), "-- mine\n").unwrap());
-        assert!(removal.left[0].contains("remove it by hand"), "{removal:?}");
+        assert!(removal.left[0].contains("remove it manually"), "{removal:?}");
         assert_eq!(read("pavior.lua").as_deref(), Some("-- mine\n"));
     }
 }

@@ -1,10 +1,10 @@
-//! The packaged systemd unit, adapted to the paths of a program and a configuration.
+//! The packaged systemd unit, adapted to the given program and configuration paths.
 
 use std::path::Path;
 
 const PACKAGED_UNIT: &str = include_str!("../../dist/pavior-slurm.service");
 
-/// The part of the packaged unit to replace.
+/// The part of the packaged unit that is replaced.
 const PACKAGED_COMMAND: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
 pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 

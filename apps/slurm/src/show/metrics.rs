@@ -1,4 +1,4 @@
-//! Metrics for Prometheus.
+//! Prometheus metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -20,7 +20,7 @@ use crate::{Config, SlurmError};
 /// The prefix of all metric names.
 pub(crate) const PREFIX: &str = "pavior_slurm";
 
-/// The search budget for counting slots, in bit set words. Using it up takes about a millisecond.
+/// The search budget for counting slots, in bitset words. Exhausting it takes about a millisecond.
 const SLOT_BUDGET: u64 = 400_000;
 
 /// Counters since startup, and gauges for the last cycle.
@@ -41,7 +41,7 @@ pub(crate) struct Metrics {
     last_success: Gauge,
     /// 1 if this daemon is active.
     active: Gauge,
-    /// 1 if slurmctld has loaded the gate, 0 if it has not or this is unknown.
+    /// 1 if slurmctld is known to have loaded the gate, otherwise 0.
     gate: Gauge,
     /// The number of malformed records in the last cycle in which Slurm answered.
     malformed: Gauge,
@@ -53,11 +53,11 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The numbers that both the daemon and the observer know after a cycle.
+/// The counts that are available after a cycle to both the daemon and the observer.
 pub(crate) struct CycleCounts<'a> {
     /// The number of malformed records.
     pub(crate) malformed: usize,
-    /// The numbers of waiting and running jobs.
+    /// The number of waiting jobs.
     pub(crate) waiting: usize,
     pub(crate) running: usize,
     pub(crate) free: &'a Occupancy,
@@ -74,7 +74,7 @@ impl Metrics {
             objections: register(all, "objections", "Changes rejected by Slurm"),
             opened_total: register(all, "opened", "Gates opened"),
             closed_total: register(all, "closed", "Gates closed"),
-            requeued_total: register(all, "requeued", "Jobs requeued because of wrong nodes"),
+            requeued_total: register(all, "requeued", "Jobs requeued from the wrong nodes"),
             overlaps_total: register(all, "overlaps", "Nodes held by two jobs"),
             cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle"),
             up: register(all, "up", "1 if Slurm answered in the last cycle"),
@@ -99,7 +99,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a cycle and records its result and duration.
+    /// Counts a cycle and records its outcome and duration.
     pub(crate) fn cycle(&self, is_ok: bool, begun: SystemTime) {
         self.cycles.inc();
         self.cycle_seconds.set(begun.elapsed().map_or(0.0, |length| length.as_secs_f64()));
@@ -110,7 +110,7 @@ impl Metrics {
         }
     }
 
-    /// Records the numbers of jobs, malformed records, nodes and slots.
+    /// Records the number of jobs, malformed records, nodes and slots.
     pub(crate) fn counts(&self, config: &Config, counts: &CycleCounts<'_>) {
         self.malformed.set(counts.malformed as i64);
         self.malformed_total.inc_by(counts.malformed as u64);
@@ -121,7 +121,7 @@ impl Metrics {
         self.slots.set(&slots_of(config, counts.free));
     }
 
-    /// Records the daemon's decision in a cycle.
+    /// Records what the daemon decided in a cycle.
     pub(crate) fn decision(&self, config: &Config, malformed: usize, decision: &Decision) {
         for change in &decision.changes {
             let counter = match change {
@@ -152,7 +152,7 @@ impl Metrics {
     }
 }
 
-/// Additional metrics of an observer.
+/// Additional metrics that an observer reports.
 #[derive(Debug)]
 pub(crate) struct ObserverMetrics {
     boxes: Gauge,
@@ -167,7 +167,7 @@ impl ObserverMetrics {
         }
     }
 
-    /// Records the number of jobs in boxes and the nodes of the largest free box.
+    /// Records the number of jobs in boxes and the number of nodes in the largest free box.
     pub(crate) fn set(&self, boxes: usize, largest_free: u32) {
         self.boxes.set(boxes as i64);
         self.largest_free.set(largest_free.into());
@@ -181,7 +181,7 @@ pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     http::serve(address, site).map(drop).map_err(failed)
 }
 
-/// Counts the boxes of each configured shape that fit simultaneously, with an upper bound.
+/// Counts how many boxes of each configured shape fit simultaneously, with an upper bound.
 fn slots_of(config: &Config, free: &Occupancy) -> Vec<(String, [u32; 2])> {
     let count = |&sides: &Sides| {
         let found = slots(free, &[Shape::new(sides)], SLOT_BUDGET);

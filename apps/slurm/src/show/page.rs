@@ -1,4 +1,4 @@
-//! The page's view of a machine: the jobs, their nodes and the queue.
+//! The page's view of a machine, its jobs and its queue.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ use crate::plan::request::{no_box_message, request, shaper};
 use crate::plan::shape;
 use crate::plan::world::World;
 
-/// The maximum length of Slurm's reason on the page, in characters.
+/// The maximum length of Slurm's reason as shown on the page, in characters.
 const MAX_REASON: usize = 60;
 
-/// The name shown for unknown jobs, which are hidden from the observer, in another partition, or
-/// malformed.
+/// The name shown for an unknown job, which may be hidden from the observer, be in another
+/// partition, or have a malformed record.
 const UNKNOWN_JOB: &str = "another";
 
-/// Creates the view of a machine. Jobs do not need shapes.
+/// Creates a view of a machine. Jobs do not need shapes.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let world = World { config, ledger: &ledger, now };
     let (by_owner, failed) = owners(world);
@@ -45,7 +45,7 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let held = held.collect();
     let mut waiting: Vec<&SlurmJob> =
         ledger.jobs.iter().filter(|job| job.phase == Phase::Pending).collect();
-    // Slurm's order is by priority, then by submission time and name.
+    // Slurm orders jobs by priority, then by submission time and name.
     waiting.sort_by_key(|job| (Reverse(job.priority), job.submitted, job.name));
     let mut shaper = shaper(&grid);
     let waiting = waiting.into_iter().map(|job| waiting_job(config, job, &mut shaper)).collect();
@@ -72,8 +72,8 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes of each job, those of all unknown jobs together (`None`), and the unavailable
-/// nodes.
+/// Returns the nodes that each job holds, all nodes held by unknown jobs (`None`), and the
+/// unavailable nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();
@@ -104,7 +104,7 @@ fn waiting_job(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJ
     let request = request_or_smallest_box(config, job, shaper);
     let suffix = match request.as_ref().map(|request| request.shape) {
         Ok(Some(sides)) => {
-            format!(". Its {} nodes would form a {} box.", job.nodes, config.size(sides))
+            format!(". The job's {} nodes would form a {} box.", job.nodes, config.size(sides))
         }
         Ok(None) => String::new(),
         Err(fault) => format!("; the job cannot be placed: {fault}"),
@@ -125,8 +125,8 @@ fn waiting_job(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJ
     }
 }
 
-/// Returns a job's request on a cluster without the gate: the shape in its comment, or else the
-/// smallest box for its number of nodes.
+/// Returns a job's request on a cluster without a gate, which is the shape in its comment or, if
+/// there is none, the smallest box for its number of nodes.
 fn request_or_smallest_box(
     config: &Config,
     job: &SlurmJob,

@@ -1,4 +1,4 @@
-//! `pavior slurm why JOB`: explains why a job is waiting, and which moves would help.
+//! The `pavior slurm why` command, which explains why a job is waiting and which moves would help.
 
 use std::collections::HashSet;
 
@@ -21,11 +21,11 @@ use crate::plan::world::{Rules, World};
 use crate::plan::{notes, queue};
 use crate::{Config, SlurmError};
 
-/// Explains why a job, or the first task of an array, is waiting, and when and where it is planned
+/// Explains why a job (or the first task in an array) is waiting, and when and where it is planned
 /// to start.
 ///
 /// # Errors
-/// Returns an error if Slurm does not answer or there is no such job.
+/// Returns an error if Slurm does not respond or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
     let usage = Reader::default().read(config, &site, &ledger, now)?;
@@ -39,15 +39,15 @@ pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
         for other in site.ungated(config) {
             let other = shown(other);
             text += &format!(
-                "\nJobs in partition {other} start on the same nodes without the gate. The times \
-                 here ignore its waiting jobs."
+                "\nJobs in partition {other} can start on these nodes without going through the \
+                 gate. The times shown here do not account for that partition's waiting jobs."
             );
         }
     }
     Ok(text)
 }
 
-/// Explains a job in the ledger. Cost: simulates the queue once and searches for moves.
+/// Explains a job in the ledger. Simulates the queue once and searches for moves.
 pub(crate) fn explain_job(
     world: World<'_>,
     rules: Rules<'_>,
@@ -80,7 +80,7 @@ pub(crate) fn explain_job(
         }
     }
     if let Some(limit) = limits.exceeded_by(job) {
-        return Ok(format!("{name} cannot start yet: limit {limit}"));
+        return Ok(format!("{name} cannot start yet because of limit {limit}"));
     }
     queue(world, rules.site, &mut state, &mut limits);
     while state.planner.start_next()?.is_some() {}
@@ -99,7 +99,7 @@ pub(crate) fn explain_job(
     Ok(lines.join("\n"))
 }
 
-/// Describes a job that holds nodes or cannot be placed. Otherwise, returns `None`.
+/// Describes a job that holds nodes or cannot be placed. Returns `None` for any other job.
 fn status_line(world: World<'_>, state: &MachineState, index: usize) -> Option<String> {
     let World { config, ledger, .. } = world;
     let job = &ledger.jobs[index];
@@ -115,7 +115,7 @@ fn status_line(world: World<'_>, state: &MachineState, index: usize) -> Option<S
     })
 }
 
-/// Describes a job with a valid request that is not waiting for a box. Otherwise, returns `None`.
+/// Describes a job that has a valid request but is not waiting for a box. Returns `None` otherwise.
 fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
     let name = job.name;
     let nodes = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
@@ -138,8 +138,8 @@ fn placement(config: &Config, planner: &Planner, id: JobId) -> String {
     held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
 }
 
-/// Returns the start that the scheduler has reserved, or else the one if each job runs until its
-/// time limit.
+/// Returns the start that the scheduler has reserved or, if there is none, the start predicted if
+/// every job runs until its time limit.
 fn planned_start(
     config: &Config,
     planner: &Planner,

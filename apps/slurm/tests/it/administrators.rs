@@ -1,4 +1,4 @@
-//! Tests of messages to administrators: for a site with its own licenses and plugins, a daemon that
+//! Tests for messages to administrators about a site's own licenses and plugins, a daemon that
 //! starts before its license exists, ungated partitions, a dry run, and long node names.
 
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn lists_of_the_site_are_kept(release: Release) {
     cluster.wait_for(&format!("cat {folder}/pavior.log"), 20, |log| log.contains(&missing));
     let found = check(&cluster);
     let plugins = "JobSubmitPlugins=require_timelimit,lua";
-    let advice = "jobs in partition debug start on the machine's nodes without the gate";
+    let advice = "jobs in partition debug bypass the gate on the machine's nodes";
     for words in [licenses, plugins, advice] {
         assert!(found.contains(words), "{words}: {found}");
     }
@@ -70,7 +70,7 @@ fn why_names_ungated_partitions_and_arrays(cluster: &Cluster, program: &str) {
         let told = cluster.run(&format!("{program} why {name}"));
         let lines = [
             format!("Array {array}: 3 waiting, 0 running."),
-            "Jobs in partition debug start on the same nodes without the gate".to_string(),
+            "Jobs in partition debug can start on these nodes without going through".to_string(),
             format!("job {debug} in partition debug"),
         ];
         assert!(lines.iter().all(|line| told.contains(line)), "{told}");

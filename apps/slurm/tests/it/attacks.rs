@@ -1,4 +1,4 @@
-//! Tests of users who forge input of the daemon, which acts as root.
+//! Tests in which users forge input to the daemon, which runs as root.
 
 mod forged;
 pub(crate) mod programs;

@@ -1,4 +1,4 @@
-//! Tests of jobs that can run only on some nodes, because of constraints, GRES, memory, excluded
+//! Tests for jobs that can run only on some nodes, because of constraints, GRES, memory, excluded
 //! nodes or reservations.
 
 use crate::cluster::{Cluster, Options};

@@ -1,4 +1,4 @@
-//! Tests of the gate in a real slurmctld, and of the daemon's startup checks.
+//! Tests for the gate in a real slurmctld and for the daemon's startup checks.
 
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -75,7 +75,7 @@ fn unsupported_requirements_are_rejected(cluster: &Cluster) {
         ("-N2 --contiguous", "--contiguous"),
         ("-N2 --switches=1", "--switches"),
         ("-N2 -w n01,n02", "nodes are chosen"),
-        ("-N3-11", "no box has 11 nodes; the next larger has 12"),
+        ("-N3-11", "no box has 11 nodes; the next larger box has 12"),
         ("-N2 --comment='100%d shape=4%s'", "'4%s' is not a valid shape"),
     ] {
         let (passes, said) = tested(cluster, options);
@@ -205,7 +205,7 @@ fn jobs_from_before_the_gate_get_notes(cluster: &mut Cluster, before: &Before) {
         text.contains("AdminComment=pavior: not placed: no box on the machine has 63 nodes")
     });
     cluster.wait_for(&format!("scontrol show job {}", before.runs), 20, |text| {
-        text.contains("AdminComment=pavior: runs on nodes that do not form a box")
+        text.contains("AdminComment=pavior: running on nodes that do not form")
     });
     let log = cluster.log();
     assert!(log.contains("\"event\":\"jobs without a box\""), "{log}");

@@ -1,4 +1,4 @@
-//! Tests of limits, holds, order and preemption, checked against Slurm's own records of starts.
+//! Tests for limits, holds, order and preemption, checked against Slurm's own records of starts.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Tests of the daemon with real Slurm clusters, which `examples/slurm/cluster.sh` sets up. The
+//! Tests for the daemon with real Slurm clusters, which `examples/slurm/cluster.sh` sets up. The
 //! tests run on each release that `examples/slurm/release.sh` supports.
 //!
 //! A missing release is reported. If PAVIOR_REQUIRE_SLURM is set, as in `.ci/run`, it is an error.

@@ -1,4 +1,4 @@
-//! Tests of other features that sites use: dependencies, changed time limits, suspended jobs,
+//! Tests for other features that sites use: dependencies, changed time limits, suspended jobs,
 //! maintenance, fair share, and nodes that Slurm powers off.
 
 use std::time::Duration;
@@ -145,10 +145,10 @@ fn maintenance(cluster: &Cluster) {
     let long = submit(cluster, User::Alice, "2x2", "-t 120", 1);
     let short = submit(cluster, User::Alice, "4x4", "-t 5", 1);
     cluster.wait_until_gone(&short, 30);
-    until_told(cluster, &long, "waiting for the end of a reservation");
+    until_told(cluster, &long, "waiting for a reservation to end");
     let (folder, program) = (cluster.path().display(), cluster.program());
     let why = cluster.run(&format!("{program} {folder}/pavior.toml why {long}"));
-    assert!(why.contains("the end of a reservation"), "{why}");
+    assert!(why.contains("a reservation to end"), "{why}");
     cluster.run("scontrol delete ReservationName=repair");
     cluster.wait_until_gone(&long, 30);
     cluster.wait_until_empty(20);

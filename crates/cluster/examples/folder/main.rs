@@ -1,5 +1,5 @@
-//! A daemon whose ledger is a folder of JSON files: `cargo run -p pavior-cluster --example folder
-//! -- FOLDER ADDRESS`.
+//! A daemon whose ledger is a directory of JSON files. To run it: `cargo run -p pavior-cluster
+//! --example folder -- FOLDER ADDRESS`.
 //!
 //! `machine.json` describes the machine, and each file in `jobs` describes a job. Users create and
 //! delete these files. The daemon adds a box to each running job and a reason to each waiting job:
@@ -9,9 +9,9 @@
 //! jobs/a.json     { "shape": "2x2", "seconds": 60, "submitted": 1795311390 }
 //! ```
 //!
-//! In each turn, the daemon reads the folder into a [`World`], plans [`Action`]s with a pure
-//! function, and carries them out. An action is dropped if its file has changed since it was read.
-//! Several daemons may therefore run simultaneously, and any of them may be stopped at any time.
+//! In each turn, the daemon reads the directory into a [`World`], plans [`Action`]s with a pure
+//! function, and carries them out. An action is dropped if its file has changed since it was read,
+//! so several daemons may run simultaneously, and any of them may be stopped at any time.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -39,7 +39,7 @@ struct Description {
     down: Vec<u32>,
 }
 
-/// A file in the `jobs` folder.
+/// A file in the `jobs` directory.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct Record {
     shape: String,
@@ -48,7 +48,7 @@ struct Record {
     /// The base and sides of the box, or `None` while the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<[[u16; 3]; 2]>,
-    /// The start, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
     /// The reason why the job is waiting.
@@ -63,7 +63,7 @@ struct Job {
     record: Record,
 }
 
-/// The folder's contents at one time, with the oldest job first. A job's number is its index.
+/// The directory's contents, with the oldest job first. A job's number is its index in `jobs`.
 struct World {
     grid: Grid,
     strategy: strategies::Selection,
@@ -72,20 +72,20 @@ struct World {
     jobs: Vec<Job>,
 }
 
-/// A change to a job's file, made only if the file still contains the text `seen`. If there is no
-/// new text, the file is deleted.
+/// A change to a job's file, made only if the file still contains the text `seen`. If `text` is
+/// `None`, the file is deleted.
 struct Action {
     name: String,
     seen: String,
     text: Option<String>,
 }
 
-/// Formats an error with the path of its file.
+/// Prefixes an error with the path of the file.
 fn fault(path: &Path, error: &dyn std::fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
-/// Reads a folder.
+/// Reads a directory.
 ///
 /// # Errors
 /// Returns an error if any file is unreadable, because it may describe a job that holds nodes.
@@ -105,7 +105,7 @@ fn read(folder: &Path) -> Result<World, String> {
     for entry in fs::read_dir(&folder).map_err(|error| fault(&folder, &error))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Some(name) = name.strip_suffix(".json").map(str::to_string) else { continue };
-        // The file may just have been deleted.
+        // The file may have been deleted in the meantime.
         let Ok(text) = fs::read_to_string(entry.path()) else { continue };
         let record = pavior::json::read(text.as_bytes());
         let record = record.map_err(|error| fault(&entry.path(), &error))?;
@@ -121,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns the job's box if it is on the machine.
+    /// Returns the job's box if it has one and the box lies on the machine.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))
@@ -154,7 +154,7 @@ impl Job {
     }
 }
 
-/// Returns a job's request if its shape fits the machine.
+/// Returns a job's request if its shape fits on the machine.
 fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     let ask = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
     let Ask::Shape(sides) = ask else { return None };
@@ -162,7 +162,7 @@ fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
 }
 
-/// Plans actions that delete ended jobs and start those that the scheduler chooses.
+/// Plans actions that delete finished jobs and start the jobs that the scheduler chooses.
 ///
 /// # Errors
 /// Returns an error if the strategy or scheduler does not support the machine.
@@ -174,7 +174,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     for (id, job) in (0..).zip(jobs) {
         let Some(at) = job.held(grid) else {
             let Some(request) = request(job, &mut planner) else {
-                waiting.push(job.waiting(None, format!("its shape does not fit {grid}")));
+                waiting.push(job.waiting(None, format!("its shape does not fit on {grid}")));
                 continue;
             };
             planner.submit(id, queue.len(), request, Some(job.record.seconds));
@@ -217,7 +217,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     Ok((actions, view))
 }
 
-/// Lists the waiting jobs with their reasons, and adds changed reasons to their files.
+/// Lists the waiting jobs with their reasons, and plans updates of the files whose reasons changed.
 fn explain(
     world: &World,
     planner: &Planner,
@@ -247,7 +247,7 @@ fn explain(
     }
 }
 
-/// Carries out an action, unless its file has changed. Returns true if the action was carried out.
+/// Carries out an action unless its file has changed. Returns whether the action was carried out.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -264,7 +264,7 @@ fn carry_out(folder: &Path, action: &Action) -> io::Result<bool> {
     fs::rename(new, path).map(|()| true)
 }
 
-/// Runs one turn, and returns the view to publish.
+/// Runs a turn and returns the view to publish.
 fn turn(folder: &Path, now: u64) -> Result<View, String> {
     let (actions, view) = plan(&read(folder)?, now)?;
     for action in &actions {

@@ -1,4 +1,4 @@
-//! Tests of complete turns.
+//! Tests for complete turns.
 
 use super::*;
 
@@ -21,9 +21,9 @@ fn jobs_start_and_end_and_the_others_are_told_why_they_wait() {
     let why = "it is planned to start at 1970-01-01T00:17:40Z, on 3x2 at 0,0";
     assert!(file("b").unwrap().contains(why), "{}", file("b").unwrap());
     assert!(view.why("b").unwrap().contains("job a (4 nodes)"));
-    assert_eq!(view.why("c").unwrap(), "c: its shape does not fit mesh:4x2");
+    assert_eq!(view.why("c").unwrap(), "c: its shape does not fit on mesh:4x2");
     assert!(view.why("d").is_err());
-    // A second daemon that has read the same folder changes nothing.
+    // A second daemon that has read the same directory changes nothing.
     let (late, _) = plan(&read(folder.path()).unwrap(), 1060).unwrap();
     turn(folder.path(), 1060).unwrap();
     let done = late.iter().filter(|one| carry_out(folder.path(), one).unwrap());

@@ -1,9 +1,9 @@
-//! Pseudorandom numbers, deterministic for a seed.
+//! Deterministic pseudorandom numbers.
 
 pub(super) struct Draw(u64);
 
 impl Draw {
-    /// Creates a source. The first numbers of similar seeds are similar, so they are skipped.
+    /// Creates a generator. Similar seeds begin similarly, so the first numbers are skipped.
     pub(super) fn new(seed: u64) -> Draw {
         let mut draw = Draw(seed);
         for _ in 0..8 {

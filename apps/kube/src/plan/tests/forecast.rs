@@ -1,4 +1,4 @@
-//! Tests of start time forecasts.
+//! Tests for start time forecasts.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;

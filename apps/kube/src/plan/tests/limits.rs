@@ -1,4 +1,4 @@
-//! Tests of former bugs: Jobs that waited forever, and Jobs or machines that blocked others.
+//! Tests for former bugs: Jobs that waited forever, and Jobs or machines that blocked others.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Tests of plans in a cluster with Kueue, which assigns quota while we assign boxes.
+//! Tests for plans in a cluster where Kueue assigns quota while we assign boxes.
 
 use serde_json::{Value, json};
 

@@ -23,7 +23,7 @@ fn nodes(model: &Model) -> Vec<(String, String)> {
 #[test]
 fn a_set_gets_one_box_in_order_of_job_numbers_and_pod_indexes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    // The Jobs are not created in the order of their numbers.
+    // The Jobs are created in a different order than their numbers.
     model.add_job_of("s", 1, "4x2", 5);
     let first = model.add_job_of("s", 0, "4x2", 3);
     model.make_pods();
@@ -48,7 +48,7 @@ fn an_incomplete_set_waits_with_a_reason() {
     let why = &made.waiting[0].why;
     assert_eq!(why, "its set has 1 Job with 4 completions in total, too few for 8 nodes");
     assert!(!made.waiting[0].is_blocked());
-    // A Job of another set, or with another shape, does not belong to this set.
+    // A Job that is in another set, or has another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
     assert_eq!(settle(&mut model).status.busy, 4, "only the second set is complete");

@@ -1,4 +1,4 @@
-//! Tests of plans in simple situations.
+//! Tests for plans in simple situations.
 
 use serde_json::json;
 
@@ -135,7 +135,7 @@ fn a_namespace_cannot_exceed_its_limits() {
     let made = settle(&mut model);
     assert_eq!(made.status.busy, 4);
     assert!(
-        made.waiting.iter().all(|one| one.why.contains("limit of nodes")),
+        made.waiting.iter().all(|one| one.why.contains("limit on nodes")),
         "{:?}",
         made.waiting
     );
@@ -259,6 +259,6 @@ fn a_strategy_that_does_not_grant_boxes_is_a_fault() {
     // Ranks form a box of the shape, so a strategy must grant one.
     for strategy in ["2db", "mbs"] {
         let why = fault(&Model::new("mesh:4x4", &json!({ "strategy": strategy })));
-        assert!(why.contains("does not give every Job one box of its shape"), "{why}");
+        assert!(why.contains("does not give every Job a single box"), "{why}");
     }
 }

@@ -1,5 +1,5 @@
-//! Measures the time and memory of a plan on a large machine with many placements or waiting Jobs.
-//! The checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
+//! Measures the time and memory that a plan takes on a large machine with many placements or
+//! waiting Jobs. The checks use small sizes; `PAVIOR_SIZE=long` runs the measurement.
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -44,7 +44,7 @@ pub(super) const KINDS: usize = 4;
 #[derive(Default)]
 pub(super) struct View {
     pub(super) world: World,
-    /// The number of changes read per kind.
+    /// The number of changes of each kind that have been read.
     read: [usize; KINDS],
 }
 

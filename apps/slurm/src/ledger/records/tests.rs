@@ -1,4 +1,4 @@
-//! Tests of `squeue` output, both recorded and constructed.
+//! Tests for `squeue` output, both recorded and constructed.
 
 use super::*;
 

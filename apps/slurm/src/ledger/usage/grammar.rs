@@ -1,14 +1,14 @@
 //! The grammar of `scontrol -o show assoc_mgr` and of array throttles. Operators choose all names
-//! in this output. An association's comment is last on its line and may contain any text.
-//! Therefore, each kind of record is requested separately, and two records with the same owner are
-//! both ignored.
+//! in this output. An association's comment comes last on its line and may contain any text. For
+//! this reason, each kind of record is requested separately, and if two records have the same
+//! owner, both are ignored.
 
 use std::collections::HashMap;
 
 use super::{Association, Limit, LimitKind, Member, QosLimits, Unit};
 use crate::names::number;
 
-/// Limits on the number of jobs, by Slurm's names.
+/// Limits on the number of jobs, by their Slurm names.
 const JOBS: &[&str] = &["GrpJobs", "MaxJobs", "MaxJobsPA", "MaxJobsPU"];
 /// Limits on trackable resources.
 const RESOURCES: &[&str] = &[
@@ -25,12 +25,12 @@ const RESOURCES: &[&str] = &[
 /// Wall-clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Parses the QOS. Also returns the number of malformed records.
+/// Parses the QOS. Also returns the number of records that are malformed.
 pub(super) fn parse_qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     parse_records(text, "QOS=", parse_qos_line)
 }
 
-/// Parses the associations. Also returns the number of malformed records.
+/// Parses the associations. Also returns the number of records that are malformed.
 pub(super) fn parse_associations(text: &str) -> (HashMap<Member, Association>, usize) {
     parse_records(text, "ClusterName=", parse_association)
 }
@@ -71,7 +71,7 @@ fn parse_qos_line(line: &str) -> Option<(String, QosLimits)> {
     Some((name.to_string(), qos))
 }
 
-/// Parses the pairs in ` name={...} name={...}`.
+/// Parses the pairs in a list such as ` name={...} name={...}`.
 fn parse_braces(text: &str) -> Option<Vec<(&str, &str)>> {
     let (mut rest, mut found) = (text.trim(), Vec::new());
     if matches!(rest, "No Accounts" | "No Users") {
@@ -96,7 +96,7 @@ fn user_number(text: &str) -> Option<u32> {
 
 /// Parses `ClusterName=c Account=acc UserName=joe(1001) Partition= ... ParentAccount=root(1) ...`.
 fn parse_association(line: &str) -> Option<(Member, Association)> {
-    // An operator may have written any text after this.
+    // Everything after this may be arbitrary text written by an operator.
     let line = line.split(" Comment=").next()?;
     let of = |key: &str| line.split(' ').find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
     let user = of("UserName")?;
@@ -110,7 +110,7 @@ fn parse_association(line: &str) -> Option<(Member, Association)> {
     Some((member, Association { parent, limits: parse_limits(line)? }))
 }
 
-/// Parses the limits among `key=value` words, and skips other keys.
+/// Parses the limits in `key=value` words and skips all other keys.
 fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     let mut found = Vec::new();
     let mut add = |name: &'static str, unit: Unit, value: &str| {
@@ -142,13 +142,13 @@ fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     Some(found)
 }
 
-/// The value of a limit: `N(3)`, `8(3)`, `8(3.25)`, `8`, or an empty text if it is not set.
+/// A limit's value, which is `N(3)`, `8(3)`, `8(3.25)`, `8`, or empty if it is not set.
 enum Amount {
     Unset,
     Limit { most: Option<u64>, used: u64 },
 }
 
-/// Parses the value of a limit.
+/// Parses a limit's value.
 fn parse_amount(text: &str) -> Option<Amount> {
     if text.is_empty() {
         return Some(Amount::Unset);
@@ -162,8 +162,8 @@ fn parse_amount(text: &str) -> Option<Amount> {
     Some(Amount::Limit { most, used })
 }
 
-/// Parses the throttles in a list of `squeue` identifiers, one per line, such as `7_[1-10%2]`. In
-/// Slurm 26.05, the throttle is missing if some tasks have their own records.
+/// Parses the throttles in a list of `squeue` identifiers, one per line, such as `7_[1-10%2]`.
+/// Slurm 26.05 omits the throttle if some tasks have their own records.
 pub(super) fn parse_throttles(text: &str) -> HashMap<u32, u64> {
     text.lines().filter_map(parse_throttle).collect()
 }

@@ -1,4 +1,4 @@
-//! Requests limits from Slurm, no more often than necessary.
+//! Requests limits from Slurm no more often than necessary.
 
 use std::collections::HashMap;
 
@@ -8,16 +8,16 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time between requests, in seconds, for association limits while there are none, and for an
-/// array throttle that `squeue` does not print.
+/// The time between requests for association limits while none are set, and for an array throttle
+/// that `squeue` does not print, in seconds.
 const CHECK_INTERVAL_S: u64 = 30;
 /// The maximum number of arrays whose throttles are requested per cycle.
 const MAX_ARRAYS: usize = 8;
 
-/// Limits that are kept between cycles.
+/// Limits that are remembered between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The time when association limits were last requested.
+    /// The time at which association limits were last requested.
     requested_at: u64,
     associations: HashMap<Member, Association>,
     throttles: HashMap<u32, Throttle>,
@@ -25,7 +25,7 @@ pub(crate) struct Reader {
     pub(crate) malformed: usize,
 }
 
-/// The throttle of an array, or `None` if it has ended.
+/// An array's throttle. `max_tasks` is `None` if the array has ended.
 #[derive(Clone, Copy)]
 struct Throttle {
     requested_at: u64,
@@ -33,16 +33,16 @@ struct Throttle {
 }
 
 impl Reader {
-    /// Makes the next `read` request association limits, even if there were none.
+    /// Makes the next `read` request association limits even if none were set before.
     pub(crate) fn forget(&mut self) {
         self.requested_at = 0;
     }
 
-    /// Requests limits and their usage. Must be called after the jobs have been read: a job that
-    /// starts in between then counts twice for one cycle rather than not at all.
+    /// Requests limits and their usage. This must happen after the jobs have been read, so that a
+    /// job that starts in between counts twice for one cycle rather than not at all.
     ///
     /// # Errors
-    /// Returns an error if Slurm does not answer.
+    /// Returns an error if Slurm does not respond.
     pub(crate) fn read(
         &mut self,
         config: &Config,
@@ -73,7 +73,7 @@ impl Reader {
         Ok(usage)
     }
 
-    /// Returns the throttles of arrays with waiting tasks.
+    /// Returns the throttles of all arrays that have waiting tasks.
     fn throttles(
         &mut self,
         config: &Config,
@@ -104,7 +104,7 @@ impl Reader {
                 Some(Throttle { requested_at: now, max_tasks: request_throttle(array)? })
             };
             self.throttles.extend(throttle.map(|throttle| (array, throttle)));
-            // A throttle is assumed to be 1 until a later cycle requests it.
+            // The throttle is assumed to be 1 until a later cycle requests it.
             let max_tasks = throttle.map_or(Some(1), |throttle| throttle.max_tasks);
             limits.extend(max_tasks.map(|most| (array, most)));
         }
@@ -112,13 +112,13 @@ impl Reader {
     }
 }
 
-/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. If the clock was set
+/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. If the clock has been set
 /// back, the request is repeated.
 fn is_recent(requested_at: u64, now: u64) -> bool {
     (requested_at..requested_at + CHECK_INTERVAL_S).contains(&now)
 }
 
-/// Requests an array's throttle, which is `None` if the array has ended.
+/// Requests an array's throttle. Returns `None` if the array has ended.
 fn request_throttle(array: u32) -> Result<Option<u64>, SlurmError> {
     let number = array.to_string();
     let output = Call::new(Query::Show, &["job", &number, "-o"]).run()?;

@@ -1,4 +1,4 @@
-//! Tests that nodes become free at the end that Slurm reports, and once they are powered off.
+//! Tests that nodes become free when Slurm expects a job to end, and once they are powered off.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Tests of gates that open on running jobs' nodes.
+//! Tests for gates that open on running jobs' nodes.
 
 use super::*;
 use crate::ledger::qos::Qos;

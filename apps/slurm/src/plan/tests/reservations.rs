@@ -16,7 +16,7 @@ fn a_job_waits_for_the_end_of_a_reservation() {
     let decision = run.decide(&state, 1000);
     assert_eq!(opened_gates(&decision.changes), ["2 n3,n7"]);
     let note = note_for(&decision, "1");
-    assert!(decision.boxless.is_empty() && note.contains("the end of a reservation"), "{note}");
+    assert!(decision.boxless.is_empty() && note.contains("a reservation to end"), "{note}");
     assert_eq!(opened_gates(&run.at(&state, 2000))[0], "1 n0,n1,n4,n5");
 }
 

@@ -1,4 +1,4 @@
-//! Tests of `why` for queued jobs, and of the notes in AdminComment.
+//! Tests for `why` on queued jobs and for the notes in AdminComment.
 
 use super::*;
 use crate::show::why::explain_job;
@@ -103,7 +103,7 @@ fn jobs_without_a_box_get_notes() {
     let note =
         |name: &str, text: &str| Change::Comment { job: job_name(name), comment: Note::new(text) };
     let never = "pavior: not placed: no box on the machine has 5 nodes; resubmit the job";
-    let elsewhere = "pavior: runs on nodes that do not form a box of its shape; not requeued";
+    let elsewhere = "pavior: running on nodes that do not form the requested box; not requeued";
     assert_eq!(decision.changes, [note("2", elsewhere), note("1", never)]);
     assert_eq!(decision.boxless.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Tests of forged comments and other user text on a real Slurm cluster.
+//! Tests for forged comments and other user text on a real Slurm cluster.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

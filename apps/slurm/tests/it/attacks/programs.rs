@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A folder with fake Slurm commands and the configuration of a 4x2 machine.
+/// A directory with fake Slurm commands and the configuration of a 4x2 machine.
 pub(crate) struct Programs(TempDir);
 
 /// Shell functions that print `squeue` records with the given mark.
