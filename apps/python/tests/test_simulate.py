@@ -183,7 +183,7 @@ def test_users_may_be_text() -> None:
     assert jobs["partition"].to_list() == [1, 2, 1, 2]
     run = simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=ann")
     assert len(run.jobs["job"]) == 4
-    with pytest.raises(ValueError, match="`eve` is not a user of the log: bob, ann"):
+    with pytest.raises(ValueError, match="the log has no user `eve`, only bob, ann"):
         simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=eve")
 
 

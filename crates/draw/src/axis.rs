@@ -2,10 +2,10 @@
 
 use crate::time;
 
-/// The unit of the numbers on an axis, which determines their format.
+/// The unit of an axis, which determines how its numbers are formatted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Any other unit. Numbers are written unchanged.
+    /// Any other unit. Numbers are written as they are.
     #[default]
     Plain,
     /// Seconds. Numbers are written in seconds, minutes, hours and days.
@@ -15,8 +15,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit with this name in the results. The known units are `s` and `ns`; any other
-    /// unit is plain.
+    /// Returns the unit with the given name in result files. `s` and `ns` are recognized; any other
+    /// name gives `Plain`.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -25,7 +25,7 @@ impl Unit {
         }
     }
 
-    /// Formats a single value, with its unit if the unit is known.
+    /// Formats a single value, including its unit if the unit is recognized.
     pub(crate) fn words(self, value: f64) -> String {
         match self {
             Unit::Plain => label(value),
@@ -35,7 +35,7 @@ impl Unit {
     }
 }
 
-/// A linear or logarithmic scale from data to positions on the canvas.
+/// A linear or logarithmic scale that maps data to positions on the canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scale {
     low: f64,
@@ -50,7 +50,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
-    /// `count` ticks. The scale begins and ends at round numbers that enclose the data.
+    /// `count` ticks. The scale starts and ends at round numbers that enclose the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),
@@ -79,7 +79,7 @@ impl Scale {
         }
     }
 
-    /// Creates a linear scale without ticks. Its ends need not be round numbers.
+    /// Creates a linear scale without ticks, whose ends need not be round numbers.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
@@ -91,14 +91,14 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns the position of a value. Values outside the scale, even infinite ones, get the
-    /// position of the nearer end, and NaN gets that of the lower end.
+    /// Returns the position of a value, moved onto the scale if necessary. A value beyond either
+    /// end, even an infinite one, is drawn at that end, and NaN is drawn at the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
-        // If one number is NaN, `max` returns the other one.
+        // If one argument is NaN, `max` returns the other.
         self.at(value.max(self.low).min(self.high))
     }
 
-    /// Returns true if a value is between the ends of the scale.
+    /// Returns true if a value is within the scale.
     pub(crate) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }
@@ -109,7 +109,7 @@ impl Scale {
     }
 }
 
-/// The largest drawn magnitude. Sums and differences of two larger values could overflow.
+/// The largest magnitude that is drawn. Adding or subtracting larger values could overflow.
 const GREATEST: f64 = 1e300;
 /// The smallest step between ticks, and the smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
@@ -119,15 +119,15 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
 
-/// Returns ticks around the data: multiples of 1, 2, 2.5 or 5 times a power of ten, or of a round
-/// time.
+/// Returns ticks that enclose the data: multiples of 1, 2, 2.5 or 5 times a power of ten or, on a
+/// time axis, multiples of a round time.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
-    // If the ends are almost equal, or both almost 0, no distinct steps fit between them.
+    // If the ends are almost equal, or both are almost 0, there is no room for distinct steps.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // The tolerance keeps the data's end as the axis's end if it is a multiple of the step.
+    // Without this tolerance, rounding could add a tick when the data ends exactly on a step.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
@@ -144,7 +144,7 @@ pub(crate) fn round(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Returns an interval around a single value.
+/// Returns an interval that contains a single value.
 fn around(value: f64) -> (f64, f64) {
     if value.abs() < LEAST {
         (0.0, 1.0)
@@ -153,7 +153,7 @@ fn around(value: f64) -> (f64, f64) {
     }
 }
 
-/// Returns the values that span the data among 1, 2 and 5 times powers of ten.
+/// Returns the values of the form 1, 2 or 5 times a power of ten that span the data.
 fn decades(low: f64, high: f64) -> Vec<f64> {
     let first = libm::floor(libm::log10(low) + 1e-9) as i32;
     let last = libm::ceil(libm::log10(high) - 1e-9) as i32;
@@ -163,16 +163,16 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     spanning(low, high, &all)
 }
 
-/// Returns the part of an ascending list of ticks that spans the data.
+/// Returns the shortest part of an ascending list of ticks that spans the data.
 fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     let above = all.iter().position(|&tick| tick > low * 1.000_001).unwrap_or(1);
     let below = all.iter().position(|&tick| tick >= high * 0.999_999).unwrap_or(all.len() - 1);
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Thins out ticks if there are too many. The remaining ticks are the powers of ten, every other
-/// tick, or every nth power. For times, the powers of ten are 1 s, 10 s, 1 min, 10 min, 1 h and
-/// powers of ten of days.
+/// Thins out ticks if there are too many, keeping only powers of ten, every other tick, or every
+/// nth power. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h and powers of
+/// ten days.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;
@@ -211,7 +211,7 @@ pub(crate) fn label(value: f64) -> String {
     }
 }
 
-/// Inserts thousands separators into a number without a fraction if it is at least 10,000.
+/// Inserts thousands separators into a whole number of at least 10,000.
 fn in_thousands(number: String) -> String {
     let digits = number.trim_start_matches('-');
     if digits.len() < 5 || digits.contains('.') {

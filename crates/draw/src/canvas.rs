@@ -1,4 +1,4 @@
-//! An SVG under construction, and the shapes that make up drawings.
+//! An SVG canvas, and the shapes that drawings are made of.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::coinciding::Turn;
 use crate::palette::{self, Ink};
 use crate::xml::Element;
 
-/// The horizontal anchor of a text.
+/// The horizontal anchor of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -14,7 +14,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// An SVG under construction. Lengths are in user units, about one pixel on a desktop screen.
+/// An SVG under construction. A user unit is about one pixel on a desktop screen.
 pub(crate) struct Canvas {
     width: f64,
     height: f64,
@@ -36,12 +36,12 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer for elements that contain other elements.
+    /// Returns the buffer, for writing elements that contain other elements.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
 
-    /// Returns the complete file, with a title and a description.
+    /// Returns the complete file, including a title and a description.
     pub(crate) fn finish(self, title: &str, description: &str) -> String {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
@@ -91,8 +91,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
     path.with("fill", "none").with("stroke", colour)
 }
 
-/// Creates a series' mark at a point. Shapes differ and every other mark is hollow, so series can
-/// be distinguished without color. The marks of coinciding series are nested, and only the
+/// Creates the mark for a point in a series. Shapes vary and every other mark is hollow, so that
+/// series can be told apart without color. The marks of coinciding series are nested, and only the
 /// innermost one is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
@@ -108,7 +108,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    // The four shapes repeat after four series, with filled and hollow swapped.
+    // After four series the shapes repeat, with filled and hollow swapped.
     let is_even = (series + series / 4) % 2 == 0;
     let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
@@ -119,9 +119,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns the definitions of hatch patterns, so fills can be distinguished without color. The
-/// strokes have the background color, and the first of the four fills is not hatched. Pattern ids
-/// end with `key`, which must be unique among the drawings on a page.
+/// Returns definitions of hatch patterns, so that fills can be told apart without color. Strokes
+/// are in the background color, and the first of the four fills has no hatching. Each pattern id
+/// ends with `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -141,7 +141,7 @@ pub(crate) fn hatches(key: &str) -> String {
     out
 }
 
-/// Returns the hatch over a fill, if its series has one.
+/// Returns the hatching to draw over a fill, if the series has any.
 pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) -> Option<Element> {
     let rect = Element::new("rect").with("x", n(at.0)).with("y", n(at.1));
     let rect = rect.with("width", n(size.0)).with("height", n(size.1));
@@ -149,7 +149,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short word computed from a text, for use in ids that must be unique on a page.
+/// Returns a short hash of the text, for building ids that must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
     // The hash function is FNV-1a.
     let hash = text
@@ -158,7 +158,7 @@ pub(crate) fn key_of(text: &str) -> String {
     format!("{hash:08x}")
 }
 
-/// Creates a text whose baseline is at y.
+/// Creates text with its baseline at y.
 pub(crate) fn text((x, y): (f64, f64), anchor: Anchor, size: f64, ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let anchor = match anchor {
@@ -170,7 +170,7 @@ pub(crate) fn text((x, y): (f64, f64), anchor: Anchor, size: f64, ink: Ink) -> E
     text.with("text-anchor", anchor).with("font-size", n(size)).with("fill", colour)
 }
 
-/// Adds an attribute that rotates an element about a point, in degrees clockwise.
+/// Rotates an element clockwise about a point, by an angle in degrees.
 pub(crate) fn turned(element: Element, degrees: f64, (x, y): (f64, f64)) -> Element {
     element.with("transform", format_args!("rotate({} {} {})", n(degrees), n(x), n(y)))
 }
@@ -179,7 +179,7 @@ pub(crate) fn bold(element: Element) -> Element {
     element.with("font-weight", "600")
 }
 
-/// Formats a length with at most two decimals.
+/// Formats a coordinate or length with at most two decimals.
 pub(crate) fn n(value: f64) -> String {
     let text = format!("{value:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

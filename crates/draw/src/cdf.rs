@@ -1,14 +1,14 @@
-//! Cumulative distributions: the fraction of jobs whose value is at most x.
+//! Cumulative distributions: the fraction of jobs with a value of at most x.
 
 use crate::chart::{Chart, ChartAxis, Mark, Marks, Series};
 
-/// The maximum number of steps in a curve: more than a figure has pixels.
+/// The maximum number of steps in a curve, which is more than a figure has pixels.
 const MOST_STEPS: usize = 2000;
 
-/// Creates a chart of the cumulative distributions of named samples.
+/// Creates a chart that shows the cumulative distribution of each named sample.
 ///
-/// Non-finite values are left out. A sample of more than 2,000 values is drawn at evenly spaced
-/// ranks, including its minimum and maximum.
+/// Non-finite values are left out. If a sample has more than 2,000 values, the curve is drawn at
+/// evenly spaced ranks that include the minimum and maximum.
 pub fn cdf(title: &str, x: ChartAxis, samples: &[(String, Vec<f64>)]) -> Chart {
     let logarithmic = x.logarithmic;
     let series = |(name, sample): &(String, Vec<f64>)| {

@@ -1,4 +1,4 @@
-//! Charts as data, before they are drawn.
+//! Charts as plain data, before they are drawn.
 
 use crate::axis::{self, Unit};
 use crate::palette::COLOURS;
@@ -12,26 +12,26 @@ pub struct Chart {
     pub x: ChartAxis,
     /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, if x has names rather than numbers. The first name is at x = 0.
+    /// The names along x, if x has names instead of numbers. The first name is at x = 0.
     pub categories: Vec<String>,
     /// The kind of marks used for the series.
     pub marks: Marks,
-    /// The series, in the order of the legend.
+    /// The series, in legend order.
     pub series: Vec<Series>,
     /// Values stated in a paper, drawn as crosses over the series.
     pub stated: Vec<Mark>,
-    /// A remark for the reader, in a line below the chart.
+    /// A note for the reader, written on a line below the chart.
     pub note: String,
 }
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// The label along the axis. It includes the unit, unless the numbers themselves do.
+    /// The label along the axis. It includes the unit unless the numbers already do.
     pub label: String,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
-    /// The unit of the axis's numbers.
+    /// The unit of the numbers on the axis.
     pub unit: Unit,
 }
 
@@ -41,8 +41,8 @@ impl ChartAxis {
         ChartAxis { label: label.into(), logarithmic, unit: Unit::Plain }
     }
 
-    /// Creates the axis for a quantity with a unit named as in the results. If the unit is `s`, the
-    /// label has no unit, because each number on the axis has one.
+    /// Creates an axis for a quantity, given the name of its unit in result files. If the unit is
+    /// `s`, the label leaves it out because each number on the axis includes it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_draw as draw; }
@@ -72,11 +72,11 @@ pub enum Marks {
     Lines,
     /// Adjacent bars with intervals. They become points if the y axis is logarithmic.
     Bars,
-    /// Steps, in which each value remains until the next point.
+    /// Steps, each of which holds its value until the next point.
     Steps,
 }
 
-/// A series of points with a name.
+/// A named series of points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The name in the legend.
@@ -85,26 +85,26 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point in a series. It is omitted if it is not finite, or not positive on a logarithmic axis.
+/// A point in a series. It is not drawn if it is not finite, or not positive on a logarithmic axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
-    /// The value along x, or the index of a category if x has names.
+    /// The value along x, or a category index if x has names.
     pub x: f64,
     /// The value along y.
     pub y: f64,
-    /// The lower and upper ends of the confidence interval of y. For a median, it may be
-    /// asymmetric.
+    /// The lower and upper ends of the confidence interval for y, which may be asymmetric for a
+    /// median.
     pub interval: Option<[f64; 2]>,
 }
 
 impl Chart {
-    /// The name of the crosses in the legend.
+    /// The legend entry for the crosses.
     pub(crate) const STATED: &str = "stated in the paper";
 
-    /// The number of series that can be distinguished in a drawing by colors, marks and dashes.
+    /// The number of series that colors, marks and dashes can keep apart in one drawing.
     pub const TOLD_APART: usize = COLOURS;
 
-    /// Returns the smallest and largest values that can be drawn, or `None` if no value can.
+    /// Returns the smallest and largest values that can be drawn, or `None` if there are none.
     pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,

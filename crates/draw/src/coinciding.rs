@@ -1,31 +1,31 @@
-//! Detection of series that coincide and could therefore be mistaken for one.
+//! Detection of series that coincide in a drawing and could be mistaken for one.
 
 use crate::chart::{Chart, Series};
 
-/// The maximum distance, in canvas units, between lines that look like one: a third of a mark.
+/// The distance, in canvas units, below which two lines look like one: a third of a mark.
 const NEAR: f64 = 3.0;
 /// The length of the alternating dashes of coinciding lines.
 const DASH: f64 = 8.0;
 
-/// The position of a series among those that coincide with it.
+/// A series' position among the series that coincide with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
-    /// The index of the series among the coinciding ones, from 0.
+    /// The index of this series within its group, starting from 0.
     pub(crate) rank: usize,
-    /// The number of coinciding series, or 1 for a series that does not coincide with any other.
+    /// The number of series in the group, or 1 if this series does not coincide with any other.
     pub(crate) of: usize,
 }
 
 impl Turn {
     pub(crate) const ALONE: Turn = Turn { rank: 0, of: 1 };
 
-    /// Returns the dash pattern and offset for a line whose dashes alternate with others.
+    /// Returns the dash pattern and offset that make coinciding lines alternate.
     pub(crate) fn dashes(self) -> Option<(String, f64)> {
         let gap = DASH * (self.of - 1) as f64;
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
-    /// Returns the size of the series' marks relative to the usual size, so marks of different
+    /// Returns the factor by which the series' marks are scaled, so that the marks of coinciding
     /// series nest inside each other.
     pub(crate) fn scale(self) -> f64 {
         match self.of {
@@ -35,7 +35,7 @@ impl Turn {
     }
 }
 
-/// Finds the groups of coinciding lines, each given by its points on the canvas.
+/// Groups the lines that coincide. Each line is given by its points on the canvas.
 pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     let near = |a: &[(f64, f64)], b: &[(f64, f64)]| {
         let close = |(a, b): (&(f64, f64), &(f64, f64))| {
@@ -54,7 +54,7 @@ pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Returns the position of each series in its group.
+/// Returns each series' position in its group.
 pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     let mut turns = vec![Turn::ALONE; count];
     for group in groups {
@@ -65,7 +65,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// Returns one sentence for the reader per group.
+/// Returns one sentence for the reader about each group.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];
@@ -74,22 +74,22 @@ pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
             group.iter().map(|&index| chart.series[index].name.as_str()).collect();
         let names = listed(&names);
         if equal {
-            format!("{names} are equal: their lines alternate.")
+            format!("{names} are equal, so their lines alternate.")
         } else {
-            format!("{names} nearly coincide: their lines alternate.")
+            format!("{names} nearly coincide, so their lines alternate.")
         }
     };
     groups.iter().map(sentence).collect()
 }
 
-/// Returns true if two series have the same values, apart from rounding.
+/// Returns true if two series have the same values, up to rounding.
 pub(crate) fn is_equal(a: &Series, b: &Series) -> bool {
     let same = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs());
     a.points.len() == b.points.len()
         && a.points.iter().zip(&b.points).all(|(a, b)| same(a.x, b.x) && same(a.y, b.y))
 }
 
-/// Joins names, as in `a, b and c`.
+/// Joins names into a phrase such as `a, b and c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -1,5 +1,5 @@
-//! SVG drawings of states in which a strategy gives a wrong answer: the busy nodes, the granted
-//! placement, and the expected placement.
+//! SVG drawings of states in which a strategy gives a wrong answer, showing the busy nodes, the
+//! granted placement and the expected placement.
 
 use pavior_allocation::conformance::Counterexample;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -7,15 +7,15 @@ use pavior_mesh::{Cuboid, Grid, Occupancy};
 use crate::explanation::{AXIS, GAP, View, drawing, label, off_the_edge, plane, rect, text};
 use crate::palette;
 
-/// The side length of a color sample in the legend.
+/// The side length of a color swatch in the legend.
 const SAMPLE: f64 = 14.0;
 
 /// The color of busy nodes.
 const BUSY: &str = palette::JOBS[4];
 
-/// Draws the state of a counterexample. Planes of constant z are next to each other, with the
-/// origin at the lower left. The boxes that the strategy granted are numbered. The boxes that it
-/// should have granted have a dashed outline.
+/// Draws the state of a counterexample. Planes of constant z are drawn side by side, with the
+/// origin at the lower left. Boxes that the strategy granted are numbered, and boxes that it should
+/// have granted have a dashed outline.
 pub fn counterexample(example: &Counterexample) -> String {
     let Counterexample { free, answer, expected, .. } = example;
     let grid = free.grid();
@@ -68,7 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box that is on the machine. A faulty strategy may return any box.
+/// Returns the part of a box that is on the machine, because a faulty strategy may return any box.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);
@@ -83,7 +83,7 @@ fn outline((at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     rect.with("stroke-width", 3).with("stroke-dasharray", "6 4").end(out);
 }
 
-/// Draws the legend below the planes and returns its height.
+/// Draws the legend below the planes. Returns its height.
 fn legend(top: f64, out: &mut String) -> f64 {
     let sample = |number: f64| ([AXIS + number * 120.0, top], [SAMPLE; 2]);
     let (at, size) = sample(0.0);

@@ -3,12 +3,12 @@
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};
 
-/// The maximum number of individually listed bar chart values.
+/// The maximum number of values listed one by one for a bar chart.
 const MOST_VALUES: usize = 40;
-/// The maximum number of described series. Others are only counted.
+/// The maximum number of series that are described. Any others are only counted.
 const MOST_SERIES: usize = 24;
 
-/// Describes a chart in words, followed by the given sentences.
+/// Describes a chart in words and appends the given sentences.
 pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     let kind = match chart.marks {
         Marks::Lines => "Lines",
@@ -37,7 +37,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     if !chart.stated.is_empty() {
         let points: Vec<String> =
             chart.stated.iter().map(|mark| point(chart, mark)).take(MOST_VALUES).collect();
-        text += &format!(" {}, as crosses: {}.", capital(Chart::STATED), points.join(", "));
+        text += &format!(" {} (crosses): {}.", capital(Chart::STATED), points.join(", "));
     }
     for sentence in sentences {
         text += &format!(" {sentence}");
@@ -48,7 +48,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     text
 }
 
-/// Describes the first and last points of a line, and the highest one if it differs.
+/// Describes the first and last points of a line, and its highest point if that is neither.
 fn of_line(chart: &Chart, series: &Series) -> String {
     let finite = || series.points.iter().filter(|mark| mark.x.is_finite() && mark.y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {

@@ -1,32 +1,32 @@
-//! A list of differences from a reference, each with its interval.
+//! A drawing of differences from a reference, one per row, each with its interval.
 //!
-//! The axis is linear near zero and logarithmic farther away (an inverse hyperbolic sine), so both
-//! a minute and a week are legible. A row whose interval contains zero is faint and hollow.
+//! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that a
+//! minute and a week are both legible. If a row's interval contains zero, its dot is hollow.
 
 use crate::canvas::{Anchor, Canvas, line, n, text};
 use crate::palette::Ink;
 use crate::xml::Element;
 
-/// A difference to draw.
+/// One row of the drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DifferenceRow {
-    /// The name of the compared item.
+    /// The name of the item being compared.
     pub label: String,
     /// The difference from the reference.
     pub difference: f64,
-    /// The ends of the interval, if known.
+    /// The ends of the confidence interval, if known.
     pub interval: Option<[f64; 2]>,
 }
 
-/// Differences drawn on one axis.
+/// Differences that share one axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Differences {
-    /// The heading of the drawing.
+    /// The title of the drawing.
     pub title: String,
-    /// The meanings of differences below zero and above zero.
+    /// Labels that explain differences below zero and above zero, in that order.
     pub sides: [String; 2],
-    /// Positive ticks with their labels, in ascending order. The axis is linear below the first
-    /// tick. The negative of each tick is also a tick.
+    /// Positive ticks and their labels, in ascending order. The axis is linear below the first
+    /// tick. The negative of each tick is drawn, too.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,
@@ -38,7 +38,7 @@ const ROW: f64 = 34.0;
 const TOP: f64 = 52.0;
 const BOTTOM: f64 = 30.0;
 
-/// Draws differences as SVG, in O(rows).
+/// Draws differences as SVG, in time proportional to the number of rows.
 pub fn differences(drawn: &Differences) -> String {
     let rows = drawn.rows.len() as f64;
     let bottom = TOP + rows * ROW + 4.0;
@@ -78,7 +78,7 @@ fn draw_row(canvas: &mut Canvas, axis: &Axis, row: &DifferenceRow, top: f64) {
     canvas.add(dot.with("class", format_args!("{class} {fill_class}f")).with("fill", fill));
 }
 
-/// Returns true if a row has an interval that does not contain zero.
+/// Returns true if a row has an interval and the interval does not contain zero.
 fn is_shown(row: &DifferenceRow) -> bool {
     row.interval.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
 }
@@ -93,7 +93,7 @@ fn in_words(row: &DifferenceRow, [less, more]: &[String; 2]) -> String {
 }
 
 struct Axis {
-    /// The limit below which the axis is linear.
+    /// The value below which the axis is approximately linear.
     scale: f64,
     /// The largest value, on the transformed scale.
     reach: f64,
@@ -116,7 +116,7 @@ impl Axis {
         half + share.clamp(-1.0, 1.0) * (half - MARGIN - 14.0)
     }
 
-    /// Returns as many ticks as fit.
+    /// Returns as many of the ticks as fit.
     fn ticks(&self, drawn: &Differences) -> Vec<(f64, String)> {
         let mut all = vec![(0.0, "0".to_string())];
         let mut last = self.place(0.0);

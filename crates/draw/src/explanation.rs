@@ -1,13 +1,13 @@
-//! SVG drawings of the answers that strategies would give.
+//! SVG drawings that explain how strategies would answer a request.
 //!
-//! Each strategy has a panel with the machine. The origin is at the lower left, and planes of
-//! constant z are next to each other. Each job has a color, and failed nodes are crossed out. For
-//! contiguous strategies, each free node has a mark that shows whether a box could be based there.
-//! The base is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected*
-//! (dotted) if the box would extend beyond the machine, or contain the same nodes as at another
-//! base. Otherwise it is a *candidate*, with its optimality index if there is space for it. The
-//! choice is drawn on top, with its parts numbered in the order granted. If a strategy refuses, a
-//! frame marks the place that is cheapest to empty, if the caller provides it.
+//! Each strategy has a panel that shows the machine, with the origin at the lower left and planes
+//! of constant z side by side. Each job has a color, and failed nodes are crossed out. For
+//! contiguous strategies, a mark on each free node shows whether a box could be based there. A base
+//! is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted)
+//! if the box would extend beyond the machine or would contain the same nodes as at another base.
+//! Any other base is a *candidate*, labeled with its optimality index if there is room. The choice
+//! is drawn on top, with its parts numbered in the order granted. If a strategy refuses and the
+//! caller provides the place that is cheapest to empty, a frame marks that place.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -19,21 +19,21 @@ use crate::palette;
 use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// The maximum width, in pixels, of adjacent planes, unless a single plane is wider.
+/// The maximum width, in pixels, of planes in one row, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The maximum width of panels drawn next to each other, which keeps text legible on a phone.
+/// The maximum total width of panels drawn side by side, so that text stays legible on a phone.
 const ACROSS: f64 = 560.0;
 /// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
 /// The distance between the planes of a panel.
 const PLANE_GAP: f64 = 16.0;
-/// The space for the coordinates along the axes.
+/// The space for coordinates along each axis.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and the answer of each strategy to a request in this state. `freed` is the place
-/// that would be emptied for the request. `name` returns the names of jobs.
+/// Draws a state and each strategy's answer to a request in that state. `freed` is the place that
+/// would be emptied for the request, and `name` returns a job's name.
 ///
-/// Each panel takes O(N) time for N nodes. Machines with a few thousand nodes are still legible.
+/// Each panel takes O(N) time for N nodes. The drawing is legible up to a few thousand nodes.
 pub fn explanation(
     state: &State,
     request: &Request,
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// Returns a drawing of machines as a file with a title, a description (omitted if empty), reusable
-/// definitions, and a body on a page.
+/// Assembles a file from a title, a description (omitted if empty), reusable definitions, and a
+/// body drawn on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Moves the planes of one machine away from the page edge.
+/// Moves a machine's planes away from the edge of the page.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -114,7 +114,7 @@ pub(crate) fn off_the_edge(panel: &str) -> String {
     body
 }
 
-/// Describes the nodes in use and the answer of each strategy in words.
+/// Describes the nodes in use and each strategy's answer in words.
 fn described(state: &State, answers: &[Answer]) -> String {
     let grid = state.grid();
     let failed: Vec<String> = state
@@ -145,7 +145,7 @@ fn sides_in_words(grid: &Grid, shape: Sides) -> String {
     sides.join("x")
 }
 
-/// Returns the patterns for covered and rejected bases.
+/// Returns the fill patterns for covered and rejected bases.
 fn patterns(key: &str) -> String {
     let pattern = |class: &str, side: u32| {
         let pattern = Element::new("pattern").with("id", format_args!("{class}-{key}"));
@@ -173,7 +173,7 @@ fn filled(class: &str, key: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> E
     rect.with("height", high).with("fill", format_args!("url(#{class}-{key})"))
 }
 
-/// The positions of a machine's nodes within a panel.
+/// The layout of a machine's nodes within a panel.
 pub(crate) struct View {
     grid: Grid,
     cell: f64,
@@ -185,7 +185,7 @@ impl View {
     pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
-        // All planes are in one row if their nodes remain large enough to be marked.
+        // All planes go in one row if their nodes are then still large enough to mark.
         let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
         let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
         let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
@@ -203,12 +203,12 @@ impl View {
         ]
     }
 
-    /// Returns the height of a panel's title. Planes of a 3D machine have names above them.
+    /// Returns the height of a panel's title, including the plane names on a 3D machine.
     fn title(&self) -> f64 {
         if self.grid.side(2) > 1 { 54.0 } else { 40.0 }
     }
 
-    /// Returns the upper left corner and size, on one plane, of a box that does not wrap.
+    /// Returns the upper left corner and the size of a box on one plane. The box must not wrap.
     fn place(&self, cuboid: &Cuboid, z: u16) -> ([f64; 2], [f64; 2]) {
         let [w, d, _] = self.grid.sides().map(f64::from);
         let (across, down) = (f64::from(z % self.planes), f64::from(z / self.planes));
@@ -220,7 +220,7 @@ impl View {
         (at, [a * self.cell, b * self.cell])
     }
 
-    /// Returns the upper left corner and size of each piece of a box, plane by plane.
+    /// Returns the upper left corner and the size of each piece of a box, plane by plane.
     pub(crate) fn pieces(&self, cuboid: &Cuboid) -> Vec<([f64; 2], [f64; 2])> {
         let planes = |piece: Cuboid| {
             (piece.base[2]..piece.base[2] + piece.sides[2]).map(move |z| (piece, z))
@@ -235,7 +235,7 @@ pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Ele
     rect.with("width", wide).with("height", high)
 }
 
-/// Creates the frame of a place that would be emptied, in a red that suits light and dark mode.
+/// Creates a frame for a place to be emptied, in a red that works in light and dark mode.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
@@ -247,7 +247,7 @@ pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     text.with("font-size", size)
 }
 
-/// Writes text as large as possible in a rectangle, or omits it if it would be illegible.
+/// Writes text as large as fits in a rectangle, or omits it if it would be illegible.
 pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
@@ -289,7 +289,7 @@ fn panel(
     }
 }
 
-/// Returns the second line of the title.
+/// Returns the second line of a panel's title.
 fn summary(grid: &Grid, answer: &Answer) -> String {
     match &answer.outcome {
         Err(refusal) => format!("refused: {refusal}"),
@@ -300,8 +300,8 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
     }
 }
 
-/// Returns the shape whose bases are marked. This is the chosen shape or, after a refusal, the
-/// requested shape. Returns `None` for a choice with several parts.
+/// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
+/// one. Returns `None` if the choice has several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {
@@ -312,7 +312,7 @@ fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     }
 }
 
-/// Draws the nodes of a plane, with its grid lines and coordinates.
+/// Draws a plane's nodes, with grid lines and coordinates.
 pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     let [w, d, h] = view.grid.sides();
     let whole = Cuboid::new([0, 0, z], [w, d, 1]);
@@ -326,8 +326,8 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // If there is space, every coordinate is written; otherwise, every second, fifth or tenth one,
-    // and so on.
+    // If there is room, every coordinate is written; if not, only every second, fifth or tenth one
+    // is, and so on.
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;
@@ -346,7 +346,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
     }
 }
 
-/// The state of a node as the base of a box.
+/// A node's state as a base for a box.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Base {
     Busy,
@@ -355,7 +355,7 @@ enum Base {
     Candidate,
 }
 
-/// Marks the free nodes of a machine by their state as bases of a box.
+/// Marks a machine's free nodes according to their state as bases for a box.
 fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) {
     let (grid, free) = (state.grid(), state.free());
     let mut set = BaseSet::new(*grid);
@@ -400,7 +400,7 @@ fn bases(view: &View, state: &State, shape: Sides, key: &str, out: &mut String) 
     }
 }
 
-/// Draws the nodes of jobs and the failed nodes.
+/// Draws the jobs' nodes and the failed nodes.
 pub(crate) fn busy_nodes(
     view: &View,
     state: &State,
@@ -440,7 +440,7 @@ fn failed(at: [f64; 2], [side, _]: [f64; 2], out: &mut String) {
     Element::new("path").with("class", "cross").with("d", cross).end(out);
 }
 
-/// Draws the legend, with its left edge at `GAP`, and returns its height.
+/// Draws the legend, with its left edge at `GAP`. Returns its height.
 fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) -> f64 {
     const SIDE: f64 = 16.0;
     let entries = [
@@ -449,7 +449,7 @@ fn legend((width, top): (f64, f64), key: &str, frees: bool, out: &mut String) ->
         ("node", "free node"),
         ("mark", "free base, with its index"),
         ("cover", "covered base: a busy or failed node is in the way"),
-        ("reject", "rejected base: the box would leave the machine"),
+        ("reject", "rejected base: the box would extend beyond the machine"),
         ("choice", "choice, with its index (parts are numbered)"),
         ("freed", "place that is cheapest to empty"),
     ];

@@ -1,4 +1,4 @@
-//! A drawing of a machine in which the color of each channel shows its load.
+//! Heat maps of a machine's channels, in which color shows the load.
 //!
 //! ```text
 //!   [i|e]=====[i|e]=====    a node: injection channel (left), ejection channel (right);
@@ -6,9 +6,9 @@
 //!     ||        ||          side of the direction of travel), virtual channels further out
 //! ```
 //!
-//! Wrap-around links are drawn as leaving at one border and entering at the opposite one. The
-//! layers of a machine with three axes are next to each other. Links along z are short diagonals,
-//! which go up and to the right for +z.
+//! A wrap-around link is drawn leaving the machine at one border and entering it at the opposite
+//! one. On a machine with three axes, layers are drawn side by side, and links along z are short
+//! diagonals that go up and to the right for +z.
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -25,8 +25,8 @@ const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load on every channel over a run of `cycles` cycles. Colors range from no load to the
-/// load of the busiest channel. The y axis points up, as in figures in the literature.
+/// Draws the load on every channel over a run of `cycles` cycles. The color scale ends at the load
+/// of the busiest channel. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
@@ -88,8 +88,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last columns and rows are next to the drawing, and
-            // the layer's coordinate is below it.
+            // The coordinates of the first and last columns and rows are written along the edges,
+            // and the layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -98,7 +98,7 @@ impl Picture {
                 let (at, middle) = self.place([0, y, z]);
                 self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
             }
-            // The axis names are between the two coordinates.
+            // Each axis name is centered between its two coordinates.
             let [right, high] = [0, 1].map(|axis| (self.sides[axis] - 1.0) * CELL / 2.0);
             let (at, low) = self.place([0, 0, z]);
             if last[0] > 1 {
@@ -138,7 +138,7 @@ impl Picture {
         shape.titled(&title, &mut self.body);
     }
 
-    /// Draws the color scale and returns the whole file.
+    /// Draws the color scale and returns the complete file.
     fn finish(mut self, title: &str, most: f64) -> String {
         let (width, height) = self.size();
         let top = height - 24.0;
@@ -149,14 +149,14 @@ impl Picture {
             let rect = rect.with("height", 10).with("class", format!("{class}f"));
             rect.with("fill", colour).end(&mut self.body);
         }
-        let scale = format!("0 to {:.1} % of cycles busy", 100.0 * most);
+        let scale = format!("busy in 0 to {:.1} % of cycles", 100.0 * most);
         self.label((MARGIN + 188.0, top + 9.0), "start", &scale);
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
-            "The channels of {}, colored by load: those at the left end of the scale are \
-             idle; the busiest one is busy in {:.1} % of the cycles. Each channel's title states \
-             its load.",
+            "The channels of {}, colored by load. Colors at the left end of the scale mean \
+             idle, and the busiest channel is busy in {:.1} % of the cycles. Each channel's title \
+             states its load.",
             self.grid,
             100.0 * most
         );
@@ -181,14 +181,14 @@ impl Picture {
     }
 }
 
-/// Returns the endpoints of a link's line, relative to the center of its node, with y pointing
-/// down.
+/// Returns the endpoints of the line for a link, relative to the center of its node and with y
+/// pointing down.
 fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
     let aside = 2.0 + 3.2 * virtual_channel;
     let sign = if positive { 1.0 } else { -1.0 };
     match axis {
-        // The line is on the right-hand side of the direction of travel.
+        // The line runs on the right-hand side of the direction of travel.
         0 => [[sign * near, sign * aside], [sign * far, sign * aside]],
         1 => [[sign * aside, -sign * near], [sign * aside, -sign * far]],
         _ => {

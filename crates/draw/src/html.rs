@@ -1,4 +1,4 @@
-//! A report as a self-contained HTML file, readable on a phone, and in light and dark mode.
+//! Reports as self-contained HTML files, readable on a phone and in light and dark mode.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -12,7 +12,7 @@ pub struct Page {
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Lines that state the origin of the numbers.
+    /// Lines that state where the numbers come from.
     pub footer: Vec<String>,
 }
 
@@ -21,13 +21,13 @@ pub struct Page {
 pub struct Section {
     /// The heading of the section.
     pub title: String,
-    /// The text, paragraph by paragraph.
+    /// The text, one entry per paragraph.
     pub text: Vec<String>,
-    /// Links to other pages, with their names and addresses.
+    /// Links to other pages, as pairs of a name and a URL.
     pub links: Vec<(String, String)>,
     /// The drawings.
     pub drawings: Vec<Drawing>,
-    /// The optional table.
+    /// The table, if the section has one.
     pub table: Option<SectionTable>,
     /// True if the section is initially collapsed.
     pub folded: bool,
@@ -49,11 +49,11 @@ pub struct SectionTable {
     pub header: Vec<String>,
     /// The cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// The number of leading columns that contain words.
+    /// The number of leading columns that contain text.
     pub words: usize,
 }
 
-/// Returns a page as HTML.
+/// Formats a page as HTML.
 pub fn html(page: &Page) -> String {
     let mut body = format!("<h1>{}</h1>\n", escape(&page.title));
     for paragraph in &page.lead {
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // Otherwise, a count such as "6 of 36 hold" would take three lines on a phone.
+                // Otherwise, a count such as "6 of 36 hold" would wrap to three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };
@@ -135,8 +135,8 @@ fn table(table: &SectionTable) -> String {
     text + "</tbody>\n</table></div>\n"
 }
 
-/// Returns true if a cell is empty or a number, with or without an interval. "18 hold" counts as
-/// words. A difference that is not significant begins with `~`.
+/// Returns true if a cell is empty or contains a number, with or without an interval. "18 hold"
+/// counts as text. A leading `~` marks a difference that is not significant.
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');

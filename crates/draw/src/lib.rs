@@ -1,24 +1,24 @@
 //! Drawings of allocations, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
-//! Every function in this crate turns plain data into text. No function reads or writes files, runs
-//! simulations or calls strategies. Equal data produces equal bytes.
+//! Every function in this crate turns plain data into text. None of them reads or writes files,
+//! runs simulations or calls strategies. The same data always produces the same bytes.
 //!
-//! | data | drawn by |
+//! | Data | Drawn by |
 //! |---|---|
-//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] makes one from samples |
+//! | series of numbers with axes ([`Chart`]) | [`svg`], [`vega`]; [`cdf`] turns samples into one |
 //! | a schedule over time ([`Placed`]) | [`schedule`], [`instant`], [`animation`] |
-//! | differences with their intervals ([`Differences`]) | [`differences`] |
-//! | a machine, its jobs and failed nodes | [`state`] |
-//! | the answers of strategies in a state | [`explanation`] |
-//! | a state in which a strategy is wrong | [`counterexample`] |
-//! | moves of jobs that make room for a box | [`plan`] |
-//! | the load of a network's channels | [`heatmap`] |
+//! | differences and their intervals ([`Differences`]) | [`differences`] |
+//! | a machine, its jobs and its failed nodes | [`state`] |
+//! | strategies' answers in a given state | [`explanation`] |
+//! | a state in which a strategy gives a wrong answer | [`counterexample`] |
+//! | job moves that make room for a box | [`plan`] |
+//! | load on a network's channels | [`heatmap`] |
 //! | a report with figures and tables ([`Page`]) | [`html`] |
 //!
-//! Every SVG has its light-mode colors as attributes, which all programs understand, and its
-//! dark-mode colors in a style sheet. Items that differ in color also differ in another way: series
-//! differ in shape and dashes, and nodes differ in pattern. `title` and `desc` describe the drawing
-//! in words. All text passes through one function, [`escape`], so no name can break a file.
+//! Every SVG has its light-mode colors in attributes, which all viewers understand, and its
+//! dark-mode colors in a style sheet. Color is never the only distinction: series also differ in
+//! shape and dashes, and nodes in pattern. `title` and `desc` describe the drawing in words. All
+//! text passes through a single function, [`escape`], so no name can break a file.
 //!
 //! ```
 //! # mod pavior { pub use pavior_draw as draw; }

@@ -1,4 +1,4 @@
-//! Charts with axes as SVG: lines with intervals, bars (points on a logarithmic axis), and steps.
+//! SVG charts with axes: lines with intervals, bars (or points if y is logarithmic), and steps.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas, bold, turned};
@@ -13,14 +13,14 @@ use crate::xml::Element;
 pub(crate) const WIDTH: f64 = 500.0;
 const PLOT_HEIGHT: f64 = 260.0;
 pub(crate) const RIGHT: f64 = 18.0;
-/// The text sizes, legible even if the figure is only 350 pixels wide.
+/// Font sizes that remain legible when the figure is only 350 pixels wide.
 pub(crate) const TITLE: f64 = 15.0;
 pub(crate) const SMALL: f64 = 13.0;
 
 /// Draws a chart as SVG.
 pub fn svg(chart: &Chart) -> String {
     let legend = legend(chart);
-    // The plot begins about 60 from the left, and bold letters are wider.
+    // The plot starts about 60 units from the left, and bold letters are wider than normal ones.
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - 60.0 - RIGHT);
     let top = 12.0 + 20.0 * title.len() as f64 + 20.0 * legend.len() as f64 + 10.0;
     let y = value_scale(chart, (top + PLOT_HEIGHT, top));
@@ -78,13 +78,13 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points replace bars. A logarithmic axis has no 0 at which bars could begin, so
+/// Returns true if points replace bars. A logarithmic axis has no 0 for bars to start from, so
 /// their lengths would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// Finds the series whose lines coincide in the drawing. Bars are next to each other and never
+/// Finds the series whose lines coincide in the drawing. Bars are drawn side by side, so they never
 /// coincide.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
@@ -108,15 +108,15 @@ fn room_for_names(chart: &Chart, x: &Scale, tilted: bool) -> f64 {
     10.0 + names.map(width).fold(0.0, f64::max) * 0.5
 }
 
-/// Returns the scale of the values, between two positions on the canvas.
+/// Returns the scale for the values, drawn between two positions on the canvas.
 pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     let ends = chart.points().flat_map(|mark| {
         let [low, high] = mark.interval.unwrap_or([mark.y; 2]);
         [low, mark.y, high]
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
-    // A linear axis starts at 0, so heights can be compared. If no point is below 0, intervals are
-    // cut off at 0, so a very long one does not flatten the rest.
+    // A linear axis starts at 0 so that heights can be compared. If no point is below 0, intervals
+    // are cut off at 0, too, so that a very long one does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -133,7 +133,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a position is left free before the first name and after the last one.
+        // Half a position is left free before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -143,24 +143,23 @@ fn x_scale(chart: &Chart, left: f64) -> Scale {
     Scale::new(range.unwrap_or(usual), (chart.x.logarithmic, chart.x.unit), place, 6)
 }
 
-/// Returns true if the names along x are too wide to fit next to each other.
+/// Returns true if the names along x are too wide to fit side by side.
 fn tilted(chart: &Chart, left: f64) -> bool {
     let room = (WIDTH - RIGHT - left) / chart.categories.len().max(1) as f64;
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Returns the part of a name that fits if it rises at 30 degrees and ends below its position.
+/// Returns as much of a name as fits when it rises at 30 degrees and ends below its position.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
 
-/// Returns the legend entry with an index. The entries are the series, then the values from a
-/// paper.
+/// Returns a legend entry by index. The series come first, followed by the values from a paper.
 fn entry(chart: &Chart, index: usize) -> &str {
     chart.series.get(index).map_or(Chart::STATED, |series| &series.name)
 }
 
-/// Breaks the legend entries into rows that fit.
+/// Breaks the legend into rows that fit.
 pub(crate) fn legend(chart: &Chart) -> Vec<Vec<usize>> {
     let named = chart.series.len() != 1 || !chart.series[0].name.is_empty();
     let first = if named { 0 } else { chart.series.len() };
@@ -209,7 +208,8 @@ pub(crate) fn draw_legend(
                 }
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
-                // The legend sample of a line that alternates with others begins with its own dash.
+                // In the legend, the sample of an alternating line starts with one of its own
+                // dashes.
                 let turn = Turn { rank: 0, ..turns[index] };
                 canvas.add(stroked(line, index, turn));
                 if chart.marks == Marks::Lines {
@@ -222,7 +222,7 @@ pub(crate) fn draw_legend(
     }
 }
 
-/// Draws a cross that is visible over marks and bars.
+/// Draws a cross that stays visible on top of marks and bars.
 pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     for slope in [-1.0, 1.0] {
         let (from, to) = ((x - 5.0, y - 5.0 * slope), (x + 5.0, y + 5.0 * slope));
@@ -230,8 +230,8 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Sets the width and dashes of a series' line. Dashes differ from one series to the next, so lines
-/// can be distinguished without color. Dashes of coinciding lines alternate.
+/// Sets the width and dashes of a series' line. Dashes vary from series to series, so that lines
+/// can be told apart without color, and coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -264,7 +264,7 @@ fn axes(
         for &tick in &x.ticks {
             let at = x.at(tick);
             canvas.add(canvas::line((at, top), (at, bottom), Ink::Grid));
-            // The last number must not extend beyond the edge.
+            // The last number must not extend past the edge.
             let text = x.label(tick);
             let place = (at.min(WIDTH - 3.0 - width_of(&text, SMALL) / 2.0), bottom + 18.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
@@ -310,7 +310,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // If x has numbers, there is no natural width for bars.
+    // If x has numbers, bars have no natural width.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;
@@ -337,8 +337,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end beyond the axis has no cap; an arrow and the value
-/// replace an upper one.
+/// Draws a point's confidence interval. An end that is off the axis has no cap; at the upper end,
+/// an arrow and the value replace it.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));
@@ -384,7 +384,7 @@ mod tests {
                 tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
             };
             let value = format!(">{}</text>", 10.0 + half);
-            // The numbers of caps (without the interval's own line) and of arrows.
+            // Counts caps (but not the interval's own line) and arrows.
             (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
         // The axis starts at 0 and ends at 15 or above.

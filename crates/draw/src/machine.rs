@@ -1,5 +1,5 @@
-//! The machine seen from above, with the nodes of each job and the free nodes. A 3D machine is
-//! drawn layer by layer, starting with z = 0.
+//! The machine seen from above, showing each job's nodes and the free nodes. A 3D machine is drawn
+//! layer by layer, starting with z = 0.
 
 use pavior_mesh::Grid;
 
@@ -14,12 +14,12 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
-/// The maximum number of jobs in an animation. Viewers cannot play more.
+/// The maximum number of jobs in an animation. Viewers cannot play larger ones.
 const MOST_JOBS: usize = 20_000;
 /// The minimum time, in seconds, for which an animation shows a job. It is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
-/// The positions of nodes in the drawing.
+/// The layout of the nodes in the drawing.
 struct Plan {
     /// The width of a node.
     cell: f64,
@@ -32,8 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // Choose the number of columns for the largest nodes in a drawing that is not much taller
-        // than wide.
+        // Choose the number of columns for which nodes are largest within a height of 900.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -56,7 +55,7 @@ impl Plan {
     }
 }
 
-/// Draws the machine at an instant. `at` and all placement times are in `unit`.
+/// Draws the machine at one instant. `at` and all placement times are in `unit`.
 ///
 /// # Errors
 /// Returns an error if there are no placements, or if a time is not finite or is too large to draw.
@@ -76,9 +75,10 @@ pub fn instant(
     let mut canvas = Canvas::new(WIDTH, plan.height);
     let time = Unit::named(unit).words(at);
     let jobs = placed.iter().filter(held).count();
+    let nodes = grid.nodes();
     let facts = match jobs {
-        1 => format!("at {time}: 1 job holds {busy} of {} nodes; gray is free", grid.nodes()),
-        _ => format!("at {time}: {jobs} jobs hold {busy} of {} nodes; gray is free", grid.nodes()),
+        1 => format!("at {time}: 1 job holds {busy} of {nodes} nodes; free nodes are gray"),
+        _ => format!("at {time}: {jobs} jobs hold {busy} of {nodes} nodes; free nodes are gray"),
     };
     frame(&mut canvas, grid, &plan, title, &facts);
     for (index, one) in placed.iter().enumerate().filter(|(_, one)| held(one)) {
@@ -88,12 +88,11 @@ pub fn instant(
     Ok(canvas.finish(title, &described(grid, &facts)))
 }
 
-/// Draws the machine as a repeating animation that shows the whole schedule in `seconds`. All
-/// placement times are in `unit`.
+/// Draws a looping animation of the whole schedule in `seconds`. Placement times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no placements or more than 20,000. Also returns an error if a time
-/// is not finite or is too large to draw, or if `seconds` is not a positive finite number.
+/// Returns an error if there are no placements or more than 20,000, if a time is not finite or is
+/// too large to draw, or if `seconds` is not positive and finite.
 pub fn animation(
     title: &str,
     grid: &Grid,
@@ -112,10 +111,11 @@ pub fn animation(
     let mut canvas = Canvas::new(WIDTH, plan.height + 34.0);
     let unit = Unit::named(unit);
     let [begin, end] = [first, last].map(|time| unit.words(time));
-    let facts = format!("from {begin} to {end} in {} s; gray is free", label(seconds));
+    let length = label(seconds);
+    let facts = format!("from {begin} to {end} in {length} s; free nodes are gray");
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
-    // One clock times everything and restarts when it ends.
+    // A single clock drives the whole animation and restarts when it ends.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
     let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
@@ -128,7 +128,7 @@ pub fn animation(
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
-        // Viewers ignore a length of 0 and would show the job until the end.
+        // Viewers ignore a duration of 0 and would show the job until the end.
         if end - begin < SHORTEST {
             continue;
         }
@@ -146,10 +146,10 @@ pub fn animation(
 
 fn described(grid: &Grid, facts: &str) -> String {
     let planes = if grid.side(2) > 1 { ", one square per plane of constant z" } else { "" };
-    format!("The nodes of {grid} from above{planes}, {facts}. Colors only distinguish neighbors.")
+    format!("The nodes of {grid} from above{planes}, {facts}. Colors only tell neighbors apart.")
 }
 
-/// Draws the heading and the free machine.
+/// Draws the heading, and the machine with all nodes free.
 fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str) {
     let title = cut(title, 16.0 * 1.08, WIDTH - 2.0 * MARGIN);
     canvas.write(bold(canvas::text((MARGIN, 24.0), Anchor::Start, 16.0, Ink::Text)), &title);
@@ -166,7 +166,7 @@ fn frame(canvas: &mut Canvas, grid: &Grid, plan: &Plan, title: &str, facts: &str
     }
 }
 
-/// Draws a job's boxes, with its name if there is space.
+/// Draws a job's boxes, and its name if there is room.
 fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     let gap = if plan.cell > 4.0 { 0.8 } else { 0.0 };
     for part in one.parts.iter().flat_map(|part| part.unwrapped(grid)) {
@@ -191,7 +191,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     }
 }
 
-/// Draws lines between nodes if the nodes are large enough to be distinguished.
+/// Draws lines between nodes, provided that the nodes are large enough to tell apart.
 fn lattice(canvas: &mut Canvas, grid: &Grid, plan: &Plan) {
     if plan.cell < 6.0 || grid.nodes() > 16_384 {
         return;

@@ -1,6 +1,6 @@
-//! Packing of jobs as boxes of time and height, without overlap.
+//! Packs jobs without overlap, as boxes that span time and height.
 
-/// A job to draw: its start, its end and its number of nodes.
+/// A job to draw, with its start, its end and its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -8,13 +8,13 @@ pub(crate) struct Held {
     pub(crate) nodes: u64,
 }
 
-/// The free rows as ranges `low..high`, in ascending order. No two ranges are adjacent.
+/// The free rows, as non-adjacent ranges `low..high` in ascending order.
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest sufficient gap. If no gap is large
-    /// enough, takes several pieces, from the widest gaps first. Takes fewer rows if not enough are
-    /// free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If there is
+    /// none, takes several pieces, starting with the widest gaps. Takes fewer rows if not enough
+    /// are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -36,7 +36,7 @@ impl Rows {
         pieces
     }
 
-    /// Removes rows at the lower end of a gap.
+    /// Removes rows from the lower end of a gap.
     fn remove(&mut self, (low, high): (u64, u64)) {
         if let Ok(place) = self.0.binary_search_by_key(&low, |gap| gap.0) {
             if self.0[place].1 == high {
@@ -60,15 +60,15 @@ impl Rows {
     }
 }
 
-/// Assigns each job some of `rows` rows, and returns them job by job. Rows do not represent
-/// particular nodes. A job gets as many rows as it has nodes if that many are free, and adjacent
-/// rows if possible.
+/// Assigns each job some of the `rows` available rows and returns them, job by job. Rows do not
+/// represent particular nodes. A job gets one row per node if that many are free, and adjacent rows
+/// if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At the same instant, jobs end before others start.
+    // At any instant, ending jobs free their rows before new jobs start.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn no_job_covers_another() {
         let mut dice = Stream::new(1, 0, "packing");
-        // With 200 rows, there is always space for all jobs; with 30 rows, there is not.
+        // With 200 rows, there is always room for all jobs; with 30, there is not.
         for (_, rows) in (0..50).flat_map(|round| [200, 30].map(|rows| (round, rows))) {
             let jobs: Vec<Held> = (0..40)
                 .map(|_| {

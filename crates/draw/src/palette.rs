@@ -1,9 +1,9 @@
-//! The colors of all drawings and pages, in light and dark variants.
+//! The colors used in all drawings and pages, in light and dark variants.
 
 use std::fmt::Write;
 
-/// The series colors, light and dark. Color-blind people can distinguish them (after Okabe and Ito
-/// 2008, brightened for dark backgrounds).
+/// The series colors, in light and dark variants. They are distinguishable by color-blind people
+/// (after Okabe and Ito 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -15,10 +15,10 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of series colors. Further series reuse them.
+/// The number of series colors. Additional series reuse them.
 pub(crate) const COLOURS: usize = SERIES.len();
 
-/// A chart's general colors. Each has a class name, a light variant and a dark variant.
+/// A chart's general colors, each with a class name, a light variant and a dark variant.
 const GENERAL: [(&str, &str, &str); 5] = [
     ("paper", "#ffffff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -27,7 +27,7 @@ const GENERAL: [(&str, &str, &str); 5] = [
     ("grid", "#e3e6ea", "#2b3138"),
 ];
 
-/// The purpose of a color.
+/// The role of a color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// The background.
@@ -36,9 +36,9 @@ pub(crate) enum Ink {
     /// Less important text.
     Faint,
     Axis,
-    /// Grid lines, and free nodes.
+    /// Grid lines and free nodes.
     Grid,
-    /// A series. Its number may exceed the number of colors, which then repeat.
+    /// A series. If the index exceeds the number of colors, they repeat.
     Series(usize),
 }
 
@@ -59,8 +59,8 @@ impl Ink {
     }
 }
 
-/// Returns a chart's style sheet, which contains its dark colors. The light ones are attributes of
-/// shapes.
+/// Returns a chart's style sheet, which contains only its dark colors. The light ones are set as
+/// attributes of the shapes.
 pub(crate) fn chart_style() -> String {
     let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
@@ -72,7 +72,7 @@ pub(crate) fn chart_style() -> String {
     format!("<style>@media (prefers-color-scheme:dark){{{rules}}}</style>\n")
 }
 
-/// The variables in a page's style sheet. Each has a name, a light variant and a dark variant.
+/// The variables in a page's style sheet, each with a name, a light variant and a dark variant.
 const PAGE: [(&str, &str, &str); 8] = [
     ("paper", "#fff", "#14171b"),
     ("text", "#1d2126", "#e9ecef"),
@@ -84,7 +84,7 @@ const PAGE: [(&str, &str, &str); 8] = [
     ("link", "#00549e", "#7cc0f2"),
 ];
 
-/// Returns the rules of a page's style sheet that set its variables.
+/// Returns the CSS rules that define a page's variables.
 pub(crate) fn page_variables() -> String {
     let set = |colour: fn(&(&str, &'static str, &'static str)) -> &'static str| {
         let all: Vec<String> =
@@ -95,7 +95,7 @@ pub(crate) fn page_variables() -> String {
     format!("{light}\n@media (prefers-color-scheme:dark){{{dark}}}\n")
 }
 
-/// The fill colors for jobs in an explanation. White text on them is readable in both modes.
+/// The fill colors for jobs in an explanation. White text on them is readable in either mode.
 pub(crate) const JOBS: [&str; 8] =
     ["#3a6fb0", "#8a5bb5", "#2f8a6b", "#b04a6b", "#5c7280", "#a0622b", "#6a7d2b", "#2a8397"];
 
@@ -104,9 +104,8 @@ pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans
 
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
 /// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
-/// rejected ones are dotted, and failed nodes are crossed out. No rule applies to all elements with
-/// a certain tag name, because a page may contain other drawings. Selectors use classes, which also
-/// apply within `use`.
+/// rejected ones are dotted, and failed nodes are crossed out. No rule selects elements by tag name
+/// alone, because a page may contain other drawings. Class selectors also work within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
@@ -150,7 +149,7 @@ const DARK: &[(&str, &str)] = &[
     (".number", "fill:#3d2a00"),
 ];
 
-/// Returns the style sheet of a drawing of machines.
+/// Returns the style sheet for drawings of machines.
 pub(crate) fn machines_style() -> String {
     let rules = |all: &[(&str, &str)]| {
         let rule =
@@ -163,9 +162,9 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// The colors from no load to the largest load (based on viridis). The color of idle channels is
-/// close to the background color: the scale goes from pale to dark in light mode, and from dark to
-/// pale in dark mode.
+/// The color scale from no load to the largest load (based on viridis). Idle channels are close to
+/// the background color: the scale runs from pale to dark in light mode and from dark to pale in
+/// dark mode.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],
@@ -183,7 +182,7 @@ const DARK_HEAT: Heat = [
     [255.0, 252.0, 230.0],
 ];
 
-/// The number of load colors.
+/// The number of colors in the scale.
 pub(crate) const HEATS: usize = 60;
 
 fn heat_of(scale: &Heat, step: usize) -> String {
@@ -204,7 +203,7 @@ pub(crate) fn heat(step: usize) -> (String, String) {
     (format!("h{step}"), heat_of(&HEAT, step))
 }
 
-/// Returns the style sheet of a drawing of loads, with its dark colors.
+/// Returns the style sheet for drawings of load, which contains their dark colors.
 pub(crate) fn heat_style() -> String {
     let mut rules = String::new();
     for step in 0..HEATS {

@@ -1,11 +1,11 @@
-//! Placements of jobs over time, and errors in drawing them.
+//! Job placements over time, and the errors that can occur when drawing them.
 
 use pavior_mesh::Cuboid;
 use thiserror::Error;
 
 use crate::axis;
 
-/// A job with its times and its nodes.
+/// A job, when it ran, and the nodes that it held.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_mesh::*; }
@@ -23,13 +23,13 @@ pub struct Placed {
     pub job: String,
     /// The start time.
     pub start: f64,
-    /// The departure time, or `None` if the job was still running.
+    /// The end time, or `None` if the job was still running.
     pub end: Option<f64>,
     /// The boxes of nodes that the job holds.
     pub parts: Vec<Cuboid>,
 }
 
-/// An error in drawing placements.
+/// The reason that placements cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
     /// There are no placements.
@@ -44,7 +44,7 @@ pub enum DrawError {
         value: f64,
     },
     /// The animation has more jobs than viewers can play.
-    #[error("{jobs} jobs are too many for an animation, which shows at most {most}")]
+    #[error("an animation can show at most {most} jobs, not {jobs}")]
     TooManyJobs {
         /// The number of jobs.
         jobs: usize,
@@ -69,12 +69,12 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn, or an error that calls it `what`.
+/// Returns a time if it can be drawn. Otherwise, returns an error that refers to it as `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and last instants. For running jobs, only the start counts.
+/// Returns the first and last instants. A job that is still running contributes only its start.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {
@@ -84,7 +84,7 @@ pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
         span = Some((first.min(start), last.max(end)));
     }
     let (first, last) = span.ok_or(DrawError::NoPlacement)?;
-    // A single instant is drawn as an interval of one unit, or of the smallest visible length.
+    // A single instant is drawn as an interval one unit long, or as long as needed to be visible.
     let after = if first + 1.0 > first { first + 1.0 } else { first + first.abs() / 2.0 };
     Ok((first, if last > first { last } else { after }))
 }

@@ -1,9 +1,9 @@
-//! SVG drawings of plans: a machine before and after some jobs have moved.
+//! SVG drawings of plans: a machine before and after jobs are moved.
 //!
-//! There are two panels. The first shows the jobs before the moves. An arrow leads from the center
+//! There are two panels. The first shows the jobs before the moves, with an arrow from the center
 //! of each box that moves to the center of its new place. Arrows are numbered in the order of the
-//! moves. The second panel shows the jobs afterwards, and the boxes that are then free. The panels
-//! are placed next to each other if the drawing is narrow enough, and stacked otherwise.
+//! moves. The second panel shows the jobs after the moves, and the boxes that are then free. The
+//! panels are side by side if they are narrow enough, and stacked otherwise.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -11,7 +11,7 @@ use pavior_mesh::{Cuboid, JobId};
 use crate::explanation::{AXIS, GAP, View, WIDE, busy_nodes, drawing, label, plane, rect, text};
 use crate::xml::Element;
 
-/// A job's boxes before and after its move, part by part.
+/// A job's boxes before and after a move, listed part by part.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedMove<'a> {
     /// The boxes before the move.
@@ -20,8 +20,8 @@ pub struct PlannedMove<'a> {
     pub to: &'a [Cuboid],
 }
 
-/// Draws a plan, given the states before and after the moves (with the jobs in the same order), the
-/// moves in order, and the boxes that the moves free. `name` returns the names of jobs.
+/// Draws a plan, given the states before and after the moves (with jobs in the same order), the
+/// moves in order, and the boxes that they free. `name` returns a job's name.
 pub fn plan(
     before: &State,
     after: &State,
@@ -79,7 +79,7 @@ fn words_of(moves: usize) -> String {
     format!("{moves} move{}", if moves == 1 { "" } else { "s" })
 }
 
-/// Draws an arrow for each part that moves, with the number of its move at the tip.
+/// Draws an arrow for each part that moves, with the move number at its tip.
 fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
     for (number, step) in moves.iter().enumerate() {
         for (from, to) in step.from.iter().zip(step.to).filter(|(from, to)| from != to) {
@@ -87,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The arrowhead consists of two strokes back from the tip, one to each side.
+            // The arrowhead consists of two strokes that lead back from the tip, one on each side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;

@@ -1,4 +1,4 @@
-//! Charts of points with one row per name, for names that do not fit next to each other along x.
+//! Charts of points with one row per name, used when the names would not fit side by side along x.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};
@@ -9,15 +9,15 @@ use crate::lines::{self, RIGHT, SMALL, TITLE, WIDTH};
 use crate::palette::Ink;
 use crate::text::{cut, width_of, wrapped};
 
-/// The height available to each series within a row.
+/// The height of the space for each series within a row.
 const LANE: f64 = 7.0;
-/// The space between two rows.
+/// The space between rows.
 const GAP: f64 = 6.0;
 /// The maximum width of a name.
 const NAME: f64 = 170.0;
 const EDGE: f64 = 12.0;
 
-/// Draws a chart of points as SVG. Values grow to the right, and names are listed downwards.
+/// Draws a chart of points as SVG. Values increase to the right, and names are listed downward.
 pub(crate) fn svg(chart: &Chart) -> String {
     let legend = lines::legend(chart);
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - EDGE - RIGHT);
@@ -68,7 +68,7 @@ pub(crate) fn svg(chart: &Chart) -> String {
     canvas.finish(&chart.title, &of_chart(chart, &[]))
 }
 
-/// Draws a point's confidence interval. An end beyond the axis has no cap.
+/// Draws a point's confidence interval. An end that is off the axis has no cap.
 fn interval(canvas: &mut Canvas, values: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| values.clamped(end));

@@ -1,9 +1,9 @@
-//! A schedule over time, with the utilization of the machine above the jobs.
+//! A schedule over time, with the machine's utilization above the jobs.
 //!
-//! A job is a box whose width is its run time and whose height is its number of nodes. On a machine
-//! with one axis, the box is drawn at the position of the job's nodes. With more axes, the nodes of
-//! a job would be scattered over the drawing. Therefore, the position has no meaning, and boxes are
-//! stacked without overlap. If there are too many jobs, only their number is drawn.
+//! Each job is a box whose width is its run time and whose height is its number of nodes. On a
+//! machine with one axis, the box is drawn at the position of the job's nodes. With more axes, a
+//! job's nodes would be scattered over the drawing. Boxes are therefore stacked without overlap,
+//! and their position has no meaning. If there are too many jobs, only their number is drawn.
 
 use std::fmt::Write;
 
@@ -21,38 +21,38 @@ use crate::xml::Element;
 const WIDTH: f64 = 560.0;
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
-/// The y coordinates of the tops of the two panels.
+/// The y coordinate of the top of each panel.
 const TOPS: [f64; 2] = [66.0, 184.0];
 const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
-/// The maximum number of boxes that can be distinguished.
+/// The maximum number of boxes that can be told apart.
 const MOST_BOXES: usize = 4000;
-/// The maximum number of exactly drawn changes. If there are more, the curve shows means over
+/// The maximum number of changes that are drawn exactly. Beyond that, the curve shows means over
 /// `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors are used for jobs in rotation. A few muted colors suffice to distinguish
-/// neighbors.
+/// The series whose colors are used for jobs, in rotation. A few muted colors are enough to
+/// distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
 struct Schedule<'p> {
     grid: Grid,
-    /// The interval of time to draw.
+    /// The start and end of the interval to draw.
     from: f64,
     to: f64,
-    /// The jobs that use nodes in the interval, each with its index, times and size.
+    /// The jobs that use nodes during the interval, each with its index, times and size.
     jobs: Vec<(usize, &'p Placed, Held)>,
     time: Scale,
 }
 
-/// Draws the jobs that use nodes at some time between `from` and `to`, which default to the first
-/// and last instants of the schedule. All times are in `unit`.
+/// Draws the jobs that use nodes at any time between `from` and `to`, which default to the first
+/// and last instants in the schedule. All times are in `unit`.
 ///
 /// # Errors
-/// Returns an error if there are no jobs in the interval, if the interval is empty, or if a time is
+/// Returns an error if no job uses nodes in the interval, if the interval is empty, or if a time is
 /// not finite or is too large to draw.
 pub fn schedule(
     title: &str,
@@ -131,8 +131,8 @@ impl Schedule<'_> {
         )
     }
 
-    /// Returns each job's boxes as ranges of rows `low..high`, or `None` if there are too many. On
-    /// a machine with one axis, rows are nodes.
+    /// Returns each job's boxes as ranges of rows `low..high`, or `None` if there are too many
+    /// boxes. On a machine with one axis, rows are nodes.
     fn boxes(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         if self.jobs.len() > MOST_BOXES {
             return None;
@@ -147,9 +147,9 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Returns the sum of a quantity over the jobs, as the times at which the sum changes and its
-    /// value from each time on. The first time is the start of the interval, and later times are
-    /// within it.
+    /// Returns the sum of a quantity over the jobs as a step function: the times at which the sum
+    /// changes, each with its new value. The first time is the start of the interval, and the rest
+    /// are within it.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {
@@ -169,14 +169,14 @@ impl Schedule<'_> {
         curve
     }
 
-    /// Returns the mean of a curve over time.
+    /// Returns a curve's mean over time.
     fn mean(&self, curve: &[(f64, f64)]) -> f64 {
         let ends = curve.iter().skip(1).map(|point| point.0).chain([self.to]);
         let parts = curve.iter().zip(ends).map(|((at, value), end)| value * (end - at).max(0.0));
         parts.sum::<f64>() / (self.to - self.from)
     }
 
-    /// Returns the curve itself or, if it has many more points than a drawing has columns, its
+    /// Returns the curve itself or, if it has far more points than the drawing has columns, its
     /// means over equal parts of the interval.
     fn thinned(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         if curve.len() <= MOST_STEPS {
@@ -197,7 +197,7 @@ impl Schedule<'_> {
         (0..).zip(sums).map(point).collect()
     }
 
-    /// Draws a curve in steps and fills its area.
+    /// Draws a curve as steps and fills the area below it.
     fn area(&self, canvas: &mut Canvas, curve: &[(f64, f64)], scale: &Scale) {
         let mut data = format!("M{} {}", n(LEFT), n(scale.clamped(0.0)));
         for &(at, value) in curve {
@@ -210,7 +210,7 @@ impl Schedule<'_> {
         canvas.add(path.with("fill", colour));
     }
 
-    /// Draws the boxes of the jobs and returns a note for the reader.
+    /// Draws the jobs' boxes and returns a note for the reader.
     fn jobs(&self, canvas: &mut Canvas, boxes: &[Vec<(u64, u64)>], unit: Unit) -> String {
         let most = f64::from(self.grid.nodes());
         let rows = Scale::plain((0.0, most), (TOPS[1] + JOBS, TOPS[1]));
@@ -219,7 +219,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // Boxes are separated by a gap if there is space for it.
+                // Boxes are separated by a gap where there is room for one.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));
@@ -262,8 +262,8 @@ impl Schedule<'_> {
             tick(canvas, scale.at(at), &scale.label(at));
         }
         format!(
-            "Bottom: the number of running jobs. Shorter intervals, with at most {MOST_BOXES} \
-             boxes, show each job."
+            "Bottom: the number of running jobs. Intervals with at most {MOST_BOXES} boxes \
+             show individual jobs."
         )
     }
 
@@ -277,7 +277,7 @@ impl Schedule<'_> {
             canvas.add(canvas::line((at, TOPS[1]), (at, bottom), Ink::Paper));
             canvas.add(canvas::line((at, bottom), (at, bottom + 5.0), Ink::Axis));
             let text = scale.label(tick);
-            // The last number must not extend beyond the edge.
+            // The last number must not extend past the edge.
             let middle = at.min(WIDTH - 4.0 - width_of(&text, SMALL) / 2.0);
             let place = (middle, bottom + 19.0);
             canvas.write(canvas::text(place, Anchor::Middle, SMALL, Ink::Faint), &text);
@@ -288,9 +288,9 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the numbers on the time axis, and a phrase that names it. The origin
-    /// is 0 or, if numbers would differ only in their last digits, a round time before the
-    /// interval.
+    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0 unless the
+    /// numbers would then differ only in their last digits, in which case it is a round time before
+    /// the interval.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {
@@ -310,7 +310,7 @@ impl Schedule<'_> {
     }
 }
 
-/// Returns the name of a time unit to append to a plain number.
+/// Returns the name of a time unit, to be appended to a plain number.
 fn unit_of(name: &str) -> &'static str {
     match name {
         "time_unit" => " time units",
@@ -319,7 +319,7 @@ fn unit_of(name: &str) -> &'static str {
     }
 }
 
-/// Draws the background of a panel, with its name on the left.
+/// Draws the background of a panel, with the panel's name to its left.
 fn panel(canvas: &mut Canvas, (top, height): (f64, f64), name: &str) {
     canvas.add(canvas::rect((LEFT, top), (WIDTH - RIGHT - LEFT, height), Ink::Grid));
     let beside = (16.0, top + height / 2.0);
@@ -327,14 +327,14 @@ fn panel(canvas: &mut Canvas, (top, height): (f64, f64), name: &str) {
     canvas.write(turned(text, -90.0, beside), name);
 }
 
-/// Draws a tick with its label on the left of the panels.
+/// Draws a tick and its label to the left of the panels.
 fn tick(canvas: &mut Canvas, at: f64, text: &str) {
     canvas.add(canvas::line((LEFT - 5.0, at), (LEFT, at), Ink::Axis));
     let place = (LEFT - 8.0, at + 4.5);
     canvas.write(canvas::text(place, Anchor::End, SMALL - 1.0, Ink::Faint), text);
 }
 
-/// Writes a job's name in the middle of its box, if there is space.
+/// Writes a job's name in the middle of its box, if there is room.
 fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mut String) {
     let size = 12.0_f64.min(down * 0.8);
     if size >= 8.0 && width_of(job, size) < across - 2.0 {
@@ -343,7 +343,7 @@ fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mu
     }
 }
 
-/// Returns the nodes of boxes on a machine with one axis as the fewest possible runs `low..high`.
+/// Returns the nodes in the boxes of a one-axis machine, as the fewest possible runs `low..high`.
 fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
     let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
     let mut runs: Vec<(u64, u64)> = pieces

@@ -1,14 +1,14 @@
-//! SVG drawings of the current state of a machine: the nodes of jobs, and the failed nodes.
+//! SVG drawings of a machine's current state, showing the jobs' nodes and the failed nodes.
 
 use pavior_allocation::explain::State;
 use pavior_mesh::JobId;
 
 use crate::explanation::{AXIS, GAP, View, busy_nodes, drawing, off_the_edge, plane, text};
 
-/// Draws a state as planes of constant z, with the origin at the lower left. `name` returns the
-/// names of jobs.
+/// Draws a state as planes of constant z, with the origin at the lower left. `name` returns a job's
+/// name.
 ///
-/// Cost: O(N) for N nodes. Machines with a few thousand nodes are still legible.
+/// Takes O(N) time for N nodes. The drawing is legible up to a few thousand nodes.
 pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     let grid = state.grid();
     let view = View::of(grid);

@@ -1,17 +1,17 @@
-//! The width of text, line breaks and truncation. Widths are estimates, since the font is unknown.
+//! Text widths, line breaking and truncation. Widths are estimates, because the font is unknown.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The width of a narrow character as a multiple of the font size.
+/// The estimated width of a narrow character, as a multiple of the font size.
 const NARROW: f64 = 0.58;
 
-/// Estimates the width of a text. East Asian characters are twice as wide as others.
+/// Estimates the width of a text, counting East Asian characters as twice as wide as others.
 pub(crate) fn width_of(text: &str, size: f64) -> f64 {
     text.width() as f64 * size * NARROW
 }
 
-/// Breaks text into lines, between words and within words wider than a line. Empty text has no
-/// lines.
+/// Breaks text into lines, between words where possible and within words that are wider than a
+/// line. Empty text has no lines.
 pub(crate) fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let columns = ((width / (size * NARROW)) as usize).max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -45,7 +45,7 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns a text unchanged if it fits into a width, otherwise its beginning and an ellipsis.
+/// Returns the text unchanged if it fits the width, or else its beginning followed by an ellipsis.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_string();
@@ -54,8 +54,8 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     broken(text, columns).swap_remove(0) + "…"
 }
 
-/// Returns the largest font size, in steps of a half up to 13, at which a text fits into a
-/// rectangle. Returns `None` if the size would be below 5, which is too small to read.
+/// Returns the largest font size, in steps of one half up to 13, at which text fits a rectangle.
+/// Returns `None` if that size would be below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

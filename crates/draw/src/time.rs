@@ -1,4 +1,4 @@
-//! Times in the usual notation, such as 45 s, 90 min or 3 d 4 h.
+//! Formatting of times, such as 45 s, 90 min or 3 d 4 h, and round steps between them.
 
 use crate::axis::{self, label, round};
 
@@ -6,22 +6,22 @@ const MINUTE: f64 = 60.0;
 const HOUR: f64 = 3600.0;
 const DAY: f64 = 86_400.0;
 
-/// Units of time, longest first.
+/// The units of time, longest first.
 const UNITS: [(f64, &str); 4] = [(DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (1.0, "s")];
 
-/// Round steps between the ticks of an axis, from a second to half a day.
+/// The round steps that may separate ticks on an axis, from a second to half a day.
 const STEPS: [f64; 17] = [
     1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// The ticks of a logarithmic axis, from a second to half a day.
+/// The possible ticks on a logarithmic axis, from a second to half a day.
 const LADDER: [f64; 17] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0,
     10_800.0, 21_600.0, 43_200.0,
 ];
 
-/// The ticks of [`LADDER`] that remain if there is no space for all of them.
+/// The ticks from [`LADDER`] that are kept when there is no room for all of them.
 const MAIN: [f64; 5] = [1.0, 10.0, 60.0, 600.0, 3600.0];
 
 /// Returns the smallest round step that is at least `rough`.
@@ -33,7 +33,7 @@ pub(crate) fn step(rough: f64) -> f64 {
     step.unwrap_or_else(|| DAY * round((rough / DAY).max(1.0)))
 }
 
-/// Returns ticks of a logarithmic axis that begin below `low` and end above `high`.
+/// Returns ticks for a logarithmic axis, from at or below `low` to at or above `high`.
 pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     let decades = |from: f64, to: f64| {
         let (first, last) = (libm::floor(libm::log10(from)), libm::ceil(libm::log10(to)));
@@ -47,7 +47,7 @@ pub(crate) fn ladder(low: f64, high: f64) -> Vec<f64> {
     below.into_iter().chain(LADDER).chain(days).collect()
 }
 
-/// Returns true if a tick of [`LADDER`] is kept when there is not enough space for all of them.
+/// Returns true if a [`LADDER`] tick is kept when there is no room for all of them.
 pub(crate) fn is_main(tick: f64) -> bool {
     let is_power = |value: f64| {
         let exponent = libm::log10(value);
@@ -60,7 +60,7 @@ pub(crate) fn is_main(tick: f64) -> bool {
     }
 }
 
-/// Formats a time in its largest unit. For example, 90 s is 1.5 min.
+/// Formats a time in its largest unit, so that 90 s becomes 1.5 min.
 pub(crate) fn whole(seconds: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
@@ -70,12 +70,12 @@ pub(crate) fn whole(seconds: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// Formats a time on an axis whose ticks are `step` apart. All ticks on the axis get the same unit.
+/// Formats a time on an axis with ticks `step` apart. All ticks on an axis use the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
     }
-    // 30 and 15 minutes are round parts of an hour; 12 and 6 hours are round parts of a day.
+    // 30 and 15 minutes are round fractions of an hour, as 12 and 6 hours are of a day.
     let unit = UNITS.into_iter().find(|(unit, name)| {
         step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
     });
@@ -95,7 +95,7 @@ pub(crate) fn words(seconds: f64) -> String {
     let each = long / short;
     let (first, rest) = (libm::floor(parts / each), parts % each);
     let sign = if seconds < 0.0 { "-" } else { "" };
-    // For example, 59 min 59.7 s is rounded to an hour.
+    // For example, 59 min 59.7 s is rounded up to an hour.
     if place > 0 && first >= UNITS[place - 1].0 / long {
         return format!("{sign}1 {}", UNITS[place - 1].1);
     }

@@ -1,4 +1,4 @@
-//! Charts as Vega-Lite specifications with embedded data, for users who want to restyle them.
+//! Vega-Lite specifications of charts with embedded data, for users who want to restyle them.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::axis::{Scale, Unit};
 use crate::chart::{Chart, ChartAxis, Mark, Marks};
 use crate::coinciding::{is_equal, listed};
 
-/// Returns the Vega-Lite (version 5) specification of a chart.
+/// Converts a chart to a Vega-Lite (version 5) specification.
 pub fn vega(chart: &Chart) -> Value {
     let mut values = Vec::new();
     let along = |mark: &Mark| match chart.categories.get(mark.x as usize) {
@@ -33,14 +33,14 @@ pub fn vega(chart: &Chart) -> Value {
     let colour = json!({ "field": "series", "type": "nominal", "title": null, "sort": names });
     let mark = match chart.marks {
         Marks::Lines => json!({ "type": "line", "point": true }),
-        // A logarithmic axis has no 0 at which bars could begin.
+        // A logarithmic axis has no 0 for bars to start from.
         Marks::Bars if chart.y.logarithmic => json!({ "type": "point", "filled": true }),
         Marks::Bars => json!({ "type": "bar" }),
         Marks::Steps => json!({ "type": "line", "interpolate": "step-after" }),
     };
     let mut encoding = json!({ "x": x, "color": colour });
     if chart.marks == Marks::Lines {
-        // The dashes distinguish series without color, even where they coincide.
+        // Dashes distinguish series without color, even where their lines coincide.
         encoding["strokeDash"] = colour.clone();
         encoding["shape"] = colour.clone();
     }
@@ -68,7 +68,7 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-/// Returns a layer with the values stated in a paper as crosses, or `None` if there are none.
+/// Returns a layer that shows the values stated in a paper as crosses, or `None` if there are none.
 fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     let values: Vec<Value> = chart
         .stated
@@ -89,7 +89,7 @@ fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     })
 }
 
-/// Returns the note, and one sentence per group of identical series.
+/// Returns the note, followed by one sentence for each group of identical series.
 fn subtitle(chart: &Chart) -> Vec<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, series) in chart.series.iter().enumerate() {
@@ -106,7 +106,7 @@ fn subtitle(chart: &Chart) -> Vec<String> {
     [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
 }
 
-/// Returns the encoding of a numeric axis. A time axis gets round ticks in the usual notation.
+/// Returns the encoding for a numeric axis. A time axis gets round ticks in the usual notation.
 fn quantitative(
     field: &str,
     axis: &ChartAxis,

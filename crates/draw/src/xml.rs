@@ -1,14 +1,14 @@
-//! XML text and elements.
+//! XML elements and escaping.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-/// Escapes text for XML and HTML content or a quoted attribute.
+/// Escapes text for use as XML or HTML content or in a quoted attribute.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
-/// character: characters that XML 1.0 does not allow (section 2.2: most control characters, U+FFFE
-/// and U+FFFF), control characters that it discourages (U+007F to U+009F), and noncharacters. Tabs,
-/// line feeds and carriage returns are kept.
+/// character: those that XML 1.0 forbids (section 2.2: most control characters, U+FFFE and U+FFFF),
+/// control characters that it discourages (U+007F to U+009F), and noncharacters. Tabs, line feeds
+/// and carriage returns are kept.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; }
@@ -33,14 +33,14 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns true if XML does not allow a character, or discourages it.
+/// Returns true if XML forbids or discourages a character.
 fn is_replaced(character: char) -> bool {
     let is_noncharacter =
         u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}');
     (character.is_control() && !matches!(character, '\t' | '\n' | '\r')) || is_noncharacter
 }
 
-/// An element under construction, with its name and its attributes.
+/// An element under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Element {
     name: &'static str,
@@ -60,7 +60,7 @@ impl Element {
         self
     }
 
-    /// Writes the element without content.
+    /// Writes the element with no content.
     pub(crate) fn end(self, out: &mut String) {
         *out += &self.tag;
         *out += "/>\n";
@@ -71,7 +71,7 @@ impl Element {
         let _ = writeln!(out, "{}>{}</{}>", self.tag, escape(text), self.name);
     }
 
-    /// Writes the element with a title as its content, which viewers show as a tooltip.
+    /// Writes the element with a title as its content. Viewers show the title as a tooltip.
     pub(crate) fn titled(self, title: &str, out: &mut String) {
         let _ = writeln!(out, "{}><title>{}</title></{}>", self.tag, escape(title), self.name);
     }
@@ -82,17 +82,17 @@ impl Element {
         let _ = writeln!(out, "{}><title>{title}</title>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element with one other element as its content, on one line.
+    /// Writes the element with a single child element, on one line.
     pub(crate) fn holding(self, inner: &Element, out: &mut String) {
         let _ = writeln!(out, "{}>{}/></{}>", self.tag, inner.tag, self.name);
     }
 
-    /// Writes the element around other elements, each of which ends with a line break.
+    /// Writes the element around other elements, each of which ends with a newline.
     pub(crate) fn around(self, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element around a first element, on the same line as its tag, and others after it.
+    /// Writes the element around a first child, on the line of the opening tag, and other content.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn only_characters_of_xml_remain() {
-        // Production [2] of XML 1.0.
+        // Production [2] in XML 1.0.
         let is_allowed = |c: char| {
             let is_space = matches!(c, '\t' | '\n' | '\r');
             is_space || matches!(c, ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)

@@ -1,4 +1,4 @@
-//! A reader that fails rather than filling memory.
+//! A reader that returns an error instead of filling memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,15 +7,15 @@ use memchr::{memchr_iter, memrchr};
 use crate::Limits;
 
 /// A buffered reader that returns at most [`Limits::total`] bytes and no line longer than
-/// [`Limits::line`]. Longer input causes an `InvalidData` error that states the limit and, if a
-/// line is too long, its number. All bytes up to the limit are still returned.
+/// [`Limits::line`]. Input over either limit causes an `InvalidData` error that states the limit
+/// and, for a line, the line number. The bytes up to the limit are still returned.
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// The number of bytes read so far, in total and in the current line.
+    /// The number of bytes returned so far, in total and in the current line.
     given: u64,
     in_line: u64,
-    /// The number of line endings read so far.
+    /// The number of line endings returned so far.
     ends: u64,
 }
 
@@ -26,7 +26,7 @@ impl Bounded {
         Bounded { inner, limits, given: 0, in_line: 0, ends: 0 }
     }
 
-    /// Returns the number of the current line, from 1.
+    /// Returns the current line number, starting from 1.
     pub fn line(&self) -> u64 {
         self.ends + 1
     }
@@ -83,7 +83,7 @@ impl Read for Bounded {
     }
 }
 
-/// Formats a byte count, such as `512 MiB`.
+/// Formats a byte count, for example as `512 MiB`.
 fn size(bytes: u64) -> String {
     match bytes {
         bytes if bytes >= 1 << 20 && bytes % (1 << 20) == 0 => format!("{} MiB", bytes >> 20),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason why a file was not read or written. Untrusted text is escaped for display.
+/// The reason that a file could not be read or written. Untrusted text is escaped for display.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or its content is invalid.
@@ -13,19 +13,19 @@ pub enum FileError {
     Read {
         /// The file's name, for display.
         path: String,
-        /// The system's error or a description.
+        /// The system's error, or a description of the problem.
         reason: io::Error,
     },
-    /// The destination cannot be written, because its directory is missing or belongs to another
-    /// user.
+    /// The destination cannot be written, for example because its directory is missing or belongs
+    /// to another user.
     #[error("cannot write {path}: {reason}")]
     Place {
         /// The file's name, for display.
         path: String,
-        /// The system's error or a description.
+        /// The system's error, or a description of the problem.
         reason: io::Error,
     },
-    /// Writing failed after it began, for example because the disk is full.
+    /// Writing failed partway through, for example because the disk is full.
     #[error("cannot write {path}: {source}")]
     Write {
         /// The file's name, for display.
@@ -36,26 +36,26 @@ pub enum FileError {
     /// An output is the same file as an input or another output.
     #[error("{output} would overwrite {input}: they are the same file")]
     Overwrites {
-        /// The output's option and name.
+        /// The output's option and file name.
         output: String,
-        /// The file that it would overwrite.
+        /// The file that would be overwritten.
         input: String,
     },
 }
 
 impl FileError {
-    /// Returns true for bad usage or bad input, which the user can fix. Returns false for a system
-    /// failure.
+    /// Returns true if the error is due to bad usage or bad input, which the user can fix, and
+    /// false if it is a system failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }
 
-    /// Creates the error for a file that cannot be read.
+    /// Creates an error for a file that cannot be read.
     pub fn read(path: &Path, reason: io::Error) -> FileError {
         FileError::Read { path: shown(path), reason }
     }
 
-    /// Creates the error for a file with invalid content.
+    /// Creates an error for a file with invalid content.
     pub fn content(path: &Path, reason: impl Into<String>) -> FileError {
         FileError::read(path, io::Error::new(io::ErrorKind::InvalidData, reason.into()))
     }
@@ -69,7 +69,7 @@ impl FileError {
     }
 }
 
-/// Formats a path for messages. File names are untrusted.
+/// Formats a path for a message, escaping it because file names are untrusted.
 pub fn shown(path: &Path) -> String {
     pavior_kernel::shown(&path.to_string_lossy()).to_string()
 }

@@ -6,12 +6,12 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::{FileError, shown};
 
-/// The files that a command will read and write. An output that is also an input or another output
-/// is rejected before anything is read.
+/// The files that a command will read and write. If an output is also an input or another output,
+/// the command is rejected before it reads anything.
 ///
-/// Files are the same if they have the same device and inode, regardless of links. Files that do
-/// not exist yet are the same if they would be created in the same place. Devices and pipes are
-/// ignored.
+/// Two existing paths refer to the same file if their device and inode are equal, so links do not
+/// matter. Two paths that do not exist yet refer to the same file if both would create it in the
+/// same place. Devices and pipes are ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -31,13 +31,13 @@ struct Place {
     path: PathBuf,
 }
 
-/// An existing file or a place where one may be created.
+/// An existing file, or a place where one could be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// The device and the inode.
     #[cfg(unix)]
     File(u64, u64),
-    /// The canonical path of the nearest existing folder, and the names below it.
+    /// The canonical path of the nearest existing directory, followed by the names below it.
     Below(Box<PathBuf>, Vec<OsString>),
 }
 
@@ -47,7 +47,7 @@ impl FileUses {
         FileUses::default()
     }
 
-    /// Adds an input. `-` is standard input, which may also be a file.
+    /// Adds an input. `-` means standard input, which may be redirected from a file.
     #[must_use]
     pub fn reads(mut self, option: &str, path: impl AsRef<Path>) -> FileUses {
         let path = if path.as_ref() == Path::new("-") {
@@ -114,8 +114,7 @@ fn of_file(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Below(Box::new(fs::canonicalize(path).unwrap_or_default()), Vec::new())
 }
 
-/// Resolves a path component by component. Links are followed, and missing components are taken
-/// literally.
+/// Resolves a path component by component, following links and taking missing components literally.
 fn of_place(path: &Path) -> Identity {
     let mut here = fs::canonicalize(".").unwrap_or_default();
     let mut missing: Vec<OsString> = Vec::new();
@@ -148,7 +147,7 @@ fn of_place(path: &Path) -> Identity {
         }
     }
     match fs::metadata(&here) {
-        // `new/../log` means `log`, although it cannot be opened until `new` exists.
+        // `new/../log` means `log`, even though it cannot be opened until `new` exists.
         Ok(metadata) if missing.is_empty() => of_file(&here, &metadata),
         _ => Identity::Below(Box::new(here), missing),
     }

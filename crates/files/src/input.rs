@@ -1,4 +1,4 @@
-//! Opening inputs.
+//! Functions that open inputs.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use memchr::memchr_iter;
 
 use crate::{Bounded, FileError, Limits};
 
-/// Opens a file for reading, and decompresses it if its content is gzip or its name ends in `.gz`.
+/// Opens a file for reading. Decompresses it if its content is gzip or its name ends in `.gz`.
 ///
 /// # Errors
 /// Returns an error if the file does not exist, is a directory, or cannot be read.
@@ -17,13 +17,13 @@ pub fn open(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     let file = File::open(path).map_err(|error| FileError::read(path, error))?;
     let metadata = file.metadata().map_err(|error| FileError::read(path, error))?;
     if metadata.is_dir() {
-        let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+        let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
         return Err(FileError::read(path, reason));
     }
     unpacked(path, file, limits)
 }
 
-/// Opens standard input with limits, and decompresses it if its content is gzip.
+/// Opens standard input for reading within limits. Decompresses it if its content is gzip.
 ///
 /// # Errors
 /// Returns an error if standard input cannot be read.
@@ -31,8 +31,8 @@ pub fn stdin(limits: Limits) -> Result<Bounded, FileError> {
     unpacked(Path::new("-"), io::stdin().lock(), limits)
 }
 
-/// Wraps an input with limits, and decompresses it if it begins with a gzip header or if its name
-/// ends in `.gz`. No file is opened.
+/// Limits an input that is already open. Decompresses it if it begins with a gzip header or if
+/// `name` ends in `.gz`.
 ///
 /// # Errors
 /// Returns an error if the input cannot be read.
@@ -50,7 +50,7 @@ pub fn unpacked(
     Ok(Bounded::new(reader, limits))
 }
 
-/// A gzip decompressor with errors about the file rather than the decoder.
+/// A gzip decompressor whose errors describe the file rather than the decoder.
 struct Gunzip<R: BufRead>(MultiGzDecoder<R>);
 
 impl<R: BufRead> Read for Gunzip<R> {
@@ -67,10 +67,10 @@ impl<R: BufRead> Read for Gunzip<R> {
     }
 }
 
-/// Reads a whole file. Returns `None` if it does not exist. Invalid UTF-8 is replaced.
+/// Reads a whole file, replacing invalid UTF-8. Returns `None` if the file does not exist.
 ///
 /// # Errors
-/// Returns the errors of [`open`], and an error if the file exceeds the limits.
+/// Returns the same errors as [`open`], and an error if the file exceeds the limits.
 pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, FileError> {
     if !path.exists() {
         return Ok(None);
@@ -84,8 +84,8 @@ pub fn read_if_there(path: &Path, limits: Limits) -> Result<Option<String>, File
 /// Reads a whole text file.
 ///
 /// # Errors
-/// Returns the errors of [`open`], an error if the file exceeds the limits, or an error with the
-/// line and column if the file is not UTF-8.
+/// Returns the same errors as [`open`], and an error if the file exceeds the limits. If the file is
+/// not UTF-8, the error gives the line and column.
 pub fn read_text(path: &Path, limits: Limits) -> Result<String, FileError> {
     let mut bytes = Vec::new();
     let mut reader = open(path, limits)?;

@@ -1,15 +1,15 @@
 //! Reading and writing files.
 //!
-//! Every program in the project (the command line, the Python package, the service) uses this crate
-//! to open its files. It guarantees that:
+//! Every Pavior program (the command line, the Python package and the service) opens its files
+//! through this crate, which guarantees that:
 //!
-//! - Reading is bounded. [`Limits`], which a caller may raise, apply to the length of a line and to
-//!   the length of the input after decompression.
+//! - Reading is bounded. [`Limits`] apply to the length of each line and to the size of the input
+//!   after decompression. A caller may raise them.
 //! - Writing is atomic. A temporary file with a random name is created exclusively, written,
-//!   synchronized and renamed. A replaced file keeps its mode.
+//!   synchronized and renamed. If the destination already exists, its mode is kept.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - Only one process at a time can change a folder that contains several files ([`Lock`]).
-//! - Untrusted text is shown only through `pavior_kernel::shown`, including in this crate's errors.
+//! - Only one process at a time can change a directory of related files ([`Lock`]).
+//! - Untrusted text is displayed only through `pavior_kernel::shown`, even in this crate's errors.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounded;

@@ -1,23 +1,22 @@
-//! A line reader that continues after a line that is too long.
+//! A line reader that can continue after a line that is too long.
 
 use std::io::{self, BufRead};
 
 use memchr::memchr;
 
-/// The outcome of reading a line.
+/// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextLine {
     /// The input has ended.
     End,
     /// A line was read, including the line ending.
     Whole,
-    /// The line is too long. At most its beginning was read, and the rest is skipped by the next
-    /// read.
+    /// The line is too long. At most its beginning was read, and the next read skips the rest.
     TooLong,
 }
 
-/// A reader for the lines of a protocol. A line that is too long is reported, and reading continues
-/// after it. Memory use is bounded by the maximum line length.
+/// A reader for line-based protocols. It reports a line that is too long and then continues with
+/// the next one. Memory use is bounded by the maximum line length.
 pub struct Lines<R> {
     reader: R,
     longest: usize,
@@ -26,18 +25,18 @@ pub struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Wraps a reader whose lines may have at most `longest` bytes, including the line ending.
+    /// Wraps a reader. Lines may be at most `longest` bytes long, including the line ending.
     pub fn new(reader: R, longest: u64) -> Lines<R> {
         let longest = usize::try_from(longest).unwrap_or(usize::MAX);
         Lines { reader, longest, number: 0, rest: false }
     }
 
-    /// Returns the number of the last line read, from 1.
+    /// Returns the number of the last line read, starting from 1.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Reads a line into `line`, replacing its contents.
+    /// Reads the next line into `line`, replacing its contents.
     ///
     /// # Errors
     /// Returns an error if the reader fails.
@@ -72,7 +71,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the rest of a line. Returns false at the end of the input.
+    /// Skips the rest of the line. Returns false at the end of the input.
     fn pass_over(&mut self) -> io::Result<bool> {
         loop {
             let available = match self.reader.fill_buf() {

@@ -1,4 +1,4 @@
-//! Locks on folders that only one process at a time may change.
+//! Locks on directories that only one process at a time may change.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -8,16 +8,16 @@ use crate::FileError;
 
 const NAME: &str = ".lock";
 
-/// A lock on a folder. The operating system releases it when the process ends, even if it crashes.
+/// A lock on a directory. The operating system releases it when the process ends or crashes.
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Locks a folder, creating it if necessary. Returns `None` if another process has locked it.
+    /// Locks a directory, creating it if necessary. Returns `None` if it is already locked.
     ///
     /// # Errors
-    /// Returns an error if the folder cannot be written.
+    /// Returns an error if the directory is not writable.
     pub fn take(folder: &Path) -> Result<Option<Lock>, FileError> {
         let cannot = |error: io::Error| FileError::place(folder, error);
         fs::create_dir_all(folder).map_err(cannot)?;
@@ -44,10 +44,10 @@ fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns true if a folder does not exist, is empty, or contains only hidden entries.
+/// Returns true if a directory does not exist, is empty, or contains only hidden entries.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read.
+/// Returns an error if the directory cannot be read.
 pub fn is_empty(folder: &Path) -> Result<bool, FileError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

@@ -1,4 +1,4 @@
-//! Atomic writing of files.
+//! Functions that write files atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -8,8 +8,8 @@ use tempfile::NamedTempFile;
 
 use crate::{FileError, partial};
 
-/// A file that is written under a temporary name in the destination's folder, and then renamed by
-/// [`Output::finish`]. If it is dropped before that, the destination is unchanged.
+/// A file that is written under a temporary name in the destination directory and then renamed by
+/// [`Output::finish`]. If it is dropped before that, the destination does not change.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -29,15 +29,15 @@ pub struct Output {
 }
 
 enum To {
-    /// A temporary file that is renamed to the target when it is complete.
+    /// A temporary file that is renamed to the target once it is complete.
     Whole { file: BufWriter<NamedTempFile>, target: PathBuf },
-    /// A pipe, a terminal, `/dev/stdout`, or any other file that is not regular, which is written
-    /// to directly.
+    /// A pipe, a terminal, `/dev/stdout` or any other non-regular file, which is written to
+    /// directly.
     Stream(BufWriter<File>),
 }
 
 impl Output {
-    /// Begins writing a file. Links are followed. An existing file keeps its mode.
+    /// Starts writing a file. Links are followed, and an existing file keeps its mode.
     ///
     /// # Errors
     /// Returns an error if the destination cannot be written.
@@ -57,10 +57,10 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. After that, a regular file survives a power failure.
+    /// Moves the file to its destination. A regular file then survives a power failure.
     ///
     /// # Errors
-    /// Returns an error if writing fails. In that case, a regular file is unchanged.
+    /// Returns an error if writing fails. An existing regular file is then left unchanged.
     pub fn finish(self) -> Result<(), FileError> {
         let Output { to, path } = self;
         let failed = |error: io::Error| FileError::write(&path, error);
@@ -96,7 +96,7 @@ impl Write for Output {
 /// Writes a file atomically.
 ///
 /// # Errors
-/// Returns an error if writing fails. In that case, a regular file is unchanged.
+/// Returns an error if writing fails. An existing regular file is then left unchanged.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -128,15 +128,15 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes the temporary files in a folder that were left by processes that are no longer running.
+/// Removes temporary files that processes left in a directory when they were killed.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be read or a temporary file cannot be removed.
+/// Returns an error if the directory cannot be read or a temporary file cannot be removed.
 pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Checks that a file can be written later, without leaving a file behind. Streams always pass.
+/// Checks that a file can be written later, without leaving anything behind. Streams always pass.
 ///
 /// # Errors
 /// Returns an error if the destination cannot be written.
@@ -148,14 +148,14 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
     beside(&target).map(drop).map_err(|error| FileError::place(path, error))
 }
 
-/// Returns the file to write: the path itself, or its target if it is a link.
+/// Returns the file to write: the path itself or, for a link, its target.
 fn target(path: &Path) -> Result<PathBuf, FileError> {
     if path.is_dir() {
-        let reason = io::Error::new(io::ErrorKind::IsADirectory, "it is a directory");
+        let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
         return Err(FileError::place(path, reason));
     }
     if path.file_name().is_none() {
-        return Err(FileError::place(path, io::Error::other("it has no file name")));
+        return Err(FileError::place(path, io::Error::other("the path has no file name")));
     }
     if path == Path::new("-") {
         let reason = "use /dev/stdout for standard output, or ./- for a file named `-`";
@@ -163,30 +163,30 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|_| {
-            FileError::place(path, io::Error::other("it is a link to a missing file"))
+            FileError::place(path, io::Error::other("the link points to a missing file"))
         }),
         _ => Ok(path.to_path_buf()),
     }
 }
 
-/// Creates a temporary file in the same folder as another file.
+/// Creates a temporary file in the same directory as the target.
 fn beside(target: &Path) -> io::Result<NamedTempFile> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     partial::create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Returns true if a path is written to directly, without a temporary file.
+/// Returns true if a path is written directly rather than through a temporary file.
 fn is_stream(path: &Path) -> bool {
     let by_name = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
     by_name.iter().any(|name| path.starts_with(name))
         || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Ensures that a rename survives a power failure, if the system supports it.
+/// Ensures that a rename survives a power failure, where the system supports that.
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-        // Some file systems cannot synchronize a folder. The file itself is safe.
+        // Some file systems cannot synchronize a directory. The file itself is safe.
         let _ = folder.sync_all();
     }
 }

@@ -1,8 +1,8 @@
-//! Temporary files and the removal of those left by killed processes.
+//! Temporary files, and the removal of those left behind by killed processes.
 //!
-//! A file is written next to its destination and locked until it is complete. The operating system
-//! releases the lock when the process ends, even if it crashes. Therefore, if a temporary file can
-//! be locked, no process will ever finish it.
+//! A new file is created in the destination directory and stays locked until it is complete.
+//! Because the operating system releases the lock when the process ends, even in a crash, a
+//! temporary file that can be locked has been abandoned.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,15 +10,15 @@ use std::path::Path;
 
 use tempfile::{Builder, NamedTempFile};
 
-/// The prefix and suffix of a temporary file's name. Random characters are between them.
+/// The prefix and suffix of a temporary file's name, with random characters between them.
 const NAME: (&str, &str) = (".pavior-", ".partial");
 /// The number of random characters in the name.
 const DRAWN: usize = 16;
 
-/// Creates a new file in a folder, exclusively, so that an existing link is never followed. Files
-/// that were left in the folder by killed processes are removed.
+/// Creates a temporary file exclusively, so that an existing link is never followed. First removes
+/// any that killed processes left in the directory.
 pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
-    // A folder that cannot be listed may still accept new files.
+    // A directory that cannot be listed may still accept new files.
     let _ = remove_stale(folder);
     let mut builder = Builder::new();
     builder.prefix(NAME.0).suffix(NAME.1).rand_bytes(DRAWN);
@@ -30,16 +30,16 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Some file systems do not support locks. No abandoned files are removed there.
+        // Some file systems do not support locks, in which case abandoned files are not removed.
         let locked = file.as_file().lock().is_ok();
-        // Before the file was locked, another process may have removed it as abandoned.
+        // Another process may have removed the file as abandoned before it was locked.
         if !locked || file.path().symlink_metadata().is_ok() {
             return Ok(file);
         }
     }
 }
 
-/// Removes the temporary files in a folder that were left by processes that are no longer running.
+/// Removes temporary files that processes left in a directory when they were killed.
 pub(crate) fn remove_stale(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,34 +1,34 @@
-//! Network channels and their numbers. There are injection channels, ejection channels, and the
-//! virtual channels of links.
+//! The channels in a network and their numbers: injection channels, ejection channels, and the
+//! virtual channels on links.
 
 use pavior_mesh::{Grid, NodeId};
 
 use crate::message::show;
 use crate::path::Segment;
 
-/// The virtual channels on the links of an axis that wraps.
+/// The virtual channels on links along axes that wrap.
 ///
-/// Dimension-order routing on a ring can deadlock if every link is one channel. With two channels,
-/// a message starts on virtual channel 0 and changes to virtual channel 1 at the wrap link, so
-/// waiting messages cannot form a cycle (Dally & Seitz 1987). Links on axes that do not wrap have
-/// one virtual channel, as do links on rings of two nodes, which are treated as meshes.
+/// Dimension-order routing on a ring can deadlock if every link is a single channel. With two
+/// channels per link, a message starts on virtual channel 0 and switches to virtual channel 1 at
+/// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links have one
+/// virtual channel on axes that do not wrap and on rings of two nodes, which are treated as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel, which demonstrates the deadlock.
+    /// One virtual channel, which can be used to demonstrate the deadlock.
     One,
-    /// Two virtual channels, each with a link's full bandwidth.
+    /// Two virtual channels, each with the full bandwidth of the link.
     #[default]
     Two,
-    /// Two virtual channels that share a link's bandwidth flit by flit, in round-robin order.
+    /// Two virtual channels that share the link's bandwidth flit by flit, in round-robin order.
     Shared,
 }
 
-/// A channel number in `0..Channels::count`. Some numbers are unused.
+/// A channel's number, in `0..Channels::count`. Some numbers are unused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// Returns the channel number as an index.
+    /// Returns the number as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,28 +45,28 @@ pub enum ChannelKind {
     Link {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
-        /// True if the link goes towards greater coordinates (or through the wrap to 0).
+        /// True if the link leads toward greater coordinates (or through the wrap to 0).
         positive: bool,
-        /// The virtual channel: 0 or, on axes with two virtual channels, 1.
+        /// The virtual channel: 0 or, on axes that have two, 1.
         virtual_channel: u8,
     },
 }
 
-/// A channel: its kind and the node where it starts.
+/// A channel, given by its kind and the node where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// The kind.
     pub kind: ChannelKind,
-    /// The node where the channel starts. An ejection channel starts and ends at its node.
+    /// The node where the channel starts. Ejection channels start and end at the same node.
     pub node: NodeId,
 }
 
-/// The numbering of a grid's channels.
+/// A numbering of the channels on a grid.
 ///
-/// Every node has the same sequence of channels: injection, ejection, and, for each axis longer
-/// than 1, the positive and the negative link, each with its virtual channels. Therefore, the
+/// Every node has the same sequence of channels: injection, ejection and, for each axis longer than
+/// 1, the positive link and the negative link, each with its virtual channels. As a result, the
 /// numbers of corresponding channels at neighboring nodes on an axis differ by a constant, and a
-/// header moves through a straight segment of its path with one addition per channel.
+/// header advances along a straight part of its path with one addition per channel.
 ///
 /// ```text
 ///   node n:  n*slots + | 0 inj | 1 ej | 2 x+ | 3 x- | 4 y+ | 5 y- |       (a mesh with two axes)
@@ -89,13 +89,13 @@ pub struct Channels {
     per_link: [u32; 3],
     first: [u32; 3],
     strides: [u32; 3],
-    /// The channel-number difference between neighboring nodes on each axis.
+    /// For each axis, the difference between channel numbers at neighboring nodes.
     steps: [i32; 3],
     rings: [bool; 3],
 }
 
 impl Channels {
-    /// Numbers the channels of a grid.
+    /// Numbers the channels on a grid.
     pub fn new(grid: Grid, virtual_channels: VirtualChannels) -> Channels {
         let mut slots = 2;
         let mut channels = Channels {
@@ -122,7 +122,7 @@ impl Channels {
         channels
     }
 
-    /// Returns true if an axis's links form rings, that is, if it wraps and is longer than 2.
+    /// Returns true if links along an axis form rings: if the axis wraps and is longer than 2.
     fn rings(grid: &Grid, axis: usize) -> bool {
         grid.wraps(axis) && grid.side(axis) > 2
     }
@@ -136,7 +136,7 @@ impl Channels {
         &self.grid
     }
 
-    /// Returns the largest channel number plus one.
+    /// Returns the highest channel number plus one.
     pub fn count(&self) -> usize {
         self.slots as usize * self.grid.nodes() as usize
     }
@@ -146,23 +146,23 @@ impl Channels {
         self.per_link[axis]
     }
 
-    /// Returns the node-number difference between neighboring nodes on an axis.
+    /// Returns the difference between the numbers of neighboring nodes on an axis.
     pub(crate) fn apart(&self, axis: usize) -> u32 {
         self.strides[axis]
     }
 
-    /// Returns the injection channel of a node.
+    /// Returns a node's injection channel.
     pub fn injection(&self, node: NodeId) -> ChannelId {
         ChannelId(node.0 * self.slots)
     }
 
-    /// Returns the ejection channel of a node.
+    /// Returns a node's ejection channel.
     pub fn ejection(&self, node: NodeId) -> ChannelId {
         ChannelId(node.0 * self.slots + 1)
     }
 
-    /// Returns the link from a node along an axis, which must be longer than 1. At the border of an
-    /// axis that does not wrap, the returned number is unused.
+    /// Returns the link from a node along an axis, which must be longer than 1. If the link would
+    /// leave the grid at a border, the number returned is unused.
     pub fn link(
         &self,
         node: NodeId,
@@ -176,8 +176,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + slot)
     }
 
-    /// Returns `count` successive links along an axis, starting at a node. Only the last link can
-    /// be a wrap link.
+    /// Returns `count` successive links along an axis, starting at a node. Only the last of them
+    /// may be a wrap link.
     #[inline]
     pub(crate) fn run(
         &self,
@@ -192,7 +192,7 @@ impl Channels {
         Segment { first, step: if positive { step } else { -step }, count }
     }
 
-    /// Returns the channel with a given number, or `None` if the number is unused.
+    /// Returns the channel with the given number, or `None` if the number is unused.
     pub fn describe(&self, channel: ChannelId) -> Option<Channel> {
         let node = NodeId(channel.0 / self.slots);
         let slot = channel.0 % self.slots;
@@ -222,7 +222,7 @@ impl Channels {
         Some(Channel { kind, node })
     }
 
-    /// Returns the node where a channel ends.
+    /// Returns the node at which a channel ends.
     pub fn end(&self, channel: Channel) -> NodeId {
         let ChannelKind::Link { axis, positive, .. } = channel.kind else {
             return channel.node;
@@ -238,7 +238,7 @@ impl Channels {
         self.grid.id(point)
     }
 
-    /// Returns all existing channels, in numerical order.
+    /// Returns all channels that exist, in order of number.
     pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
         (0..self.count() as u32)
             .map(ChannelId)
@@ -247,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats the channel's name with coordinates, such as `link x+ lane 0 from [3,0]`.
+    /// Formats the channel's name with coordinates, as in `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

@@ -7,22 +7,22 @@ use pavior_mesh::Grid;
 
 use crate::channel::{Channel, ChannelId, Channels};
 
-/// Messages that wait for each other forever.
+/// Messages that will wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle in which the engine had no events left. Engines may report different cycles,
-    /// because flits still move up behind a blocked header.
+    /// The cycle in which the engine had no more events. Engines may report different cycles,
+    /// because flits can still move up behind a blocked header.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
-    /// The cycle of waiting messages. Each message waits for a channel held by the next one, and
-    /// the last for a channel held by the first. The message with the smallest id comes first.
+    /// The cycle of waiting messages, starting with the smallest id. Each message waits for a
+    /// channel that the next message holds, and the last waits for one that the first holds.
     pub waiting: Vec<Waiting>,
 }
 
-/// A message in a deadlock.
+/// A message that takes part in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The message's id.
@@ -32,9 +32,9 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// Finds a cycle of waiting messages, beginning with the undelivered message with the smallest
-    /// id. `waits` returns the channel that a message waits for and the message that holds it.
-    /// Messages are identified by their index in the engine.
+    /// Finds a cycle of waiting messages, starting the search at the undelivered message with the
+    /// smallest id. `waits` returns the channel that a message waits for, and the message that
+    /// holds it. Messages are identified by their index in the engine.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

@@ -1,6 +1,6 @@
-//! The network engine interface, engine settings, and engine selection.
+//! The interface of network engines, their settings, and the choice between them.
 //!
-//! Invariant: an engine is always in an open cycle, and time never goes backward.
+//! Invariant: an engine always has a cycle open, and time never goes backward.
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -14,11 +14,11 @@ use crate::wormhole::{Flit, Worm};
 /// The time from which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// The cycle in which the tail leaves the channel's buffer.
+    /// The cycle in which the tail leaves the buffer after the channel.
     #[default]
     Drained,
-    /// The cycle after the tail has crossed the channel. The buffer may then contain flits of
-    /// several messages. Only the flit engine supports this setting.
+    /// The cycle after the tail has crossed the channel, so that the buffer may contain flits from
+    /// several messages. Only the flit engine supports this.
     Passed,
 }
 
@@ -32,18 +32,18 @@ pub enum Release {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Settings {
-    /// The number of cycles to route a header through a node (t_s).
+    /// The number of cycles that it takes to route a header through a node (t_s).
     pub routing_delay: u32,
-    /// The capacity of the input buffer after a channel in flits (B), at least 1.
+    /// The capacity, in flits, of the input buffer after each channel (B), which is at least 1.
     pub buffer: u32,
     /// The virtual channels on links that wrap.
     pub virtual_channels: VirtualChannels,
-    /// The rule for when a channel becomes free.
+    /// The rule that determines when a channel becomes free.
     pub release: Release,
 }
 
 impl Default for Settings {
-    /// Returns the papers' settings: t_s = 3, B = 1.
+    /// Returns the settings used in papers: t_s = 3 and B = 1.
     fn default() -> Settings {
         Settings {
             routing_delay: 3,
@@ -54,30 +54,30 @@ impl Default for Settings {
     }
 }
 
-/// The papers' message length, in flits.
+/// The message length used in papers, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
-/// Reasons why an engine does not support settings.
+/// The reason that an engine does not support some settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
-    /// The buffers have no room for a flit.
+    /// Buffers have no room for a flit.
     #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
-    /// Shared virtual channels have buffers of 1 flit, so a flit could cross only every other
-    /// cycle.
+    /// Virtual channels are shared, but buffers hold only 1 flit, so a flit could cross only every
+    /// other cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// The worm engine's closed form does not cover this setting.
+    /// The closed form used by the worm engine does not cover this setting.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
 
 impl Settings {
-    /// Checks the conditions that apply to all engines.
+    /// Checks the conditions that every engine imposes.
     ///
     /// # Errors
-    /// Returns an error if buffers have no room for a flit, or for just one with shared virtual
-    /// channels.
+    /// Returns an error if buffers have no room for a flit, or if virtual channels are shared and
+    /// buffers have room for only one.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -88,11 +88,11 @@ impl Settings {
 }
 
 impl EngineKind {
-    /// Checks that this engine models the settings.
+    /// Checks that this kind of engine supports the settings.
     ///
     /// # Errors
-    /// Returns the errors of [`Settings::check`], or an error for settings that only the flit
-    /// engine models: channels released when passed, and virtual channels that share a link.
+    /// Returns the same errors as [`Settings::check`], and an error for settings that only the flit
+    /// engine supports: channels released once passed, and virtual channels that share a link.
     pub fn check(self, settings: &Settings) -> Result<(), BadSettings> {
         settings.check()?;
         match self {
@@ -109,11 +109,11 @@ impl EngineKind {
 
 /// A network simulation that advances in step with the code that creates messages.
 ///
-/// An engine is always in an *open* cycle, [`now`](Engine::now), whose deliveries have been
-/// reported but whose requests and grants have not happened yet. Messages may be created in this
-/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one
-/// with events, but not past `until`. Neither side polls the other: the caller passes the time of
-/// its own next event, and regains control at that time or at the first delivery before it.
+/// An engine always has a cycle *open*, [`now`](Engine::now). The deliveries in this cycle have
+/// been reported, but its requests and grants have not happened yet. Messages may be created in
+/// this cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the
+/// next one that has events, but not past `until`. Neither side polls the other: the caller passes
+/// in the time of its own next event, and regains control then or at an earlier delivery.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -130,47 +130,47 @@ impl EngineKind {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Engine {
-    /// Returns the open cycle.
+    /// Returns the cycle that is open.
     fn now(&self) -> Time;
 
-    /// Accepts a message. The message requests its injection channel at `created`, or in the open
-    /// cycle if that time has passed. In both cases, `created` determines its position in the
-    /// channel's queue.
+    /// Accepts a message. It requests its injection channel at `created` or, if that time has
+    /// passed, in the open cycle. In either case, `created` determines its place in the channel's
+    /// queue.
     ///
-    /// The nodes must be on the grid, and the message must have at least one flit.
-    /// [`Message::between`] checks external input.
+    /// The nodes must be on the grid, and the message must have at least one flit. Use
+    /// [`Message::between`] to check external input.
     fn create(&mut self, message: Message);
 
-    /// Moves to the first later cycle in which anything happens, but not past `until`, and replaces
-    /// `events`. If `until` is not after the open cycle, or if the network is idle and `until` is
-    /// [`Time::MAX`], the cycle stays open and there are no events.
+    /// Moves to the next cycle in which anything happens, but not past `until`, and replaces the
+    /// contents of `events`. The cycle stays open, without events, if `until` is not after it, or
+    /// if the network is idle and `until` is [`Time::MAX`].
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
-    /// Returns an error if messages are undelivered but no event is pending, so they can never move
-    /// again. The engine stays in the open cycle, and can continue if more messages are created.
+    /// Returns an error if messages are undelivered but no events are pending, so that nothing can
+    /// ever move again. The cycle stays open, and the engine can continue if messages are created.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
     /// Returns the next cycle in which anything can happen, which may be the open one, or `None` if
-    /// no event is pending.
+    /// no events are pending.
     fn next_event(&self) -> Option<Time>;
 
-    /// Returns the number of messages accepted but not delivered.
+    /// Returns the number of messages that have been accepted but not delivered.
     fn undelivered(&self) -> usize;
 }
 
 /// A kind of engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
-    /// The engine that simulates only headers. This is the default.
+    /// The default engine, which simulates only headers.
     #[default]
     Worm,
-    /// The engine that moves each flit in each cycle. It serves as the specification.
+    /// The engine that moves every flit in every cycle. It serves as the specification.
     Flit,
 }
 
-/// An engine selected at run time.
+/// An engine whose kind is selected at run time.
 pub enum Network {
     /// The default engine.
     Worm(Worm),
@@ -182,7 +182,7 @@ impl Network {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns an error if the engine does not model the settings.
+    /// Returns an error if the engine does not support the settings.
     pub fn new(grid: Grid, settings: Settings, kind: EngineKind) -> Result<Network, BadSettings> {
         Ok(match kind {
             EngineKind::Worm => Network::Worm(Worm::new(grid, settings)?),
@@ -237,12 +237,11 @@ impl Engine for Network {
 }
 
 /// Sends messages, sorted by `created` and then id, through an idle engine. Passes every delivery
-/// to `sink`, ordered by time and then id. Memory use is proportional to the number of messages in
+/// to `sink` in order of time and then id. Memory use is proportional to the number of messages in
 /// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks. All messages that can be delivered have been
-/// delivered by then.
+/// Returns an error if the network deadlocks, after all messages that can be delivered have been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -252,8 +251,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is not final while there are more messages to send, because these can
-            // still arrive. An engine with announced messages does not report deadlocks.
+            // A deadlock is not final while there are more messages to send, because they can still
+            // arrive. An engine with announced messages does not report deadlocks.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -1,16 +1,16 @@
-//! The footprint of a job: the links that its messages can use, and the arrangement of its nodes.
+//! The footprint of a job: the links that its messages can use, and how its nodes are arranged.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages among a set of nodes can use, and the nodes' relative
-/// positions.
+/// The links that dimension-order messages between the nodes in a set can use, and the relative
+/// positions of these nodes.
 ///
-/// Jobs whose footprints share no link never contend on the network, regardless of what they send.
-/// Two jobs with the same [`relative_layout`](Footprint::relative_layout) that do not contend with
-/// others see the same events at the same times after their start.
+/// Jobs whose footprints have no link in common never contend on the network, whatever they send.
+/// If two jobs have the same [`relative_layout`](Footprint::relative_layout) and contend with no
+/// others, the same events happen to them at the same times after they start.
 ///
-/// Every phase of a route is a straight run. Therefore, the links used on a line of the grid are
-/// determined by the smallest and largest positions at which messages enter and leave the line:
+/// Each phase of a route is a straight run. The links used on a line of the grid are therefore
+/// determined by the lowest and highest positions at which messages enter and leave the line:
 ///
 /// ```text
 ///   nodes o      x: from each row to all columns    y: from each plane to the nodes of each column
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On axes that do not wrap, and on rings whose nodes are within half of the ring, these are
-/// exactly the links that an all-to-all uses. On other rings, they are all links of a line.
+/// On axes that do not wrap, and on rings whose nodes are all within half of the ring, these are
+/// exactly the links that an all-to-all uses. On other rings, they are all the links on a line.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -43,16 +43,16 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// The number of link numbers per node: two per axis.
+    /// The number of link numbers assigned to each node: two per axis.
     const LINKS: u32 = 6;
 
-    /// Returns the largest link number on a grid plus one.
+    /// Returns the highest link number on a grid plus one.
     pub fn bound(grid: &Grid) -> usize {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// Computes the footprint of messages among `nodes`, given in rank order. Returns `None` if the
-    /// smallest box around them has more than `most` nodes.
+    /// Computes the footprint of messages between `nodes`, which are given in rank order. Returns
+    /// `None` if the smallest box around them has more than `most` nodes.
     ///
     /// Cost: O(nodes + nodes in that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
@@ -70,8 +70,8 @@ impl Footprint {
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// Computes the [`relative_layout`](Footprint::relative_layout) of a footprint of any width,
-    /// without its links.
+    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, which may
+    /// have any width.
     ///
     /// Cost: O(nodes + longest side).
     pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
@@ -83,25 +83,25 @@ impl Footprint {
         relative_layout(arcs, &points)
     }
 
-    /// Returns the link numbers without duplicates, in no particular order. There are 6 numbers per
-    /// node; a link's virtual channels share a number.
+    /// Returns the link numbers without duplicates, in no particular order. Each node has 6
+    /// numbers, and a link's virtual channels share one number.
     pub fn links(&self) -> &[u32] {
         &self.links
     }
 
-    /// Returns the same numbers as [`links`](Footprint::links), and consumes the footprint.
+    /// Consumes the footprint and returns the same numbers as [`links`](Footprint::links).
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
-    /// Returns the nodes' relative positions in rank order. They do not change if all nodes move
-    /// along an axis, unless they then cross a ring's wrap at a different point.
+    /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis does not
+    /// change these, unless the nodes then cross a ring's wrap at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
 }
 
-/// Returns a point's position on the arcs.
+/// Returns a point's position relative to the arcs.
 fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
     [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
 }
@@ -115,19 +115,19 @@ fn relative_layout(arcs: [Arc; 3], places: &[Coordinates]) -> Vec<u32> {
     arcs.into_iter().flat_map(Arc::relative_layout).chain(numbers).collect()
 }
 
-/// The part of a line or ring, from `start` onward, that contains the nodes on an axis.
+/// The part of a line or ring, starting at `start`, that contains all nodes along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arc {
     side: u16,
     start: u16,
     length: u16,
-    /// True if messages may go around the ring. In that case, the arc is the whole ring, starting
+    /// True if messages may go around the ring, in which case the arc is the whole ring, starting
     /// at 0.
     whole: bool,
 }
 
 impl Arc {
-    /// Finds the shortest arc around the nodes.
+    /// Finds the shortest arc that contains the nodes.
     pub(crate) fn around(grid: &Grid, axis: usize, points: &[Coordinates]) -> Arc {
         let side = grid.side(axis);
         let mut used = vec![false; usize::from(side)];
@@ -140,14 +140,14 @@ impl Arc {
         if !(grid.wraps(axis) && side > 2) {
             return Arc { side, start, length, whole: false };
         }
-        // The arc omits the longest gap between neighbors on the ring.
+        // The arc leaves out the longest gap between neighbors on the ring.
         for pair in places.windows(2) {
             let rest = side - (pair[1] - pair[0]) + 1;
             if rest < length {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message halfway around goes towards larger coordinates, and may leave the arc.
+        // A message going exactly halfway around moves toward larger coordinates, off the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }
@@ -167,8 +167,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns the properties that can affect message timing: the arc's length, and the position of
-    /// the wrap on it, where messages change virtual channels.
+    /// Returns everything about the arc that can affect message timing: its length, and the
+    /// position on it of the wrap, where messages switch virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -196,10 +196,10 @@ impl PlaceRange {
     }
 }
 
-/// A collector of links.
+/// Collects links.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// For each axis, the contribution of each position to a node number.
+    /// For each axis, what each position contributes to a node number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -207,7 +207,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // The range of occupied positions in each row, plane, slice and column.
+        // The range of positions occupied in each row, plane, slice and column.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];
@@ -243,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links on a line along an axis for messages that enter the line within `from` and
-    /// leave it within `to`.
+    /// Adds the links on a line along an axis that are used by messages entering the line within
+    /// `from` and leaving it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

@@ -1,19 +1,18 @@
-//! Cycle-accurate simulation of jobs' messages on the machine's interconnection network, with
-//! wormhole switching on meshes and tori.
+//! Cycle-accurate simulation of the messages that jobs send over the machine's interconnection
+//! network, using wormhole switching on meshes and tori.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
 //! ```
 //!
-//! - [`Channels`] numbers the channels of a grid. [`Path`] is the dimension-order path of a
-//!   message.
-//! - [`Engine`] is the common interface of two engines. [`Worm`] follows only headers and is the
-//!   default. [`Flit`] moves every flit, is the specification, and models more settings. They were
-//!   written independently and agree on every message.
-//! - [`patterns`] define senders and receivers. [`JobTraffic`] decides when messages are sent.
-//! - [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
+//! - [`Channels`] numbers the channels on a grid. A [`Path`] is a message's dimension-order path.
+//! - [`Engine`] is the common interface of two engines. [`Worm`], the default, simulates only
+//!   headers. [`Flit`] moves every flit, supports more settings, and serves as the specification.
+//!   They were written independently and agree on every message.
+//! - [`patterns`] define who sends to whom. [`JobTraffic`] decides when messages are sent.
+//! - A [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
 //!   never contend.
-//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed only from deliveries.
+//! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed from deliveries alone.
 //!
 //! This crate does not depend on strategies, queues or occupancy.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]

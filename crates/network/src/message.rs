@@ -1,40 +1,40 @@
-//! Messages and the events that engines report about them.
+//! Messages, and the events that engines report about them.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// The owner of a message. Engines pass it on without interpreting it.
+/// Identifies the owner of a message. Engines pass it through without interpreting it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
-    /// The owner, for example a job's slot.
+    /// The owner, for example the slot of a job.
     pub owner: u32,
-    /// The sending rank.
+    /// The rank that sends the message.
     pub rank: u32,
     /// The message's sequence number within its rank.
     pub sequence: u64,
 }
 
-/// A message to be sent through an engine.
+/// A message to send through an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Message {
-    /// A unique number that breaks ties between headers requesting a channel in the same cycle.
+    /// A unique number. It breaks ties between headers that request a channel in the same cycle.
     pub id: u64,
-    /// The source.
+    /// The source node.
     pub from: NodeId,
     /// The destination node, which may be the source.
     pub to: NodeId,
-    /// The length in flits, including the header; at least 1.
+    /// The length in flits, including the header, which is at least 1.
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// This cycle can be in the past if the message waited behind another one from the same source
+    /// This cycle may be in the past if the message waited behind another one from the same source
     /// before it was passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel.
-    /// The caller must then pass the next message from this source to the engine.
+    /// The caller must then pass in the next message from the same source.
     ///
-    /// Thus, a thousand messages created at the same time need memory for only one, since the next
+    /// This way, a thousand messages created at once only take the memory of one, because the next
     /// one cannot move until the channel has been taken and released.
     pub followed: bool,
     /// The owner.
@@ -42,19 +42,19 @@ pub struct Message {
 }
 
 impl Message {
-    /// The latest creation time, 2^62. The sum of two such times cannot overflow.
+    /// The latest creation time, 2^62, chosen so that the sum of two such times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
-    /// Creates a message without an owner or a follower.
+    /// Creates a message that has no owner and is not followed.
     pub fn new(id: u64, from: NodeId, to: NodeId, flits: u32, created: Time) -> Message {
         Message { id, from, to, flits, created, followed: false, tag: Tag::default() }
     }
 
-    /// Creates and validates a message between two nodes given by coordinates.
+    /// Creates a message between two nodes given by their coordinates, checking all arguments.
     ///
     /// # Errors
-    /// Returns an error if a node is not on the machine, there are no flits, or the time is later
-    /// than [`Message::LATEST`].
+    /// Returns an error if a node is not on the machine, if there are no flits, or if the time is
+    /// later than [`Message::LATEST`].
     pub fn between(
         grid: &Grid,
         id: u64,
@@ -77,7 +77,7 @@ impl Message {
     }
 }
 
-/// Reasons why a message cannot be sent.
+/// The reason that a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
     /// A node is not on the machine.
@@ -91,12 +91,12 @@ pub enum BadMessage {
     /// The message has no flits.
     #[error("a message must have at least 1 flit, its header")]
     NoFlits,
-    /// The time is later than the latest supported one.
+    /// The time is later than the latest cycle that is supported.
     #[error("cycle {0} is later than 2^62, the latest supported cycle")]
     TooLate(Time),
 }
 
-/// Formats coordinates, one per axis of the machine.
+/// Formats coordinates, using as many as the machine has axes.
 pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     let parts: Vec<String> = point[..grid.axes()].iter().map(u16::to_string).collect();
     format!("[{}]", parts.join(","))
@@ -117,7 +117,7 @@ pub struct Delivery {
     pub hops: u32,
     /// The cycle in which the message was created.
     pub created: Time,
-    /// The cycle in which the message's tail was consumed at its destination.
+    /// The cycle in which the destination consumed the message's tail.
     pub delivered: Time,
     /// The owner.
     pub tag: Tag,
@@ -129,8 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the number of cycles lost to other messages: the latency beyond that on an empty
-    /// network.
+    /// Returns the number of cycles lost to other messages, which is the latency in excess of that
+    /// on an empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events up to and including the open cycle's deliveries. Each list is sorted by id.
+/// The events since the last open cycle, up to the new one's deliveries. Lists are sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.
@@ -160,7 +160,7 @@ impl NetworkEvents {
         self.deliveries.is_empty() && self.entered.is_empty()
     }
 
-    /// Removes all events, but keeps the allocated memory.
+    /// Removes all events, keeping the allocated memory.
     pub fn clear(&mut self) {
         self.deliveries.clear();
         self.entered.clear();

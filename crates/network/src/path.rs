@@ -1,15 +1,15 @@
-//! Dimension-order paths: along x, then y, then z, taking the shorter way around rings.
+//! Dimension-order paths: along x, then y, then z, going the shorter way around rings.
 
 use pavior_mesh::NodeId;
 
 use crate::channel::{ChannelId, Channels};
 
-/// A run of channels with a constant difference between consecutive numbers.
+/// A run of channels whose numbers increase or decrease in constant steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// The number of the first channel.
     pub first: u32,
-    /// The difference between consecutive channel numbers.
+    /// The difference between successive channel numbers.
     pub step: i32,
     /// The number of channels.
     pub count: u32,
@@ -18,14 +18,14 @@ pub struct Segment {
 /// The maximum number of segments in a path: three per axis, plus the ejection channel.
 const MOST_SEGMENTS: usize = 10;
 
-/// The path of a message: the injection channel at its source, the links along x, then y, then z,
-/// and the ejection channel at its destination.
+/// A message's path: the injection channel at its source, links along x, then y, then z, and the
+/// ejection channel at its destination.
 ///
-/// On a ring, the message takes the shorter way; ties go towards greater coordinates. With two
-/// virtual channels, a message enters every axis on virtual channel 0, and changes to virtual
-/// channel 1 at the wrap link. The path is stored as straight runs of links, so its size does not
-/// depend on the distance. An axis has at most three runs: the links before the wrap link, the wrap
-/// link, and the links after it.
+/// On a ring, the message goes the shorter way around, or toward greater coordinates if both ways
+/// are equally long. With two virtual channels, it enters each axis on virtual channel 0 and
+/// switches to virtual channel 1 at the wrap link. The path is stored as straight runs of links, so
+/// its size does not depend on distance. Each axis has at most three runs: the links before the
+/// wrap link, the wrap link itself, and the links after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -53,7 +53,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Computes the path between two nodes.
+    /// Computes the path from one node to another.
     pub fn new(channels: &Channels, from: NodeId, to: NodeId) -> Path {
         let mut path = Path {
             injection: channels.injection(from),
@@ -68,7 +68,7 @@ impl Path {
         path
     }
 
-    /// Returns an upper bound on the number of segments after the injection channel on a grid.
+    /// Returns the maximum number of segments after the injection channel in paths on a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {
@@ -89,12 +89,12 @@ impl Path {
         self.injection
     }
 
-    /// Returns the straight runs after the injection channel. The last one is the ejection channel.
+    /// Returns the straight runs after the injection channel, ending with the ejection channel.
     pub fn segments(&self) -> &[Segment] {
         &self.segments[..usize::from(self.length)]
     }
 
-    /// Returns all `hops + 2` channels in order.
+    /// Returns all `hops + 2` channels on the path, in order.
     pub fn channels(&self) -> impl Iterator<Item = ChannelId> + '_ {
         let runs = self.segments().iter().flat_map(|run| {
             (0..run.count).map(|k| ChannelId((run.first as i32 + run.step * k as i32) as u32))
@@ -103,8 +103,8 @@ impl Path {
     }
 }
 
-/// Passes the straight runs between two nodes to `write`, ending with the ejection channel. Returns
-/// the number of links.
+/// Passes the straight runs from one node to another to `write`, ending with the ejection channel.
+/// Returns the number of links.
 #[inline]
 pub(crate) fn write_segments(
     channels: &Channels,
@@ -116,7 +116,7 @@ pub(crate) fn write_segments(
     if from != to {
         let grid = channels.grid();
         let ([x, y, z], goal) = (grid.point(from), grid.point(to));
-        // The node at which the path enters the axis.
+        // The node at which the path enters the current axis.
         let mut node = from;
         node = write_axis(channels, node, 0, [x, goal[0]], &mut hops, &mut write);
         node = write_axis(channels, node, 1, [y, goal[1]], &mut hops, &mut write);
@@ -126,8 +126,8 @@ pub(crate) fn write_segments(
     hops
 }
 
-/// Passes the links along one axis to `write`, and adds their number to `hops`. Returns the node at
-/// which they end.
+/// Passes the links along one axis to `write` and adds their number to `hops`. Returns the node
+/// where they end.
 #[expect(clippy::inline_always, reason = "a call would take longer than the loop")]
 #[inline(always)]
 fn write_axis(
@@ -158,8 +158,8 @@ fn write_axis(
     NodeId(node.0.wrapping_add_signed(moved))
 }
 
-/// Returns the links along an axis that wraps: those before the wrap link, the wrap link, and those
-/// after it.
+/// Returns the links along an axis that wraps, as up to three runs: those before the wrap link, the
+/// wrap link itself, and those after it.
 #[inline(never)]
 fn ring_runs(
     channels: &Channels,
@@ -189,7 +189,7 @@ fn ring_runs(
     runs
 }
 
-/// Returns the latency of a message without contention: `(t_s + 1)(hops + 1) + L` cycles.
+/// Returns a message's latency without contention: `(t_s + 1)(hops + 1) + L` cycles.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; }

@@ -1,9 +1,9 @@
-//! Bounds on runs that would otherwise never end.
+//! Bounds that stop runs that would otherwise never end.
 //!
-//! A queue may grow without limit, a job may lose a node each time it runs, and a machine may reach
-//! a state in which nothing can start. Without bounds, such a run would exhaust memory or never
-//! end. A run that reaches a bound returns an error that names it; normal runs stay far below the
-//! bounds.
+//! A queue may grow without limit, a job may lose a node every time it runs, and a machine may
+//! reach a state in which nothing can start. Without bounds, such a run would exhaust memory or
+//! never end. A run that reaches a bound fails with an error that names it; normal runs stay far
+//! below all bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::Ending;
 use crate::pace::Pace;
 
-/// The bounds of a run.
+/// The bounds on a run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
@@ -31,48 +31,48 @@ use crate::pace::Pace;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum number of waiting jobs in runs with an endless stream of jobs. Does not apply to
+    /// The maximum number of waiting jobs if the stream of jobs is endless. It does not apply to
     /// logs, which are finite.
     pub waiting: u64,
-    /// The latest time of the run.
+    /// The latest time that the run may reach.
     pub until: Time,
-    /// The maximum number of interruptions of one job by failures.
+    /// The maximum number of times that failures may interrupt a single job.
     pub interruptions: u64,
 }
 
 impl Default for Bounds {
-    /// Returns bounds of 1,000,000 waiting jobs, [`Time::LATEST`], and 10,000 interruptions.
+    /// Returns bounds of 1,000,000 waiting jobs, [`Time::LATEST`] and 10,000 interruptions.
     fn default() -> Bounds {
         Bounds { waiting: 1_000_000, until: Time::LATEST, interruptions: 10_000 }
     }
 }
 
-/// The maximum number of instants since the last completion at which the machine is idle although
-/// jobs are waiting, if only arrivals can still happen. Jobs that start and are interrupted do not
-/// count as progress.
+/// The maximum number of instants since the last completion at which the machine is idle even
+/// though jobs are waiting, if nothing but arrivals can still happen. Jobs that start and are
+/// interrupted do not count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The same maximum while nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]). Some
-/// schedulers try every waiting job at each change. Therefore, an instant with several failed
-/// attempts counts ten times, and once more for every hundred waiting jobs.
+/// The same maximum if nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]). Because some
+/// schedulers try every waiting job after each change, an instant with several failed attempts
+/// counts ten times, plus once for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
-/// Reasons why a run ended early.
+/// The reason that a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// A time would exceed the largest value.
+    /// A time would exceed the largest value that can be represented.
     #[error(
         "job {job} would {what} later than 2^62 ticks, the largest possible time; use smaller \
          times or a smaller arrival scale"
     )]
     Overflow {
-        /// The job's number in its log, or in order of arrival.
+        /// The job's number in its log or, if it has none, in order of arrival.
         job: u64,
         /// `arrive` or `end`.
         what: &'static str,
     },
-    /// The time limit is reached.
+    /// The run reached its time limit.
     #[error("the run exceeds the limit on simulated time (--max-time)")]
     TooLate,
     /// The queue grows without limit.
@@ -83,35 +83,35 @@ pub enum Endless {
     TooManyWaiting {
         /// The number of waiting jobs.
         waiting: u64,
-        /// The first waiting job.
+        /// The job that is first in the queue.
         job: u64,
     },
-    /// Jobs are interrupted repeatedly, and none completes.
+    /// Jobs are interrupted over and over, and none of them completes.
     #[error(
         "running jobs have lost nodes {times} times, most recently job {job}, and none has \
          completed since: nodes fail faster than jobs run"
     )]
     NoneCompletes {
-        /// The last job that lost a node.
+        /// The job that most recently lost a node.
         job: u64,
-        /// The number of times that jobs lost nodes.
+        /// The number of times that running jobs have lost nodes.
         times: u64,
     },
-    /// Far more jobs are interrupted than complete, and the run is not expected to finish.
+    /// Far more jobs are interrupted than complete, so the run is not expected to finish.
     #[error(
-        "node failures have cost running jobs all their work {times} times, while {completed} \
-         completed: at this pace the run will not finish. More jobs complete with a longer --mttf, \
-         shorter or smaller jobs, or --checkpoint, which preserves the work of jobs; \
+        "node failures have destroyed all of a running job's work {times} times, while {completed} \
+         jobs completed; at this pace the run will not finish. More jobs complete with a longer \
+         --mttf, shorter or smaller jobs, or --checkpoint, which preserves the work of jobs; \
          --max-interruptions does not help"
     )]
     FewComplete {
-        /// The number of interruptions with loss of all work, since these began to outnumber
+        /// The number of interruptions in which all work was lost, since they began to outnumber
         /// completions.
         times: u64,
-        /// The number of completions in the same period.
+        /// The number of completions over the same period.
         completed: u64,
     },
-    /// A single job is interrupted repeatedly.
+    /// A single job is interrupted over and over.
     #[error(
         "job {job} has lost a node {times} times: nodes fail faster than it runs \
          (--max-interruptions allows more)"
@@ -119,21 +119,21 @@ pub enum Endless {
     Interrupted {
         /// The job's number.
         job: u64,
-        /// The number of interruptions.
+        /// The number of times the job was interrupted.
         times: u64,
     },
-    /// Jobs that fit on the idle machine are still waiting at the end of the run.
+    /// At the end of the run, jobs are still waiting even though they fit on the idle machine.
     #[error(
-        "{} never started, although the idle machine has room: the scheduler is at fault, or times \
-         are too large for it", named(jobs, *count)
+        "{} never started, although the idle machine has room: either the scheduler is at fault, \
+         or times are too large for it", named(jobs, *count)
     )]
     NeverStarted {
-        /// The first few of these jobs.
+        /// The numbers of the first few such jobs.
         jobs: [u64; 4],
-        /// The number of these jobs.
+        /// The number of such jobs.
         count: u64,
     },
-    /// The machine is idle, and no waiting job can start.
+    /// The machine is idle, but no waiting job can start.
     #[error(
         "no more jobs complete: {waiting} jobs are waiting (the first is job {job}), and none is \
          running. Either the scheduler starts none on the idle machine, or failures prevent jobs \
@@ -142,12 +142,12 @@ pub enum Endless {
     Stuck {
         /// The number of waiting jobs.
         waiting: u64,
-        /// The first waiting job.
+        /// The job that is first in the queue.
         job: u64,
     },
 }
 
-/// Lists the numbers of the first of `count` jobs.
+/// Lists the numbers of the first few of `count` jobs.
 fn named(jobs: &[u64; 4], count: u64) -> String {
     let all: Vec<String> = jobs.iter().take(count as usize).map(u64::to_string).collect();
     let rest = count.saturating_sub(jobs.len() as u64);
@@ -155,18 +155,18 @@ fn named(jobs: &[u64; 4], count: u64) -> String {
     format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
-/// Counters of events that might repeat forever.
+/// Counters for events that might repeat forever.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// The number of completions up to the last instant. Idle instants and interruptions are
-    /// counted since it last changed.
+    /// The number of completions as of the last instant. Counts of idle instants and interruptions
+    /// restart whenever it changes.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
-    /// The attempts up to the last instant.
+    /// The number of attempts as of the last instant.
     attempts: u64,
     /// True if all counted idle instants came after the last failure or repair.
     only_arrivals: bool,
@@ -188,11 +188,11 @@ impl Watch {
         }
     }
 
-    /// Checks the time of an instant. `next` is the next job to arrive.
+    /// Checks that an instant is not too late. `next` is the next job to arrive.
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The actual arrival is at a later time.
+            // The job actually arrives later, but that time cannot be represented.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }
@@ -200,12 +200,12 @@ impl Watch {
         }
     }
 
-    /// Returns the end of a job that starts now.
+    /// Returns the time at which a job that starts now will end.
     pub(crate) fn end(now: Time, job: &Job, length: Time) -> Result<Time, Endless> {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// Counts an interruption. `in_vain` is true if the job lost all work since its start.
+    /// Counts an interruption. `in_vain` is true if the job lost all work since its last start.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -222,8 +222,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Counts a finished instant. `only_arrivals` is true if only arrivals can still happen.
-    /// Completions and attempts are totals.
+    /// Checks for progress after an instant. `only_arrivals` is true if nothing but arrivals can
+    /// still happen. Completions and attempts are totals.
     pub(crate) fn settled(
         &mut self,
         completed: u64,
@@ -263,7 +263,7 @@ impl Watch {
         self.in_vain += if several { 10 + waiting / 100 } else { 1 };
         let patience = match (only_arrivals, self.endless_arrivals) {
             (true, true) => ARRIVALS_IN_VAIN,
-            // A log has a finite number of arrivals.
+            // A log has only a finite number of arrivals.
             (true, false) => return Ok(()),
             (false, _) => CHANGES_IN_VAIN,
         };

@@ -1,4 +1,4 @@
-//! A builder for runs, and the results of a run.
+//! A builder for configuring a run, and the results of the run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
-/// A run under configuration, created by [`Setup::simulation`] and executed by
+/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
 /// [`SimulationBuilder::run`].
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
@@ -24,22 +24,22 @@ pub struct SimulationBuilder<'o, 'i> {
 
 /// The results of a run.
 pub struct Measured {
-    /// The run's outcome.
+    /// The outcome of the run.
     pub outcome: Outcome,
-    /// The metrics and their values, in the order requested. A value is `None` if the metric does
-    /// not apply.
+    /// Each requested metric and its value, in the order requested. The value is `None` if the
+    /// metric does not apply.
     pub metrics: Vec<(&'static MetricSpec, Option<f64>)>,
 }
 
 impl Measured {
-    /// Returns the value of a metric, or `None` if the metric does not apply or was not measured.
+    /// Returns a metric's value, or `None` if the metric does not apply or was not measured.
     pub fn value(&self, metric: &str) -> Option<f64> {
         self.metrics.iter().find(|(spec, _)| spec.name == metric)?.1
     }
 }
 
 impl Setup {
-    /// Begins to configure a run. The jobs are an iterator in order of arrival, or [`Inputs`].
+    /// Starts configuring a run. `jobs` is [`Inputs`] or an iterator over jobs in order of arrival.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation;
@@ -70,48 +70,48 @@ impl Setup {
 }
 
 impl<'o> SimulationBuilder<'o, '_> {
-    /// Adds metrics to measure. Without any, the standard metrics are measured.
+    /// Adds metrics to measure. If none are added, the standard metrics are measured.
     ///
     /// # Errors
-    /// Returns an error, suggesting a similar name, if a metric is unknown.
+    /// Returns an error, with a suggestion if a name is similar, if a metric is unknown.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
-    /// Like [`SimulationBuilder::measure`], for metrics given as data, such as custom ones.
+    /// Like [`SimulationBuilder::measure`], but for metrics given as specs, such as custom ones.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
-    /// Sets the context that metrics need, such as the time unit. The default is [`Context::of`]
-    /// the machine.
+    /// Sets the context that metrics use, such as the time unit. The default is [`Context::of`] the
+    /// machine.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
     }
 
-    /// Adds an observer. May be called more than once.
+    /// Adds an observer. May be called repeatedly.
     pub fn observe(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observers.push(observer);
         self
     }
 
-    /// Sets the bounds at which the run ends with an error. The default is [`Bounds::default`].
+    /// Sets the bounds that end the run with an error. The default is [`Bounds::default`].
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
     }
 
-    /// Ends the run with an error at the first instant after `stop` is set.
+    /// Ends the run with an error at the first instant after `stop` has been set.
     pub fn until(mut self, stop: &Stop) -> Self {
         self.stop = stop.clone();
         self
     }
 
-    /// Runs the jobs at given times on given nodes, listed in job order, without the scheduler and
-    /// the strategy. Failures, links and reservations are ignored.
+    /// Runs the jobs at the given times on the given nodes, listed in job order, instead of using
+    /// the scheduler and the strategy. Failures, links and reservations are ignored.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self
@@ -120,9 +120,9 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// Executes the run.
     ///
     /// # Errors
-    /// Returns an error if the strategy, the machine and the network are incompatible, if the
-    /// network deadlocks, if the strategy or the scheduler fails, if the scheduler starts a job
-    /// that cannot start, if a bound is reached, or if the run is stopped.
+    /// Returns an error if the strategy, machine and network are incompatible, if the network
+    /// deadlocks, if the strategy or scheduler fails, if the scheduler starts a job that cannot
+    /// start, if a bound is reached, or if the run is stopped.
     pub fn run(self) -> Result<Measured, RunError> {
         let SimulationBuilder { setup, inputs, metrics, context, observers, bounds, stop, places } =
             self;

@@ -1,11 +1,11 @@
-//! Channel loads during a run.
+//! Recording of channel loads during a run.
 
 use pavior_kernel::Time;
 use pavior_network::{ChannelLoad, Channels};
 
 use crate::{Fact, Interest, Observer};
 
-/// An observer that counts the flits that cross each channel since counting started.
+/// An observer that counts the flits crossing each channel, from the time that counting starts.
 pub struct ChannelRecorder {
     load: ChannelLoad,
     from: Time,
@@ -13,12 +13,12 @@ pub struct ChannelRecorder {
 }
 
 impl ChannelRecorder {
-    /// Creates a recorder for a network with these channels.
+    /// Creates a recorder for a network that has the given channels.
     pub fn new(channels: Channels) -> ChannelRecorder {
         ChannelRecorder { load: ChannelLoad::new(channels), from: Time::ZERO, until: Time::ZERO }
     }
 
-    /// Returns the load and the number of cycles over which it was counted.
+    /// Returns the load, and the number of cycles over which it was counted.
     pub fn into_load(self) -> (ChannelLoad, u64) {
         (self.load, self.until.since(self.from).0)
     }

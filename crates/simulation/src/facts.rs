@@ -1,4 +1,4 @@
-//! The facts that observers of a run receive.
+//! Facts that are reported to observers during a run.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -10,11 +10,11 @@ use pavior_workload::Job;
 /// A fact about a run.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averaging starts, at the beginning of the run and again when the warm-up ends.
+    /// Averaging starts. This is reported at the start of the run and again after the warm-up.
     CountingStarts,
     /// A job arrived and is waiting.
     Arrived(&'a Job),
-    /// A job arrived that can never fit.
+    /// A job that can never fit arrived and was rejected.
     Rejected(&'a Job, Refusal),
     /// A scheduler checked whether a job could start.
     Attempted(Attempt),
@@ -31,10 +31,10 @@ pub enum Fact<'a> {
     Routed {
         /// The job.
         job: &'a Job,
-        /// The links crossed by one iteration of the job's pattern.
+        /// The links that one iteration of the job's pattern crosses.
         routes: &'a IterationRoutes,
     },
-    /// A job is about to start later than first promised, although no node failed.
+    /// A job is about to start later than first promised, even though no node failed.
     GuaranteeBroken(&'a Job),
     /// A job departed.
     Departed {
@@ -62,7 +62,7 @@ pub enum Fact<'a> {
         /// The free nodes after the move.
         free: &'a Occupancy,
     },
-    /// A failure interrupted a job, which gave up its nodes and is waiting again.
+    /// A failure interrupted a job, which released its nodes and is waiting again.
     Interrupted {
         /// The job.
         job: &'a Job,
@@ -73,24 +73,24 @@ pub enum Fact<'a> {
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The machine has changed, or the run begins. Reports whether the slice in the
-    /// [`Setup`](crate::Setup) could be granted at the end of the instant.
+    /// The run has started or the machine has changed. States whether the slice in
+    /// [`Setup`](crate::Setup) could have been granted at the end of the instant.
     Slice {
-        /// True if the slice could be granted on the machine without running jobs.
+        /// True if the slice could have been granted with no jobs running.
         alone: bool,
-        /// True if the slice could be granted in addition to the running jobs.
+        /// True if the slice could have been granted alongside the running jobs.
         beside: bool,
     },
-    /// A message was delivered. Without an interested observer, messages of jobs that are alone on
-    /// the network need not be simulated.
+    /// A message was delivered. If no observer wants this fact, messages need not be simulated
+    /// while a job is alone on the network.
     Delivered(&'a Delivery),
-    /// The network totals since counting started. Reported at the end of a run with a network.
+    /// The network totals since counting started. Reported when a run with a network ends.
     Carried(&'a MessageTotals),
-    /// The run is over.
+    /// The run has ended.
     Ended,
 }
 
-/// The kinds of facts that an observer receives, in addition to [`Fact::CountingStarts`] and
+/// The kinds of facts that an observer receives in addition to [`Fact::CountingStarts`] and
 /// [`Fact::Ended`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u16);
@@ -108,21 +108,21 @@ impl Interest {
     pub const DEPARTURES: Interest = Interest(8);
     /// [`Fact::Moved`].
     pub const MOVES: Interest = Interest(128);
-    /// Changes in the nodes held by jobs: starts, moves and departures.
+    /// Changes to the nodes that jobs hold: starts, moves, departures and interruptions.
     pub const HOLDINGS: Interest = Interest(4 | 8 | 128);
     /// [`Fact::Delivered`].
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. Cost: every start of a job visits all messages of one iteration of its
-    /// pattern.
+    /// [`Fact::Routed`]. Cost: whenever a job starts, all messages in one iteration of its pattern
+    /// are visited.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
     /// All facts about jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
-    /// Returns the kind of a fact, or `None` if all observers receive it.
+    /// Returns the kind that a fact belongs to, or `None` if all observers receive the fact.
     pub(crate) fn in_fact(fact: &Fact<'_>) -> Option<Interest> {
         Some(match fact {
             Fact::CountingStarts | Fact::Ended => return None,
@@ -142,7 +142,7 @@ impl Interest {
         self.0 & kind.0 != 0
     }
 
-    /// Returns the individual kinds.
+    /// Returns each kind on its own.
     pub(crate) fn kinds() -> impl Iterator<Item = Interest> {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }
@@ -160,10 +160,9 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer of a run, which cannot influence it. A run moves between threads together with its
-/// observers.
+/// An observer of a run, which cannot affect it. A run and its observers may move between threads.
 pub trait Observer: Send {
-    /// Returns the kinds of facts that the observer wants. Called once, at the beginning.
+    /// Returns the kinds of facts that the observer wants. Called once, at the start of the run.
     fn interest(&self) -> Interest;
 
     /// Receives a fact that occurred at `now`.

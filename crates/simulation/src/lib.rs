@@ -1,12 +1,12 @@
-//! Simulation of jobs that arrive, wait, hold nodes, and depart. Observers compute metrics from
-//! these events.
+//! Simulates jobs that arrive, wait, hold nodes and depart. Observers compute metrics from these
+//! events.
 //!
 //! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Observers
-//! cannot influence a run.
+//! cannot affect a run.
 //!
-//! Within an instant, the order is: departures, repairs, failures, arrivals (in workload order),
-//! and then the scheduler, until it starts no more jobs. A job of zero length departs in another
-//! round of the same instant.
+//! Within an instant, events are processed in this order: departures, repairs, failures, and
+//! arrivals (in workload order). The scheduler then runs until it starts no more jobs. A job of
+//! zero length departs in another round of the same instant.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

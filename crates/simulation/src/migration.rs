@@ -1,18 +1,18 @@
-//! Migration: running jobs move so that the oldest waiting job fits.
+//! Migration: running jobs are moved to make room for the oldest waiting job.
 //!
-//! If the oldest waiting job is refused although enough nodes are free, the `unblock` planner
-//! searches for the cheapest set of jobs to move so that the job's box fits, after the scheduler
-//! has started all jobs that it can. These jobs move immediately, and each ends later by the price
-//! of its nodes. They move only if
+//! After the scheduler has started all the jobs it can, the oldest waiting job may be refused even
+//! though enough nodes are free. The `unblock` planner then searches for the cheapest set of jobs
+//! to move so that the job's box fits. The jobs in this set move immediately, and each ends later
+//! by the price of its nodes. They are moved only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
-//! - the strategy grants the oldest waiting job its nodes on a fork after the moves.
+//! - on a fork with these moves made, the strategy grants the oldest waiting job its nodes.
 //!
-//! Then, the scheduler is called again. Each oldest job is considered only once per state of the
-//! machine.
+//! The scheduler is then called again. Each oldest waiting job is considered only once per machine
+//! state.
 //!
-//! Cost: `earliest`, plus `unblock` with at most [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: `earliest`, plus `unblock` with limits of [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
 use std::sync::Arc;
 
@@ -24,26 +24,26 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The maximum number of jobs to move to make room for one job.
+/// The maximum number of jobs moved to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words to read for each plan, which takes about a millisecond.
+/// The maximum number of words that each plan may read, which takes about a millisecond.
 const BUDGET: u64 = 200_000;
 
-/// The cost of moving running jobs, and a rule for which ones may be moved.
+/// The price of moving running jobs, and a rule for which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
-    /// The additional run time of a moved job per node.
+    /// The run time added to a moved job, per node.
     pub price: Time,
     /// Returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
 }
 
-/// The state of migration during a run.
+/// The state kept for migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the state of the machine of the last search.
+    /// The oldest waiting job and the machine state in the last search.
     asked: Option<(JobId, u64)>,
-    /// The end time of each running job, and true if it may be moved.
+    /// For each running job, its end time and true if it may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 
@@ -52,7 +52,7 @@ impl Mover {
         Mover { setup: setup.clone(), asked: None, running: FxHashMap::default() }
     }
 
-    /// Records the start of a job and its end time.
+    /// Records that a job has started, with its end time.
     pub(crate) fn starts(&mut self, job: &Job, end: Time) {
         self.running.insert(job.id, (end, (self.setup.may_move)(job)));
     }
@@ -61,13 +61,13 @@ impl Mover {
         self.running.remove(&job);
     }
 
-    /// Returns the price of moving a job with this number of nodes.
+    /// Returns the price of moving a job with the given number of nodes.
     pub(crate) fn price(&self, nodes: u32) -> Time {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// Adds the price of a move to a job's end. Returns the new end, or `None` if it is too late to
-    /// be represented.
+    /// Adds the price of a move to a job's end time. Returns the new end, or `None` if it is too
+    /// late to be represented.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;
@@ -110,7 +110,7 @@ impl Mover {
     }
 }
 
-/// Returns the box that a request needs, if the strategy may grant it a box.
+/// Returns the box that a request needs, if the strategy can grant it a box.
 fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     let (sides, boxes) = (request.shape?, machine.some_boxes_for(request));
     let may_turn = matches!(request.freedom, Some(Freedom::Turned | Freedom::AnyBox));
@@ -118,7 +118,7 @@ fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     (!boxes.is_empty()).then_some(Shape { sides, turn })
 }
 
-/// Returns true if the strategy grants a request after these moves.
+/// Returns true if the strategy grants a request once these moves are made.
 fn is_granted(machine: &Machine, moves: &[Move], request: &Request) -> bool {
     let mut fork = machine.fork();
     let mut held: FxHashMap<JobId, Placement> = FxHashMap::default();

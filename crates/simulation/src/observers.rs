@@ -1,30 +1,30 @@
-//! A run's observers and stopwatch.
+//! The observers of a run, and its stopwatch.
 
 use pavior_kernel::{Stream, Time};
 use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The maximum distance between two measured attempts, which is drawn uniformly from 1 to this
-/// number. Timing every attempt would double the cost of fast ones.
+/// The maximum distance between timed attempts, which is drawn uniformly from 1 to this number.
+/// Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
-/// The observers, which receive facts about the current instant.
+/// The observers, which are notified of facts at the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
-    /// For each kind of fact, the indices in `told` of its observers.
+    /// For each kind of fact, the indices in `told` of the observers that want it.
     wanting: [Box<[usize]>; Interest::KINDS],
     watch: Option<Sampled>,
     attempts: u64,
 }
 
-/// A stopwatch that measures one attempt in sixteen. The attempts are chosen at random, because
-/// schedulers often repeat queries.
+/// A stopwatch that times one attempt in sixteen on average. Attempts are chosen at random, because
+/// schedulers often repeat the same queries.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
-    /// The number of attempts until the next measured one; 1 if the next attempt is measured.
+    /// The number of attempts up to and including the next one to be timed.
     ahead: u64,
 }
 
@@ -71,7 +71,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         self.attempts
     }
 
-    /// Returns the mean measured time per attempt.
+    /// Returns the mean time per attempt, over the attempts that were timed.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

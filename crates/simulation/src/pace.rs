@@ -1,26 +1,25 @@
-//! A test of whether a run can still finish when failures destroy the work of jobs.
+//! Detection of runs that cannot finish because failures keep destroying jobs' work.
 //!
-//! An endless run and a slow one differ only in their pace, so a run is ended only under two
-//! conditions. First, far more jobs are interrupted with loss of all work than complete, which does
-//! not happen if jobs are shorter than the times between their failures. Second, at the pace
-//! observed since then, the remaining completions would take too much work, which is counted rather
-//! than timed.
+//! Endless runs and slow runs differ only in their pace, so a run is ended only if two conditions
+//! hold. First, far more interruptions than completions must have cost jobs all their work, which
+//! does not happen if jobs are shorter than the time between failures. Second, at the pace since
+//! then, the remaining completions must require too much work. Work is counted rather than timed.
 
 use crate::Ending;
 
-/// The normal number of interruptions per completed or running job. Only interruptions with loss of
-/// all work count, not those of jobs that continue from a checkpoint.
+/// The number of interruptions that is normal for each completed or running job. Only interruptions
+/// in which all work is lost count, not those of jobs that resume from a checkpoint.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of such interruptions beyond the normal number for a run to be considered hopeless.
+/// The number of such interruptions beyond the normal number at which a run can be hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// The minimum remaining work of a run that is considered hopeless. Each instant counts as
+/// The amount of remaining work at which a run can be hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
 /// them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;
-/// The work of an instant without waiting jobs; see [`WORK_IN_VAIN`].
+/// The work in an instant without waiting jobs (see [`WORK_IN_VAIN`]).
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// Counts since interruptions began to outnumber completions.
+/// Counts since the time that interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,
@@ -37,9 +36,9 @@ impl Pace {
         self.in_vain += 1;
     }
 
-    /// Records the end of an instant, with its number of completions, the total, and the numbers of
-    /// running and waiting jobs. If the run is hopeless, returns the numbers of interruptions and
-    /// completions.
+    /// Records the end of an instant, given the number of new completions, the total so far, and
+    /// the numbers of running and waiting jobs. If the run is hopeless, returns the numbers of
+    /// interruptions and completions.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,
@@ -56,7 +55,7 @@ impl Pace {
             *self = Pace::new(self.ending);
             return None;
         }
-        // A running job may be about to complete.
+        // Any running job may be about to complete.
         let jobs = self.completed + running;
         let allowed = jobs.saturating_mul(INTERRUPTIONS_A_JOB).saturating_add(INTERRUPTIONS_BEYOND);
         if self.in_vain <= allowed {

@@ -1,7 +1,7 @@
-//! Replay of jobs at their original times and on their original nodes, without a scheduler.
+//! Replay of jobs at their original times on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node simultaneously, and it becomes free when the last one ends.
-//! Cost: O(jobs log jobs), plus the number of nodes of all jobs.
+//! Several jobs may hold the same node at the same time. It becomes free when the last of them
+//! ends. Cost: O(jobs log jobs), plus the total number of nodes over all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -14,13 +14,13 @@ use crate::{Fact, Observer, Outcome, Setup};
 /// A job's start time and nodes, or `None` if unknown, in which case the job counts as rejected.
 pub type Place = Option<(Time, Placement)>;
 
-/// The order of simultaneous events. Jobs of zero length end after they have started.
+/// The order of simultaneous events. A job of zero length ends after it has started.
 const ENDS: u8 = 0;
 const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;
 const ENDS_AT_ONCE: u8 = 3;
 
-/// Replays jobs at their places. The jobs are in order of arrival.
+/// Replays jobs at their places. Jobs must be in order of arrival.
 pub(crate) fn replay(
     setup: &Setup,
     jobs: &[(Job, Place)],
@@ -55,7 +55,7 @@ pub(crate) fn replay(
     Outcome { end: now, arrived, waiting: 0, rejected, unfollowed: 0, allocation_ns: None }
 }
 
-/// Returns the arrivals, starts and ends of jobs, in chronological order.
+/// Returns when jobs arrive, start and end, in order of time.
 fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     let mut events = Vec::with_capacity(3 * jobs.len());
     for (index, (job, place)) in jobs.iter().enumerate() {
@@ -70,7 +70,7 @@ fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     events
 }
 
-/// The number of jobs on each node, and the nodes without jobs.
+/// The number of jobs on each node, and the nodes that have no jobs.
 struct Held {
     free: Occupancy,
     jobs: Vec<u32>,
@@ -82,7 +82,7 @@ impl Held {
         Held { free: Occupancy::all_free(setup.grid), jobs }
     }
 
-    /// Adds a job to the nodes of a placement, or removes one.
+    /// Adds a job to the nodes in a placement, or removes it from them.
     fn change(&mut self, placement: &Placement, starts: bool) {
         let grid = *self.free.grid();
         for node in placement.parts().iter().flat_map(|part| part.nodes(&grid)) {
@@ -91,7 +91,7 @@ impl Held {
             let point: Coordinates = grid.point(node);
             match (starts, *jobs) {
                 (true, 1) => drop(self.free.take_node(node)),
-                // This node's last job has ended.
+                // The last job on this node has ended.
                 (false, 0) => drop(self.free.give(&Cuboid::new(point, [1, 1, 1]))),
                 _ => {}
             }

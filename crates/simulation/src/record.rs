@@ -1,4 +1,4 @@
-//! Records of each job's fate.
+//! Records of what happened to each job.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -7,27 +7,27 @@ use pavior_workload::Job;
 
 use crate::{Fact, Interest, Observer};
 
-/// A job and its fate in a run.
+/// A job, and what happened to it during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// The job as submitted.
     pub job: Job,
     /// The job's fate.
     pub fate: Fate,
-    /// The routes of one iteration of the job's pattern, if the job started and sends messages.
+    /// The routes in one iteration of the job's pattern, if it started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// The times of the job's moves, and its placement after each.
+    /// The time of each move, and the job's placement after it.
     pub moves: Vec<(Time, Placement)>,
 }
 
-/// A period in which a job held the same nodes.
+/// A period during which a job held the same nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay<'a> {
-    /// The beginning of the period.
+    /// The start of the period.
     pub start: Time,
-    /// The end of the period, or `None` if the job still held the nodes at the end of the run.
+    /// The end of the period, or `None` if it lasted until the end of the run.
     pub end: Option<Time>,
-    /// The job's nodes.
+    /// The nodes that the job held.
     pub placement: &'a Placement,
 }
 
@@ -36,7 +36,7 @@ impl JobRecord {
         JobRecord { job: job.clone(), fate, routes: None, moves: Vec::new() }
     }
 
-    /// Returns the job's successive stays: one, plus one per move, if it started.
+    /// Returns the job's successive stays: one if it started, plus one for each move.
     pub fn stays(&self) -> impl Iterator<Item = Stay<'_>> {
         let held = match &self.fate {
             Fate::Started { start, end, placement } => Some((*start, *end, placement)),
@@ -51,7 +51,7 @@ impl JobRecord {
     }
 }
 
-/// The fate of a job by the end of a run.
+/// The state of a job when the run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fate {
     /// The job was rejected on arrival.
@@ -64,19 +64,19 @@ pub enum Fate {
         start: Time,
         /// The departure time, or `None` if the job was still running.
         end: Option<Time>,
-        /// The job's initial nodes.
+        /// The nodes on which the job started.
         placement: Placement,
     },
 }
 
-/// An observer that records all jobs, including the warm-up, in order of arrival.
+/// An observer that records all jobs in order of arrival, including those in the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct Recorder {
     records: Vec<JobRecord>,
 }
 
 impl Recorder {
-    /// Returns the records in order of arrival; job i is at index i.
+    /// Returns the records in order of arrival, so that job i is at index i.
     pub fn into_records(self) -> Vec<JobRecord> {
         self.records
     }

@@ -1,4 +1,4 @@
-//! Settings, inputs, outcomes and errors of a run.
+//! The settings, inputs, outcome and errors of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,8 +16,8 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// The settings of a run, except its jobs. [`Setup::new`] sets the machine, the strategy and the
-/// scheduler, and the `with_` methods change the defaults of all other settings.
+/// The settings for a run, apart from its jobs. [`Setup::new`] sets the machine, the strategy and
+/// the scheduler. All other settings have defaults, which the `with_` methods change.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -36,31 +36,31 @@ pub struct Setup {
     pub strategy: pavior_allocation::Selection,
     /// The scheduler.
     pub scheduler: pavior_scheduling::Selection,
-    /// The network, if jobs send messages. A tick is then a cycle.
+    /// The network, if jobs send messages. One tick is then one cycle.
     pub network: Option<NetworkSetup>,
-    /// Moves of running jobs to make room. Incompatible with a network, failures and advance
-    /// reservations.
+    /// Settings for moving running jobs to make room. Incompatible with a network, failures and
+    /// advance reservations.
     pub migration: Option<Migration>,
-    /// The seed for the run's random draws: choices of strategies, and message destinations. Jobs
-    /// and failures have separate seeds.
+    /// The seed for the run's random draws, such as choices made by strategies and message
+    /// destinations. Jobs and failures have seeds of their own.
     pub seed: u64,
     /// The replication's number.
     pub replication: u64,
-    /// The time at which averaging starts: 0, or the first arrival in a log.
+    /// The time from which averages are taken: 0, or the first arrival if jobs are from a log.
     pub begin: Time,
-    /// The number of completions after which averages restart.
+    /// The number of completions after which averages are restarted.
     pub warmup: u64,
     /// The condition that ends the run.
     pub ending: Ending,
-    /// True if attempts are timed.
+    /// True to time allocation attempts.
     pub timing: bool,
     /// The slice whose availability is reported to observers ([`Fact::Slice`](crate::Fact)).
     pub slice: Option<Request>,
 }
 
 impl Setup {
-    /// Creates the setup of a run. The strategy and the scheduler are names with options, or
-    /// selections.
+    /// Creates the settings for a run. The strategy and the scheduler are given as names with
+    /// options, or as selections.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -86,27 +86,27 @@ impl Setup {
         })
     }
 
-    /// Lets jobs send messages on a network. A tick is then a cycle. By default, there is no
+    /// Lets jobs send messages over a network. One tick is then one cycle. By default, there is no
     /// network.
     #[must_use]
     pub fn with_network(self, network: impl Into<Option<NetworkSetup>>) -> Setup {
         Setup { network: network.into(), ..self }
     }
 
-    /// Lets running jobs move to make room. By default they stay in place.
+    /// Lets running jobs be moved to make room. By default, jobs stay where they are.
     #[must_use]
     pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
         Setup { migration: migration.into(), ..self }
     }
 
-    /// Sets the seed for the run's random draws, but not for its jobs. The default is 1.
+    /// Sets the seed for the run's random draws, which does not affect its jobs. The default is 1.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Setup {
         Setup { seed, ..self }
     }
 
-    /// Sets the number of the replication, from 0, which is the default. Each replication has
-    /// separate random draws. Its jobs should be created with the same number.
+    /// Sets the replication number, which is 0 by default. Each replication has its own random
+    /// draws. Jobs should be created with the same number.
     #[must_use]
     pub fn with_replication(self, replication: u64) -> Setup {
         Setup { replication, ..self }
@@ -118,19 +118,19 @@ impl Setup {
         Setup { begin, ..self }
     }
 
-    /// Sets the number of completions after which averages restart. The default is 0.
+    /// Sets the number of completions after which averages are restarted. The default is 0.
     #[must_use]
     pub fn with_warmup(self, warmup: u64) -> Setup {
         Setup { warmup, ..self }
     }
 
-    /// Sets the condition that ends the run. By default, the run ends when all jobs have departed.
+    /// Sets the condition that ends the run. By default, it ends when all jobs have departed.
     #[must_use]
     pub fn with_ending(self, ending: Ending) -> Setup {
         Setup { ending, ..self }
     }
 
-    /// Sets whether attempts are timed. By default, they are not.
+    /// Sets whether allocation attempts are timed. By default, they are not.
     #[must_use]
     pub fn with_timing(self, timing: bool) -> Setup {
         Setup { timing, ..self }
@@ -146,13 +146,13 @@ impl Setup {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// This number of jobs, including the warm-up, have completed.
+    /// The given number of jobs, including the warm-up, have completed.
     Completions(u64),
     /// All jobs have departed.
     Drained,
 }
 
-/// The external inputs of a run.
+/// The jobs and other external inputs to a run.
 pub struct Inputs<'i> {
     /// The jobs, in order of arrival.
     pub jobs: Box<dyn Iterator<Item = Job> + Send + 'i>,
@@ -160,8 +160,8 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Sorted links between positions in `jobs`, whose followers are submitted after their
-    /// predecessors, or `None` if all jobs arrive at the listed times.
+    /// Sorted links between positions in `jobs`, or `None` if all jobs arrive at the listed times.
+    /// With links, followers are submitted after their predecessors.
     pub links: Option<Arc<[Link]>>,
 }
 
@@ -178,7 +178,7 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds sorted links between jobs, given by their positions in order of arrival. By default,
+    /// Adds sorted links between jobs, which are given by position in order of arrival. By default,
     /// there are none. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
@@ -186,7 +186,7 @@ impl<'i> Inputs<'i> {
     }
 }
 
-/// Jobs in order of arrival, without failures, reservations or links.
+/// Uses jobs in order of arrival, without failures, reservations or links.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
@@ -200,24 +200,24 @@ where
 /// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The end time.
+    /// The time at which the run ended.
     pub end: Time,
     /// The number of jobs that arrived, including rejected ones.
     pub arrived: u64,
-    /// The number of waiting jobs at the end.
+    /// The number of jobs that were still waiting at the end.
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links from rejected jobs, whose followers were submitted at the listed times.
+    /// The number of links from rejected jobs. Their followers were submitted at the listed times.
     pub unfollowed: u64,
-    /// The mean measured time per attempt in nanoseconds, without the clock's overhead.
+    /// The mean time per attempt in nanoseconds, without the clock's overhead, if it was measured.
     pub allocation_ns: Option<f64>,
 }
 
-/// Reasons why a run cannot be created or cannot continue.
+/// The reason that a run cannot be created or cannot continue.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Strategy(#[from] BuildError),
     /// An event refers to a node that the machine does not have.
@@ -235,10 +235,10 @@ pub enum RunError {
     /// The scheduler or the caller started a job that cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// A job arrived while one with the same id was waiting or running.
+    /// A job arrived while another with the same id was waiting or running.
     #[error(transparent)]
     Repeated(#[from] RepeatedJob),
-    /// A reservation is for another machine.
+    /// A reservation is for a different machine.
     #[error(transparent)]
     Reservation(#[from] BadReservation),
     /// The run would never end, or would exceed the maximum time.
@@ -265,17 +265,17 @@ impl From<DispatchError> for RunError {
     }
 }
 
-/// A flag with which another thread can stop runs. Clones share the flag.
+/// A flag that lets another thread stop runs. Clones share the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops all runs that share this flag at their next instant.
+    /// Stops all runs that share this flag, each at its next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Returns true if the flag is set.
+    /// Returns true if the flag has been set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,18 +1,18 @@
-//! A stopwatch for allocation attempts. Only this code reads a clock, and its readings never
-//! influence a result.
+//! A stopwatch for allocation attempts. No other code in the libraries reads a clock, and the
+//! readings never affect a result.
 #![allow(clippy::disallowed_methods, reason = "the only clock of the libraries")]
 
 use std::time::Instant;
 
-/// The number of empty measurements used to calibrate a stopwatch.
+/// The number of empty measurements taken to calibrate a stopwatch.
 const EMPTY: usize = 1000;
 
-/// A stopwatch that adds up measured times, without the clock's overhead.
+/// A stopwatch that adds up measured times, excluding the overhead of the clock itself.
 ///
-/// The overhead, the mean of the middle half of many empty measurements, is determined when the
-/// stopwatch is created and subtracted from every measurement. With a coarse clock, a short time
-/// may be one tick too long or too short, so readings below 0 are kept to make the mean of many
-/// readings correct.
+/// The overhead is the mean of the middle half of many empty measurements. It is determined when
+/// the stopwatch is created and subtracted from every measurement. With a coarse clock, a short
+/// time may come out one tick too long or too short, so readings below 0 are kept to make the mean
+/// over many readings correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,
@@ -28,7 +28,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// Creates a calibrated stopwatch at zero.
+    /// Creates a calibrated stopwatch that shows zero.
     pub fn new() -> Stopwatch {
         let mut empty: Vec<u64> =
             (0..EMPTY).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
@@ -38,17 +38,17 @@ impl Stopwatch {
         Stopwatch { overhead_ns, total_ns: 0.0, count: 0, began: None }
     }
 
-    /// Returns the overhead subtracted from each measurement, in nanoseconds.
+    /// Returns the overhead that is subtracted from each measurement, in nanoseconds.
     pub fn overhead_ns(&self) -> f64 {
         self.overhead_ns
     }
 
-    /// Begins a measurement.
+    /// Starts a measurement.
     pub fn begin(&mut self) {
         self.began = Some(Instant::now());
     }
 
-    /// Ends a measurement. Returns the measured nanoseconds, or 0 if no measurement had begun.
+    /// Ends a measurement. Returns its length in nanoseconds, or 0 if none had been started.
     pub fn end(&mut self) -> f64 {
         let Some(began) = self.began.take() else { return 0.0 };
         let measured = began.elapsed().as_nanos() as f64 - self.overhead_ns;
@@ -62,7 +62,7 @@ impl Stopwatch {
         (self.total_ns, self.count) = (0.0, 0);
     }
 
-    /// Returns the mean in nanoseconds, or `None` if nothing was measured.
+    /// Returns the mean measurement in nanoseconds, or `None` if there were none.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| (self.total_ns / self.count as f64).max(0.0))
     }

@@ -1,4 +1,4 @@
-//! The order of job submission: as listed, or constrained by dependencies.
+//! The order in which jobs are submitted: as listed, or subject to dependencies.
 //!
 //! ```text
 //!   jobs --> held: predecessors left --started/ended--> ready, by time --> submitted
@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A job is held until each of its predecessors has started or ended. It becomes ready at its own
-//! submit time or at the time of each of these events plus its think time, whichever is latest.
-//! Ready jobs are submitted in order of time (ties in list order), and receive ids in that order.
-//! Schedulers thus receive the same kind of stream as without dependencies.
+//! submit time or at the time of each of these events plus the link's think time, whichever is
+//! latest. Ready jobs are submitted by time (ties in list order) and numbered in that order, so
+//! schedulers see the same kind of stream as without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,7 +20,7 @@ use pavior_mesh::JobId;
 use crate::Job;
 use crate::traces::{Event, Link};
 
-/// The jobs still to be submitted.
+/// Jobs that have yet to be submitted.
 pub struct Arrivals<'i>(Source<'i>);
 
 enum Source<'i> {
@@ -29,9 +29,9 @@ enum Source<'i> {
 }
 
 struct Feedback {
-    /// Jobs by index, `None` once submitted.
+    /// Jobs by index, or `None` once submitted.
     jobs: Vec<Option<Job>>,
-    /// The number of events each job is still waiting for.
+    /// The number of events that each job is still waiting for.
     open: Vec<u32>,
     /// For each job, whether it has started and whether it has ended.
     passed: Vec<[bool; 2]>,
@@ -42,18 +42,17 @@ struct Feedback {
 }
 
 impl<'i> Arrivals<'i> {
-    /// Creates the arrivals of independent jobs, listed in order of arrival.
+    /// Creates a stream of independent jobs from a list in order of arrival.
     pub fn listed(jobs: Box<dyn Iterator<Item = Job> + Send + 'i>) -> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }
 
-    /// Creates the arrivals of jobs with dependencies, given as sorted links between job indices. A
-    /// predecessor for which `fits` is false will be rejected, so its followers do not wait for it.
-    /// Also returns the number of links from rejected predecessors. Takes O(jobs + links) time and
-    /// memory.
+    /// Creates a stream of jobs with dependencies, given as sorted links between job indices. A job
+    /// for which `fits` is false will be rejected, so its followers do not wait for it. Also
+    /// returns the number of links from rejected jobs. Takes O(jobs + links) time and memory.
     ///
-    /// Links to indices without a job are ignored. Links should not form cycles; jobs on a cycle
-    /// are never submitted.
+    /// Links to nonexistent indices are ignored. Links should not form cycles, because jobs on a
+    /// cycle are never submitted.
     pub fn with_feedback(
         jobs: impl Iterator<Item = Job>,
         links: &[Link],
@@ -110,14 +109,14 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records the start of the job with this index. Later starts are ignored.
+    /// Records that the job with the given index has started. Any later starts are ignored.
     pub fn started(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);
         }
     }
 
-    /// Records the final end, or the rejection, of the job with this index.
+    /// Records that the job with the given index has ended for good or was rejected.
     pub fn ended(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

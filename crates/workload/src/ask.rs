@@ -1,4 +1,4 @@
-//! A caller's request: a shape, or a number of nodes that the shape rule turns into a box.
+//! Requests from callers: a shape, or a number of nodes that a shape rule turns into a box.
 
 use std::ops::Range;
 
@@ -7,8 +7,8 @@ use thiserror::Error;
 
 use crate::Shaper;
 
-/// A request for a shape or for a number of nodes on a machine. Every interface reads requests with
-/// [`Ask::read`] or [`Ask::typed`], so all reject the same input for the same reason.
+/// A caller's request for a shape or a number of nodes. Every interface reads requests with
+/// [`Ask::read`] or [`Ask::typed`], so they all reject the same input for the same reason.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -28,12 +28,12 @@ pub enum Ask {
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes in a box with a side that is longer than any machine's. Strategies that
-    /// place boxes refuse the request.
+    /// The number of nodes in a box with a side longer than any machine's. Strategies that place
+    /// boxes refuse such a request.
     Beyond(u32),
 }
 
-/// The reason why an [`Ask`] is invalid.
+/// The reason that an [`Ask`] is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number was given.
@@ -50,22 +50,22 @@ pub enum AskFault {
     Axes {
         /// The number of sides given.
         sides: usize,
-        /// The number of axes of the machine.
+        /// The number of axes that the machine has.
         axes: usize,
     },
     /// A side is invalid.
     #[error("`{given}` is not a valid side; sides must be positive integers")]
     Side {
-        /// The text or number given as the side.
+        /// The text or number given for the side.
         given: String,
-        /// The byte range in a typed shape. It is empty for a list of numbers.
+        /// The side's byte range in a typed shape, or an empty range for a list of numbers.
         span: Range<usize>,
     },
 }
 
 impl Ask {
-    /// Reads two fields, exactly one of which must be given: the sides, x first, or a number of
-    /// nodes.
+    /// Reads a request from two fields, exactly one of which must be given: the sides (x first) or
+    /// a number of nodes.
     ///
     /// # Errors
     /// Returns an error unless exactly one field is given, all numbers are positive, and there is
@@ -75,17 +75,17 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is passed on too, so that a random rule still makes
-            // its draw.
+            // A number larger than any machine is passed on as well, so that a random rule still
+            // makes its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
     }
 
-    /// Reads the same fields as [`Ask::read`], with the shape as text, such as `4x4x2`.
+    /// Reads the same fields as [`Ask::read`], but with the shape as text, such as `4x4x2`.
     ///
     /// # Errors
-    /// Returns the errors of [`Ask::read`], or an error if a side is not a number.
+    /// Returns the same errors as [`Ask::read`], and an error if a side is not a number.
     pub fn typed(shape: Option<&str>, nodes: Option<u32>, grid: &Grid) -> Result<Ask, AskFault> {
         let sides = shape.map(|typed| typed.split('x').map(|part| side(typed, part)).collect());
         let sides: Option<Vec<u64>> = sides.transpose()?;
@@ -111,7 +111,7 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// Converts the input to a request. If only a number of nodes is given, `shaper`'s rule chooses
+    /// Converts the input to a request. If it is a number of nodes, the rule in `shaper` chooses
     /// the box.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
@@ -122,7 +122,7 @@ impl Ask {
     }
 }
 
-/// Parses one side of a typed shape, which must be a positive number written only in digits.
+/// Parses one side of a typed shape, which must be a positive number written in digits only.
 fn side(typed: &str, part: &str) -> Result<u64, AskFault> {
     let digits = part.bytes().all(|byte| byte.is_ascii_digit());
     let number = part.parse().ok().filter(|&side: &u64| digits && side > 0);

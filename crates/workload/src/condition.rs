@@ -1,4 +1,4 @@
-//! Conditions that select jobs by size, by a column of their log, or at random.
+//! Conditions that select jobs by size, by a column in their log, or at random.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,21 +7,21 @@ use pavior_kernel::{BadName, Stream};
 
 use crate::traces::{Filter, Names, Tags};
 
-/// A condition on a job. `16` selects jobs of at most 16 nodes. `queue=2` selects jobs with that
-/// value in the `queue` column of the log; the other columns are `partition`, `status`, `user`,
-/// `group` and `app`. `25%` selects a random share of all jobs.
+/// A condition on a job. `16` selects jobs with at most 16 nodes. `queue=2` selects jobs with that
+/// value in the log's `queue` column; `partition`, `status`, `user`, `group` and `app` work
+/// likewise. `25%` selects a random quarter of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
     /// A maximum number of nodes.
     Nodes(u32),
-    /// A value of a column.
+    /// A value in a log column.
     Column(Filter),
-    /// A percentage of jobs.
+    /// The percentage of jobs to select at random.
     Share(f64),
 }
 
 impl Condition {
-    /// Returns true if a job of `nodes` nodes meets the condition. A share uses one draw.
+    /// Returns true if a job with `nodes` nodes meets the condition. A percentage takes one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -30,10 +30,10 @@ impl Condition {
         }
     }
 
-    /// Looks up this condition's names among the names in a log.
+    /// Translates any names in this condition to the numbers that represent them in a log.
     ///
     /// # Errors
-    /// Returns an error message if a name is not in the log.
+    /// Returns an error message if a name does not occur in the log.
     pub fn resolve(&self, names: &Names) -> Result<Condition, String> {
         match self {
             Condition::Column(filter) => filter.resolve_tags(names).map(Condition::Column),
@@ -41,7 +41,7 @@ impl Condition {
         }
     }
 
-    /// Returns true if the condition uses a log column, which generated jobs lack.
+    /// Returns true if the condition uses a log column, which generated jobs do not have.
     pub fn needs_log(&self) -> bool {
         matches!(self, Condition::Column(_))
     }
@@ -83,7 +83,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A rule for jobs that meet at least one of several conditions, separated by commas.
+/// A comma-separated list of conditions. It selects the jobs that meet at least one of them.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -104,22 +104,22 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Returns true if a job of `nodes` nodes meets a condition. Each share that is evaluated takes
-    /// one draw.
+    /// Returns true if a job with `nodes` nodes meets any condition. Each percentage evaluated
+    /// takes one draw.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Looks up this rule's names among the names in a log.
+    /// Translates any names in this rule to the numbers that represent them in a log.
     ///
     /// # Errors
-    /// Returns an error message if a name is not in the log.
+    /// Returns an error message if a name does not occur in the log.
     pub fn resolve(&self, names: &Names) -> Result<JobRule, String> {
         let conditions = self.conditions.iter().map(|condition| condition.resolve(names));
         Ok(JobRule { conditions: conditions.collect::<Result<_, _>>()? })
     }
 
-    /// Returns the first condition that generated jobs cannot meet, since they have no columns.
+    /// Returns the first condition that uses a log column, which generated jobs do not have.
     pub fn needs_log(&self) -> Option<&Condition> {
         self.conditions.iter().find(|condition| condition.needs_log())
     }

@@ -1,5 +1,4 @@
-//! Rules that set the placement freedom of jobs by size, by log column, for a random share, or for
-//! all.
+//! Rules that set the placement freedom of jobs by size, by log column, at random or for all jobs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +9,13 @@ use pavior_mesh::Freedom;
 use crate::Condition;
 use crate::traces::{Names, Tags};
 
-/// A list of clauses. The first clause that a job matches determines its freedom. A job that
-/// matches none keeps the freedom from its log, or else the strategy's default.
+/// A list of clauses. The first clause that matches a job sets its freedom. A job that no clause
+/// matches keeps the freedom from its log or else gets the strategy's default.
 ///
-/// A clause is a level (`box`, `turned`, `any-box`, `connected`, `any`), optionally with a
-/// condition after a colon. `box:16` applies to jobs of at most 16 nodes, and `box:queue=2` to jobs
-/// in the log's queue 2; `partition`, `status`, `user`, `group` and `app` are also valid. `any:25%`
-/// applies to a random share, drawn job by job.
+/// A clause is a level (`box`, `turned`, `any-box`, `connected` or `any`), optionally followed by a
+/// colon and a condition. `box:16` applies to jobs with at most 16 nodes, and `box:queue=2` to jobs
+/// from queue 2 in the log; `partition`, `status`, `user`, `group` and `app` work likewise.
+/// `any:25%` applies to a random quarter of the jobs, drawn job by job.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload;
@@ -33,13 +32,13 @@ use crate::traces::{Names, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Levels and their conditions, `None` for all jobs.
+    /// Levels and their conditions, which are `None` for clauses that match all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
-    /// Returns the freedom of a job of `nodes` nodes, or `None` if no clause matches. Each share
-    /// that is evaluated uses one draw.
+    /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Each
+    /// percentage evaluated takes one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -47,10 +46,10 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Looks up this rule's names among the names in a log.
+    /// Translates any names in this rule to the numbers that represent them in a log.
     ///
     /// # Errors
-    /// Returns an error message if a name is not in the log.
+    /// Returns an error message if a name does not occur in the log.
     pub fn resolve(&self, names: &Names) -> Result<FreedomRule, String> {
         let clause = |(level, condition): &(Freedom, Option<Condition>)| {
             let condition = condition.as_ref().map(|condition| condition.resolve(names));
@@ -59,7 +58,7 @@ impl FreedomRule {
         Ok(FreedomRule { clauses: self.clauses.iter().map(clause).collect::<Result<_, String>>()? })
     }
 
-    /// Returns the first condition that generated jobs cannot meet, since they have no columns.
+    /// Returns the first condition that uses a log column, which generated jobs do not have.
     pub fn needs_log(&self) -> Option<&Condition> {
         let mut conditions = self.clauses.iter().filter_map(|(_, condition)| condition.as_ref());
         conditions.find(|condition| condition.needs_log())
@@ -69,7 +68,7 @@ impl FreedomRule {
 /// Parses the name of a freedom level.
 ///
 /// # Errors
-/// Returns an error, suggesting a similar word, if there is no such level.
+/// Returns an error, with a suggestion if a name is similar, if there is no such level.
 pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
     word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
 }

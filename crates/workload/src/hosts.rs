@@ -1,4 +1,4 @@
-//! Names of a machine's nodes, and lists of names as written by Slurm.
+//! Node names, given as patterns or as lists in Slurm's notation.
 //!
 //! ```text
 //!   n{:03}               a pattern: the node's number from 0, with x varying fastest
@@ -9,7 +9,7 @@
 use pavior_mesh::{Grid, NodeId};
 use rustc_hash::FxHashMap;
 
-/// The maximum length of a list. A Slurm cluster can have at most 65,533 nodes.
+/// The maximum length of a list. Slurm clusters have at most 65,533 nodes.
 const MOST: usize = 1 << 17;
 
 /// The maximum number of digits in a name.
@@ -17,7 +17,7 @@ const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if it is malformed or longer than any cluster.
 ///
-/// A name with several brackets denotes every combination: `x[0-1]y[0-1]` denotes four names.
+/// A name with several brackets stands for all combinations: `x[0-1]y[0-1]` is four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -38,14 +38,14 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     names.iter().all(is_name).then_some(names)
 }
 
-/// Returns a list's first member and the text after its comma.
+/// Returns the first member of a list, and the text after the comma that follows it.
 fn first(list: &str) -> Option<(&str, &str)> {
     let mut inside = false;
     for (at, letter) in list.char_indices() {
         match letter {
             '[' | ']' if inside == (letter == '[') => return None,
             '[' | ']' => inside = !inside,
-            // A comma separates two members, so a list never ends with one.
+            // A comma must be followed by another member, so a list cannot end with one.
             ',' if !inside && at + 1 == list.len() => return None,
             ',' if !inside => return Some((&list[..at], &list[at + 1..])),
             _ => {}
@@ -54,7 +54,7 @@ fn first(list: &str) -> Option<(&str, &str)> {
     Some((list, ""))
 }
 
-/// Adds the names denoted by one member.
+/// Adds the names that one member of a list stands for.
 fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     let mut heads = vec![String::new()];
     let mut rest = text;
@@ -75,13 +75,13 @@ fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     (names.len() <= MOST).then_some(())
 }
 
-/// Parses a number that consists only of digits. The standard `parse` would also accept a sign.
+/// Parses a number that consists only of digits. The standard `parse` also accepts a sign.
 fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns the numbers in a text such as `00-03,07`, with as many digits as written.
+/// Returns the numbers in a text such as `00-03,07`, keeping leading zeros.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -99,22 +99,22 @@ fn numbers(inside: &str) -> Option<Vec<String>> {
     Some(all)
 }
 
-/// A placeholder in a pattern, for the node's number or a coordinate, with leading zeros.
+/// A placeholder in a pattern for the node's number or a coordinate, possibly with leading zeros.
 struct Hole {
     axis: Option<usize>,
     width: usize,
 }
 
-/// Pieces of text, each followed by a placeholder. The last one has no placeholder.
+/// Pieces of text, each followed by a placeholder except for the last.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// Returns the node names that a pattern generates, in node order. The lowest number and coordinate
-/// is `first`, or, by default, 0 for numbers and 1 for coordinates.
+/// Returns the node names that a pattern generates, in node order. Numbers and coordinates start at
+/// `first` or, by default, at 0 and 1, respectively.
 ///
 /// # Errors
-/// Returns the reason if the placeholders do not match the machine.
+/// Returns the reason if the placeholders do not fit the machine.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -125,7 +125,7 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// ```
 pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<String>, String> {
     let parts = parts(pattern)
-        .ok_or("write {} or {:02} once for the number, or {x}, {y} and {z} for the coordinates")?;
+        .ok_or("use {} or {:02} once for the number, or {x}, {y} and {z} for the coordinates")?;
     let holes = || parts.iter().filter_map(|(_, hole)| hole.as_ref());
     let by_number = holes().any(|hole| hole.axis.is_none());
     if by_number && holes().count() > 1 {
@@ -154,7 +154,7 @@ pub fn of_pattern(grid: &Grid, pattern: &str, first: Option<u32>) -> Result<Vec<
     Ok((0..grid.nodes()).map(name).collect())
 }
 
-/// Splits a pattern. Returns `None` if its braces are not placeholders.
+/// Splits a pattern into parts. Returns `None` if any braces do not form a placeholder.
 fn parts(pattern: &str) -> Option<Parts<'_>> {
     let (mut parts, mut rest) = (Vec::new(), pattern);
     while let Some((text, behind)) = rest.split_once('{') {
@@ -179,7 +179,7 @@ fn parts(pattern: &str) -> Option<Parts<'_>> {
     ends.then_some(parts)
 }
 
-/// The names of a machine's nodes. Several nodes may share a router, which is a node of the grid.
+/// The names of a machine's nodes. If several nodes share a router, the router is one grid node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     names: FxHashMap<String, u32>,
@@ -188,12 +188,12 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Reads the names from a pattern, or from a list with the same number of names for each grid
-    /// node.
+    /// Generates the names from a pattern, or reads them from a list with equally many names for
+    /// each grid node.
     ///
     /// # Errors
-    /// Returns the reason if the names do not divide evenly among the nodes, or if a name is
-    /// repeated.
+    /// Returns the reason if the names cannot be divided evenly among the grid nodes, or if a name
+    /// is repeated.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -220,7 +220,7 @@ impl Hosts {
         Ok(Hosts { names, each: count / nodes })
     }
 
-    /// Returns a name's number and grid node. In a log, a domain may follow the name.
+    /// Finds a name's number and grid node. The name may include a domain, as in some logs.
     pub fn find(&self, name: &str) -> Option<(u32, NodeId)> {
         let short = || self.names.get(name.split_once('.')?.0);
         let &number = self.names.get(name).or_else(short)?;

@@ -1,4 +1,4 @@
-//! Summaries of logs as data: counts, span, load, sizes, run times, and arrival times.
+//! Summaries of logs as data: counts, time span, load, sizes, run times and arrivals.
 
 mod details;
 mod jobs;
@@ -18,30 +18,30 @@ use crate::traces::{
 pub use details::{Class, ClassCount, DependencyCounts, Week};
 pub(crate) use jobs::Jobs;
 
-/// A summary of a log. Times are in seconds. The field names are the JSON keys of the results.
+/// A summary of a log, with times in seconds. The field names are also the JSON keys in results.
 #[derive(Clone, Debug, Serialize)]
 pub struct LogSummary {
     /// The number of lines, including comments and blank lines.
     pub lines: u64,
     /// The number of job lines.
     pub job_lines: u64,
-    /// The number of jobs that can be replayed. The statistics below refer to these jobs.
+    /// The number of jobs that can be replayed. All statistics below refer to these jobs.
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// Jobs that cannot be replayed, by reason.
+    /// Jobs that cannot be replayed, grouped by reason.
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs submitted before the job that precedes them in the log.
+    /// Jobs that were submitted before the preceding job in the log.
     pub submits_back: LineNumbers,
-    /// The number of jobs with a user estimate.
+    /// The number of jobs that have a user estimate.
     pub with_estimate: u64,
     /// The number of jobs that ran longer than their estimate.
     pub over_estimate: u64,
-    /// The machine's number of nodes, if known.
+    /// The number of nodes in the machine, if known.
     pub machine_size: Option<u64>,
-    /// The number of jobs larger than the machine.
+    /// The number of jobs that are larger than the machine.
     pub larger_than_machine: u64,
     /// The time of the first submission.
     pub first_submit: f64,
@@ -51,13 +51,13 @@ pub struct LogSummary {
     pub span: f64,
     /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
-    /// The work (run time multiplied by size) divided by the machine's capacity over the span.
+    /// Total work (run time multiplied by size) divided by the machine's capacity over the span.
     pub load: Option<f64>,
-    /// Sizes, in nodes.
+    /// Job sizes, in nodes.
     pub sizes: Spread,
     /// The fraction of sizes that are powers of two.
     pub power_of_two: f64,
-    /// The fraction of powers of two among jobs with several nodes.
+    /// The fraction of sizes that are powers of two among jobs with more than one node.
     pub power_of_two_parallel: Option<f64>,
     /// Run times.
     pub runs: Spread,
@@ -65,29 +65,29 @@ pub struct LogSummary {
     pub size_histogram: Vec<Bin>,
     /// The number of jobs in each run-time range.
     pub run_histogram: Vec<Bin>,
-    /// Arrivals by hour and by day.
+    /// Arrivals by hour and by weekday.
     pub arrivals: Arrivals,
-    /// The format, if the log was read from one. In JSON, it is represented by its title.
+    /// The log's format, if the summary was read from a log. JSON output contains its title.
     pub format: Option<Format>,
-    /// The header's `MaxNodes`.
+    /// The value of `MaxNodes` in the header.
     pub header_nodes: Option<u64>,
-    /// The header's `MaxProcs`.
+    /// The value of `MaxProcs` in the header.
     pub header_processors: Option<u64>,
-    /// The largest number of nodes in use at the same time, if the log has every job's wait.
+    /// The peak number of nodes in use, if the log gives every job's wait.
     pub greatest_use: Option<u64>,
-    /// The number of jobs that have the same number as an earlier job.
+    /// The number of jobs with the same number as an earlier job.
     pub repeated_numbers: u64,
-    /// Estimates divided by run times, for jobs that have both.
+    /// Ratios of estimate to run time, for jobs that have both.
     pub estimate_factors: Option<Spread>,
     /// Dependencies between jobs.
     pub dependencies: DependencyCounts,
-    /// The values of fields that classify jobs.
+    /// The values in the fields that classify jobs.
     pub classes: Vec<Class>,
-    /// The weeks since the first submission. The list is empty if the log is longer than twenty
+    /// The weeks since the first submission, or an empty list if the log is longer than twenty
     /// years.
     pub weeks: Vec<Week>,
-    /// The names in the log's fields, in formats with names: for each field, the 1000 names with
-    /// the most jobs.
+    /// The names in the log's fields, if its format has names. Each field is limited to the 1000
+    /// names with the most jobs.
     pub names: Vec<NameCount>,
     /// Oddities in the log that are not errors.
     pub notes: Vec<Note>,
@@ -96,32 +96,32 @@ pub struct LogSummary {
 /// A name in one of the log's fields, such as a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NameCount {
-    /// The field's key in filters.
+    /// The field's key, as used in filters.
     pub field: &'static str,
     /// The name.
     pub name: String,
     /// The number that represents the name.
     pub number: i64,
-    /// The number of jobs kept.
+    /// The number of jobs kept that have the name.
     pub jobs: u64,
 }
 
-/// Job lines skipped for a particular reason.
+/// Job lines that were skipped for the same reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Skipped {
     /// The reason's key.
     pub reason: &'static str,
-    /// The skipped lines.
+    /// The lines that were skipped.
     #[serde(flatten)]
     pub found: LineNumbers,
 }
 
-/// A count of lines, with their numbers.
+/// A count of lines, and their line numbers.
 #[derive(Clone, Debug, Serialize)]
 pub struct LineNumbers {
     /// The number of lines.
     pub count: u64,
-    /// The line numbers, from 1.
+    /// The line numbers, starting from 1.
     pub lines: Vec<u64>,
 }
 
@@ -131,7 +131,7 @@ impl LineNumbers {
     }
 }
 
-/// The mean and quantiles (by nearest rank).
+/// The mean and quantiles (nearest rank) of some values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -153,8 +153,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics of ascending values and their job counts. All statistics are 0 if
-    /// there are no values.
+    /// Computes the statistics from ascending values and the number of jobs with each value. If
+    /// there are no values, all statistics are 0.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =
@@ -175,7 +175,7 @@ impl Spread {
     }
 }
 
-/// A range in a histogram, including `from` and excluding `to`. The last range may have no end.
+/// A histogram range, from `from` (inclusive) to `to` (exclusive, or unbounded if `None`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
     /// The start of the range.
@@ -189,29 +189,29 @@ pub struct Bin {
 /// Arrivals by hour of the day and by day of the week.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// The clock used to count hours.
+    /// The clock that defines the hours.
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
     /// The number of arrivals on each weekday, starting with Monday, or `None` if the log does not
-    /// give its start time.
+    /// state when it started.
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// The reference for the hours of the day.
+/// The reference for hours of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The machine's local time, from the header's `UnixStartTime` and `TimeZone`.
+    /// The machine's local time, based on `UnixStartTime` and `TimeZone` in the header.
     Local,
-    /// Universal time, used if the header has no `TimeZone`.
+    /// Universal time, used if the header has `UnixStartTime` but no `TimeZone`.
     Utc,
-    /// The time since the log began, used if the header has no `UnixStartTime`.
+    /// Time since the start of the log, used if the header has no `UnixStartTime`.
     Log,
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of a given size, or else of the size in the header.
+    /// Summarizes a log for a machine of the given size or, by default, the size in the header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -230,12 +230,12 @@ impl LogSummary {
         jobs.finish(trace)
     }
 
-    /// Reads and summarizes a log as replayed on a machine with this number of nodes. Jobs in SWF
-    /// and `.sim` are summarized one by one, so memory use depends on the number of distinct
-    /// values, plus a few bytes per job.
+    /// Reads and summarizes a log as it would be replayed on a machine with the given number of
+    /// nodes. SWF and `.sim` jobs are summarized one at a time, so memory use depends on the number
+    /// of distinct values, plus a few bytes per job.
     ///
     /// # Errors
-    /// Returns the errors of [`Format::read`].
+    /// Returns the same errors as [`Format::read`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the log's notes, plus one if its jobs are far from submission order.
+/// Returns the log's notes, plus another note if jobs are far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
                 and weeks are unknown";
@@ -331,11 +331,11 @@ fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     trace.report.notes.iter().cloned().chain(unsorted).collect()
 }
 
-/// The maximum number of names per field in a summary.
+/// The maximum number of names listed per field in a summary.
 const MOST_NAMES: usize = 1000;
 
-/// Returns the names in each field, the most frequent first. `classes` counts the values of status,
-/// user, group, application, queue and partition.
+/// Returns the names in each field, most frequent first. `classes` counts the values in the status,
+/// user, group, application, queue and partition fields.
 fn names(trace: &Trace, classes: &[FxHashMap<i64, u64>; 6]) -> Vec<NameCount> {
     let [_, user, group, application, queue, partition] = classes;
     let mut all = Vec::new();
@@ -367,11 +367,11 @@ fn skipped(trace: &Trace) -> Vec<Skipped> {
     Skip::ALL.into_iter().map(one).collect()
 }
 
-/// The edges of the ranges: 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
+/// The edges between ranges: 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
 const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
-/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, and so on. Each power of two ends a range.
+/// Returns the edges of the ranges 1, 2, 3 to 4, 5 to 8, and so on, each ending at a power of two.
 fn size_edges(most: u32) -> Vec<f64> {
     let most = f64::from(most);
     let mut edges = vec![1.0, 2.0];
@@ -381,8 +381,8 @@ fn size_edges(most: u32) -> Vec<f64> {
     edges
 }
 
-/// Counts the values between consecutive edges. The edges are in ascending order, and no value is
-/// below the first.
+/// Counts the values between consecutive edges. Edges must be ascending, and no value may be below
+/// the first.
 fn histogram(edges: &[f64], values: &[(f64, u64)]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
     for (value, count) in values {

@@ -1,31 +1,31 @@
-//! Jobs that arrive at the machine.
+//! Jobs that arrive at a machine.
 
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 
-/// A job: its arrival, request and service.
+/// A job with its arrival, its request and its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// The job's number in order of arrival, from 0.
+    /// The job's number in order of arrival, starting from 0.
     pub id: JobId,
-    /// The job's index in its log or stream, from 0. Equal to `id` unless some jobs depend on
-    /// others.
+    /// The job's index in its log or stream, starting from 0. It is equal to `id` unless some jobs
+    /// depend on others.
     pub index: u64,
-    /// The job's number in its log, for output, or an arbitrary number for a job from elsewhere.
+    /// The job's number in its log, for output. It is arbitrary if the job is not from a log.
     pub number: u64,
-    /// The time of arrival, in ticks of the workload's [`TimeUnit`].
+    /// The arrival time, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
     /// The requested nodes.
     pub request: Request,
-    /// The work that the job does with its nodes.
+    /// The work that the job does on its nodes.
     pub service: Service,
-    /// The run time visible to schedulers: the user's estimate from a log, or else the run time.
-    /// For messages, it is the number of messages or iterations.
+    /// The run time that schedulers see: the user's estimate if the log has one, and the run time
+    /// otherwise. For jobs that send messages, it is the number of messages or iterations.
     pub estimate: Time,
 }
 
 impl Job {
-    /// Creates a job that is not from a log and runs for exactly its estimate.
+    /// Creates a job that is not from a log and whose run time is exactly its estimate.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;
@@ -42,28 +42,28 @@ impl Job {
     }
 }
 
-/// The work of a job while it holds its nodes.
+/// The work that a job does while it holds its nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// A run of this length.
+    /// A run of the given length.
     Run(Time),
     /// A number of messages.
     Messages(u64),
     /// A number of iterations of the job's communication pattern.
     Iterations(u64),
     /// Computation interleaved with the job's communication pattern. The two times add up to the
-    /// run time in the requested box, alone on the machine.
+    /// run time of the job in its requested box, alone on the machine.
     Partly {
-        /// The computation time.
+        /// The time spent computing.
         compute: Time,
-        /// The communication time in that box.
+        /// The time spent communicating in that box.
         communicate: Time,
     },
 }
 
 impl Service {
-    /// Creates the service for a run that communicates for a fraction `share` of its time, from 0
-    /// to 1.
+    /// Creates a service for a run that spends a fraction `share` of its time, from 0 to 1,
+    /// communicating.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -81,7 +81,7 @@ impl Service {
     }
 }
 
-/// A workload's time unit, as a number of ticks.
+/// The time unit of a workload, as a number of ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeUnit {
     /// The unit's name in results: `s`, `time_unit` or `cycle`.
@@ -91,14 +91,14 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// A log's seconds, counted in microseconds.
+    /// Seconds, as in logs, counted in microseconds.
     pub const SECOND: TimeUnit = TimeUnit { name: "s", ticks: 1_000_000 };
-    /// The papers' time unit, in millionths.
+    /// The time unit used in papers, counted in millionths.
     pub const TIME_UNIT: TimeUnit = TimeUnit { name: "time_unit", ticks: 1_000_000 };
     /// Network cycles.
     pub const CYCLE: TimeUnit = TimeUnit { name: "cycle", ticks: 1 };
 
-    /// Converts units to the nearest number of ticks.
+    /// Converts a time in units to the nearest number of ticks.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

@@ -1,12 +1,12 @@
-//! Workloads: jobs from synthetic streams and from traces.
+//! Workloads: jobs from synthetic streams and from logs.
 //!
 //! [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads logs, and
-//! [`traces::TraceJobs`] replays their records, with a shape from a [`Shaper`]. [`Generator`]s
-//! write logs, and [`inspect`] summarizes a log. [`Failures`] draws failures and repairs of
-//! components. [`Ask`] reads a caller's request. Every name on the command line is a [`Selection`]
+//! [`traces::TraceJobs`] replays their records, using shapes from a [`Shaper`]. A [`Generator`]
+//! produces a log, and [`inspect`] summarizes one. [`Failures`] draws component failures and
+//! repairs, and [`Ask`] reads a caller's request. Every name on the command line is a [`Selection`]
 //! from a [`Family`].
 //!
-//! No code in this crate opens files, prints, or depends on strategies or schedulers.
+//! Nothing in this crate opens files, prints, or depends on strategies or schedulers.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod arrivals;

@@ -9,14 +9,14 @@ use serde::Deserialize;
 use crate::TimeUnit;
 use crate::traces::{LineError, Lines, ReadError};
 
-/// Nodes kept free of jobs between two times.
+/// Nodes that no job may use between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
-    /// The boxes, of which there is at least one. They may overlap.
+    /// The reserved boxes, at least one, which may overlap.
     pub boxes: Vec<Cuboid>,
     /// The time from which the nodes must be free.
     pub from: Time,
-    /// The time from which jobs may use the nodes again. It is later than `from`.
+    /// The time from which jobs may use the nodes again. It is always later than `from`.
     pub to: Time,
 }
 
@@ -38,8 +38,8 @@ struct Part {
     sides: Vec<u16>,
 }
 
-/// Reads a list of reservations. Each line is a JSON object with boxes or nodes and the times in
-/// units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
+/// Reads a list of reservations. Each line is a JSON object that contains boxes or nodes, and times
+/// in units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
 /// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors

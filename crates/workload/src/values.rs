@@ -1,8 +1,8 @@
-//! Option values shared by several entries.
+//! Option values that several entries share.
 
 use pavior_kernel::Values;
 
-/// Means and rates: positive decimal numbers, bounded to keep sums in range.
+/// Means and rates: positive decimal numbers, with an upper bound that keeps sums in range.
 pub(crate) const POSITIVE: Values = Values::Text("number above 0 and at most 1e9", |text| {
     text.parse::<f64>().is_ok_and(|value| value > 0.0 && value <= 1e9)
 });

@@ -81,7 +81,7 @@ fn filters_and_rules_accept_names() {
         assert_eq!(inspected(&format!("{log} {filter}"), "")["kept"], 1, "{filter}");
     }
     let error = refused(&["trace", "inspect", &log, "--filter", "partition=g"]);
-    assert!(error.contains("`g` is not a partition of the log: gpu, cpu"), "{error}");
+    assert!(error.contains("the log has no partition `g`, only gpu, cpu"), "{error}");
     let names = &inspected(&log, "")["names"];
     assert_eq!((&names[0]["name"], &names[0]["jobs"]), (&"gpu".into(), &1.into()));
     assert!(good(&["trace", "inspect", &log, "--format", "table"]).contains("jobs by partition"));

@@ -117,7 +117,7 @@ fn schedules_machines_and_distributions_are_drawn() {
     let lines = folder.read("p.jsonl").lines().count();
     assert_eq!(count(&plot(""), "<title>job "), lines);
     assert!(count(&plot("--from 1 --to 2"), "<title>job ") < lines);
-    assert!(plot("--at 3").contains("of 16 nodes; gray is free"));
+    assert!(plot("--at 3").contains("of 16 nodes; free nodes are gray"));
     assert!(plot("").contains(">time (time units)<"), "placements name their unit");
     assert!(plot("--unit s").contains(">time<"));
     assert_eq!(count(&plot("--animate"), "<set attributeName"), lines);

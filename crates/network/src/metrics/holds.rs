@@ -1,4 +1,4 @@
-//! The time for which an iteration's messages hold links, without contention.
+//! The time for which messages in an iteration hold links, without contention.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -9,32 +9,32 @@ use crate::engine::Settings;
 use crate::patterns::iteration;
 use crate::traffic::{Layout, TrafficPlan};
 
-/// The number of an iteration's messages that cross a link, and the time for which they hold it
-/// without contention.
+/// The number of messages in an iteration that cross a link, and how long they hold it without
+/// contention.
 ///
-/// A link is held from the grant to the header until the tail has left the buffer after the link.
-/// The time depends on the routing delay t_s, the message length L, and the buffer size B. It also
-/// depends on a, the number of later channels on the message's path, including the ejection
-/// channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the smaller of
-/// (L-1)/B and a-1.
+/// A link is held from when it is granted to the header until the tail has left the buffer after
+/// it. How long this takes depends on the routing delay t_s, the message length L, the buffer size
+/// B and the number a of later channels on the message's path, including the ejection channel. It
+/// is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the smaller of (L-1)/B and
+/// a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
-    /// The link, or one of its virtual channels.
+    /// The link, represented by one of its virtual channels.
     pub link: ChannelId,
     /// The number of messages.
     pub messages: u64,
-    /// The sum of the holding times, in cycles.
+    /// The sum of the hold times, in cycles.
     pub cycles: u64,
-    /// The sum of the squared holding times.
+    /// The sum of the squares of the hold times.
     pub squares: u64,
 }
 
 impl LinkHolds {
-    /// Computes the holds for a job in a layout. There is one entry per link, in order of link
+    /// Computes the hold times for a job in a layout, with one entry per link, in order of link
     /// number. The result is empty if the pattern has no iteration or sends nothing. The pattern
     /// draws from a copy of `draw`.
     ///
-    /// Cost: O(links crossed, summed over messages) time and memory.
+    /// Cost: time and memory O(links crossed, summed over messages).
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -61,12 +61,12 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles for which a message holds a link, with `behind` channels after it.
+/// Returns the number of cycles that a message holds a link with `behind` channels after it.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;
     let most = (tail / buffer).min(u64::from(behind) - 1);
-    // The expression is linear in b, so its maximum is at one end of the range.
+    // The expression is linear in b, so it has its maximum at one end of the range.
     let held = |b: u64| step * (1 + b) + tail - b * buffer;
     held(0).max(held(most))
 }

@@ -9,24 +9,24 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// Energy per flit, in units chosen by the caller.
+/// Energy per flit, in any unit that the caller chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
-    /// The energy to cross a link.
+    /// The energy for crossing a link.
     pub per_link: f64,
-    /// The energy to traverse a router. A path has one more router than links.
+    /// The energy for traversing a router. Every path has one more router than links.
     pub per_router: f64,
 }
 
 impl Default for Energy {
-    /// Returns one unit for each.
+    /// Returns one unit per link and one per router.
     fn default() -> Energy {
         Energy { per_link: 1.0, per_router: 1.0 }
     }
 }
 
 impl Energy {
-    /// Returns the energy of one message.
+    /// Returns the energy that one message takes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network; }
@@ -38,7 +38,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// Returns the energy for numbers of link and router traversals by single flits.
+    /// Returns the energy for the given numbers of link and router traversals, each by one flit.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
@@ -51,17 +51,17 @@ pub struct ChannelUse {
     pub id: ChannelId,
     /// The channel.
     pub channel: Channel,
-    /// The number of cycles in which a flit crossed the channel.
+    /// The number of cycles during which a flit crossed the channel.
     pub busy_cycles: u64,
-    /// The fraction of busy cycles, from 0 to 1.
+    /// The fraction of cycles during which the channel was busy, from 0 to 1.
     pub utilization: f64,
 }
 
-/// The number of flits that have crossed each channel, derived from deliveries.
+/// The number of flits that have crossed each channel, computed from deliveries.
 ///
-/// A message adds its flits to every channel on its path. Only the two ends of each straight run
-/// are recorded, at a cost of O(axes) per message; they are summed along the grid's lines on
-/// request.
+/// A message adds its flits to every channel on its path. To keep the cost at O(axes) per message,
+/// only the two ends of each straight run are recorded, and sums along the grid's lines are
+/// computed on demand.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -78,16 +78,16 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// The flits recorded directly for a channel.
+    /// The flits recorded for the channel itself.
     own: Vec<u64>,
-    /// The increase in flits at each link over the previous one in its direction.
+    /// For each link, how many more flits it carries than the previous one in its direction.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
 }
 
 impl ChannelLoad {
-    /// Creates an empty load.
+    /// Creates a record without any load.
     pub fn new(channels: Channels) -> ChannelLoad {
         let count = channels.count();
         let (own, rise) = (vec![0; count], vec![0; count]);
@@ -99,7 +99,7 @@ impl ChannelLoad {
         self.add(delivery.from, delivery.to, delivery.flits);
     }
 
-    /// Counts a message, given its source, destination and length in flits.
+    /// Counts a message, given its source, its destination and its length in flits.
     pub fn add(&mut self, from: NodeId, to: NodeId, flits: u32) {
         let path = Path::new(&self.channels, from, to);
         self.own[path.injection().index()] += u64::from(flits);
@@ -107,7 +107,7 @@ impl ChannelLoad {
             if segment.count == 1 {
                 self.own[segment.first as usize] += u64::from(flits);
             } else {
-                // The next link is on the same line, since a run never ends with a wrap link.
+                // The next link is on the same line, because a run never ends with a wrap link.
                 let behind =
                     i64::from(segment.first) + i64::from(segment.step) * i64::from(segment.count);
                 self.rise[segment.first as usize] += i64::from(flits);
@@ -133,12 +133,12 @@ impl ChannelLoad {
         energy.sum(self.flit_hops, self.router_traversals)
     }
 
-    /// Returns the channels.
+    /// Returns the channel numbering.
     pub fn channels(&self) -> &Channels {
         &self.channels
     }
 
-    /// Computes the busy cycles by channel number.
+    /// Computes the number of busy cycles for each channel number.
     pub fn busy_cycles(&self) -> Vec<u64> {
         let grid = *self.channels.grid();
         let mut busy = self.own.clone();
@@ -173,7 +173,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Lists all existing channels in numerical order, for a run of `cycles` cycles.
+    /// Lists all existing channels in order of number, for a run that took `cycles` cycles.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {
@@ -184,7 +184,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// Returns the `count` busiest channels, busiest first. Ties are ordered by number.
+    /// Returns the `count` busiest channels, busiest first. Ties are in order of channel number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));
@@ -193,8 +193,8 @@ impl ChannelLoad {
     }
 
     /// Writes the table as CSV, with the columns
-    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. The coordinates, one per axis of
-    /// the machine, are those of the node where the channel starts.
+    /// `kind,x,y,z,axis,direction,lane,busy_cycles,utilization`. There is one coordinate per axis
+    /// of the machine, for the node where the channel starts.
     ///
     /// # Errors
     /// Returns an error if writing fails.

@@ -1,4 +1,4 @@
-//! The routes of the messages in one iteration of a job's pattern.
+//! The routes that messages take in one iteration of a job's pattern.
 
 use pavior_kernel::Stream;
 use pavior_mesh::Grid;
@@ -8,10 +8,9 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The number of messages in one iteration of a job's pattern, and the number of links that they
-/// cross.
+/// The number of messages in one iteration of a job's pattern, and how many links they cross.
 ///
-/// Both depend only on the ranks' positions, not on events in the network.
+/// Both depend only on where the ranks are, not on what happens in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
@@ -23,10 +22,10 @@ pub struct IterationRoutes {
 }
 
 impl IterationRoutes {
-    /// Computes a job's routes in a layout, or returns `None` if the pattern has no iteration or
-    /// the job sends nothing. The pattern draws from a copy of `draw`.
+    /// Computes a job's routes in a layout. Returns `None` if the pattern has no iteration or the
+    /// job sends nothing. The pattern draws from a copy of `draw`.
     ///
-    /// Cost: O(links crossed, summed over messages) time and memory.
+    /// Cost: time and memory O(links crossed, summed over messages).
     pub fn of(
         grid: &Grid,
         layout: &Layout,
@@ -34,7 +33,7 @@ impl IterationRoutes {
         draw: &Stream,
     ) -> Option<IterationRoutes> {
         let pattern = iteration(pattern, &layout.shape, &mut draw.clone())?;
-        // A link's virtual channels count as one here.
+        // The virtual channels on a link are not distinguished here.
         let channels = Channels::new(*grid, VirtualChannels::One);
         let mut crossed = Vec::new();
         let messages = each_crossing(&channels, layout, &*pattern, |link, _| crossed.push(link));
@@ -44,14 +43,14 @@ impl IterationRoutes {
         (messages > 0).then_some(IterationRoutes { messages, hops, link_load: link_load as u64 })
     }
 
-    /// Returns the mean number of links crossed per message.
+    /// Returns the mean number of links that a message crosses.
     pub fn mean_hops(&self) -> f64 {
         self.hops as f64 / self.messages as f64
     }
 }
 
-/// Calls `see` with every link that an iteration's messages cross, and the number of channels after
-/// it on the message's path, including the ejection channel. Returns the number of messages.
+/// Calls `see` for every link that a message in the iteration crosses, passing the number of later
+/// channels on the message's path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,
@@ -62,7 +61,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // These are the channels of the path except the injection and ejection channels.
+        // These are the channels on the path other than the injection and ejection channels.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

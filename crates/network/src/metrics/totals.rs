@@ -1,13 +1,13 @@
-//! Sums over delivered messages.
+//! Totals over delivered messages.
 
 use super::Energy;
 use crate::message::Delivery;
 
-/// Sums over messages. All sums are integers, so means do not depend on the order or grouping of
-/// messages.
+/// Totals over messages. All of them are integers, so means do not depend on the order in which
+/// messages are counted or on how they are grouped.
 ///
-/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so sums over fewer than 2^32
-/// messages fit into the 64 or 128 bits of each field.
+/// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so totals over fewer than 2^32
+/// messages fit in the 64 or 128 bits of each field.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -40,7 +40,7 @@ pub struct MessageTotals {
     pub hops: u64,
     /// The number of flits.
     pub flits: u64,
-    /// The number of flits multiplied by the number of links that each crossed.
+    /// The number of flits, each multiplied by the number of links that it crossed.
     pub flit_hops: u128,
 }
 
@@ -55,7 +55,7 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals. Sums that exceed 64 bits saturate.
+    /// Adds other totals. Fields of 64 bits saturate.
     pub fn add(&mut self, other: &MessageTotals) {
         self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;
@@ -64,7 +64,7 @@ impl MessageTotals {
         self.flit_hops += other.flit_hops;
     }
 
-    /// Multiplies all sums by `count`.
+    /// Multiplies all totals by `count`.
     #[must_use]
     pub fn times(&self, count: u64) -> MessageTotals {
         MessageTotals {
@@ -76,12 +76,12 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
+    /// Returns the mean number of cycles from creation to delivery, or `None` with no messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }
 
-    /// Returns the mean latency beyond that on an empty network.
+    /// Returns the mean latency in excess of that on an empty network.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
         let headers = u128::from(self.hops + self.messages);
         let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);

@@ -1,6 +1,6 @@
-//! All-reduce on a ring, in 2 (k - 1) rounds: k - 1 rounds of reduce-scatter, and k - 1 rounds of
-//! all-gather. In each round, rank i sends to i + 1 mod k the data that it received in the previous
-//! round.
+//! All-reduce on a ring, in 2 (k - 1) rounds: k - 1 rounds of reduce-scatter, followed by k - 1
+//! rounds of all-gather. In each round, rank i sends the data it received in the previous round to
+//! i + 1 mod k.
 //!
 //! ```text
 //!   round 0:  0>1 1>2 2>3 3>0   then round 1, by each rank that has its message of round 0

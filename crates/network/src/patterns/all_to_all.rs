@@ -1,18 +1,17 @@
-//! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k or, with
-//! `from-zero`, in the order 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
+//! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k. With
+//! `from-zero`, the order is 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
 //!
-//! If a job sends a number of messages, and several may be in flight, the pattern runs in rounds.
-//! In round r, every rank sends to the r-th rank in its list. A round starts when all messages of
-//! the previous round have been delivered. The job ends with the round in which the given number is
-//! reached.
+//! If a job sends a certain number of messages, and several may be in flight, the pattern runs in
+//! rounds. In round r, every rank sends to the r-th rank in its list. Each round starts when all
+//! messages in the previous round have been delivered, and the job ends after the round in which it
+//! reaches the requested number.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
 //! ```
 //!
-//! With `senders=in-turn`, rank 0 sends its whole list, then rank 1, and so on, with one message
-//! per round. With `quota=rank`, the number of messages applies to each rank rather than to the
-//! job.
+//! With `senders=in-turn`, rank 0 sends to its whole list, then rank 1 does, and so on, with one
+//! message per round. With `quota=rank`, the number of messages is per rank rather than per job.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who specify neither the order nor
 //! whether the number of messages is per job or per rank.
@@ -59,8 +58,8 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines on which senders in turn would need more rounds, k (k - 1), than fit in 32
-/// bits.
+/// Rejects machines so large that senders taking turns would need more rounds, k (k - 1), than fit
+/// in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
     too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))

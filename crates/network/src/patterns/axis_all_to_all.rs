@@ -1,5 +1,5 @@
-//! All to all along one axis: the ranks on every line of the logical grid along the axis exchange
-//! messages with each other, starting with the next rank. This pattern occurs within each group in
+//! All to all along one axis: the ranks on each line of the logical grid along that axis send to
+//! each other, starting with the next rank. This pattern occurs within each group in
 //! expert-parallel training, and between the passes of a distributed FFT.
 //!
 //! ```text
@@ -55,7 +55,7 @@ fn build(shape: &RankGrid, options: &Options, _: &mut Stream) -> Box<dyn Pattern
 }
 
 impl AxisAllToAll {
-    /// Returns the rank difference between neighbors on the axis.
+    /// Returns the difference between the numbers of neighboring ranks on the axis.
     fn stride(&self) -> u32 {
         self.lattice.sides[..self.axis].iter().map(|&side| u32::from(side)).product()
     }
@@ -73,7 +73,7 @@ impl Pattern for AxisAllToAll {
     fn destination(&self, rank: u32, round: u32) -> Option<u32> {
         let (at, stride) = (self.lattice.place(rank)[self.axis], self.stride());
         let first = rank - at * stride;
-        // If there are fewer ranks than places, the last places of a line are empty.
+        // If there are fewer ranks than places, the last places on a line are empty.
         let line = u32::from(self.lattice.sides[self.axis])
             .min((self.lattice.ranks - first).div_ceil(stride));
         (round + 1 < line).then(|| first + (at + 1 + round) % line * stride)

@@ -1,7 +1,7 @@
-//! Binomial tree (divide and conquer): in round r, rank i < 2^r sends to i + 2^r, if that rank
-//! exists. Then every receiver replies to its sender, with the rounds in reverse order. There are 2
+//! Binomial tree (divide and conquer): in round r, rank i < 2^r sends to i + 2^r, if there is such
+//! a rank. Every receiver then replies to its sender, with the rounds in reverse order. There are 2
 //! (k - 1) messages per iteration. With `--rounds barrier`, each round waits for the previous one;
-//! otherwise, only the sending discipline delays a rank.
+//! otherwise, a rank is delayed only by the sending discipline.
 //!
 //! ```text
 //!   0 > 1         round 0            and back:   4>0 5>1 6>2 7>3
@@ -9,7 +9,7 @@
 //!   0>4 1>5 2>6 3>7                              1>0
 //! ```
 //!
-//! Source: the divide-and-conquer pattern of Lo, Windisch, Liu & Nitzberg 1997.
+//! Source: the divide-and-conquer pattern in Lo, Windisch, Liu & Nitzberg 1997.
 
 use pavior_kernel::{Options, Stream};
 
@@ -32,7 +32,7 @@ pub(super) static ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct BinomialTree {
     ranks: u32,
-    /// The number of tree levels: ceil(log2 k).
+    /// The number of levels in the tree: ceil(log2 k).
     levels: u32,
 }
 
@@ -51,7 +51,7 @@ impl BinomialTree {
         (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
     }
 
-    /// Returns a round's level, and true if messages go down the tree.
+    /// Returns a round's level, and true if its messages go down the tree.
     fn level(&self, round: u32) -> (u32, bool) {
         if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
     }

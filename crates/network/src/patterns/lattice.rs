@@ -1,4 +1,4 @@
-//! The logical grid of a job's ranks, which determines their neighbors.
+//! The logical grid on which a job's ranks are placed, which determines their neighbors.
 //!
 //! ```text
 //!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbors of 4 are 3
@@ -21,7 +21,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// A job's logical grid. Ranks fill the first `ranks` places in row-major order, with x fastest.
+/// A job's logical grid. The first `ranks` places are occupied, in row-major order (x fastest).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lattice {
     pub(super) ranks: u32,
@@ -39,7 +39,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement, or `None` if it does not exist or is `rank` itself.
+    /// Returns the rank at a displacement, or `None` if there is none or it is `rank` itself.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -49,7 +49,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // With two places, both directions lead to the same neighbor, as on a mesh.
+                // With only two places, both directions lead to the same neighbor, as on a mesh.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -58,7 +58,7 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
+    /// Returns the neighbors that exist at a distance, in the order east, west, north, south, up,
     /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;
@@ -74,13 +74,13 @@ impl Lattice {
                 0 => (at + distance) % side,
                 _ => (at + side - distance % side) % side,
             };
-            // Only the place on this axis differs.
+            // Only the coordinate on this axis differs.
             let other = rank - at * strides[axis] + to * strides[axis];
             (other < own.ranks && to != at).then_some(other)
         })
     }
 
-    /// Returns an upper bound on the number of neighbors: two for each axis longer than 1.
+    /// Returns the maximum number of neighbors that a rank can have: two per axis longer than 1.
     pub(super) fn most_neighbours(&self) -> u32 {
         2 * self.sides.iter().filter(|&&side| side > 1).count() as u32
     }

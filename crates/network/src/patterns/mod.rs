@@ -1,7 +1,7 @@
-//! Job communication patterns, one per file, and their registry.
+//! Communication patterns for jobs, one per file, and their registry.
 //!
-//! A pattern is a rule, not a list. A rank's destination in a round is computed on request, so the
-//! 65,280 messages of an all-to-all among 256 processors are never in memory together.
+//! A pattern is a rule, not a list. A rank's destination in a round is computed on demand, so the
+//! 65,280 messages in an all-to-all among 256 processors are never in memory at the same time.
 
 mod all_reduce;
 mod all_to_all;
@@ -27,7 +27,7 @@ use pavior_mesh::{Grid, Sides};
 pub(crate) use selection::iteration;
 pub use selection::{PatternRegistry, PatternSelection, UnsupportedPattern, supports_iterations};
 
-/// All patterns, in the order used in tables.
+/// All patterns, in the order in which tables list them.
 const ALL: &[&Entry] = &[
     &one_to_all::ENTRY,
     &all_to_all::ENTRY,
@@ -43,32 +43,32 @@ const ALL: &[&Entry] = &[
     &axis_all_to_all::ENTRY,
 ];
 
-/// A pattern's registry entry, with its name, options and behavior.
+/// A pattern's entry in the registry, with its name, its options and its implementation.
 pub type Entry = pavior_kernel::Entry<PatternKind>;
 
-/// A pattern's behavior.
+/// The implementation of a pattern.
 #[derive(Clone, Debug)]
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if the pattern has no iterations, only a number of messages.
+    /// True if the pattern has no iterations and can only send a number of messages.
     pub quota_only: bool,
-    /// Returns the reason why the pattern does not work on a machine, or `None` if it does.
+    /// Returns the reason that the pattern does not work on a machine, or `None` if it works.
     pub objection: fn(&Grid, &Options) -> Option<String>,
-    /// The constructor for a job with at least two ranks, which draws the job's random values.
+    /// The constructor, for jobs with at least two ranks. It draws any random values for the job.
     pub build: BuildPattern,
 }
 
-/// A constructor of a job's pattern.
+/// A constructor for a job's pattern.
 #[derive(Clone)]
 pub enum BuildPattern {
-    /// A function.
+    /// A plain function.
     Function(fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern>),
     /// A closure with captured state.
     Closure(Arc<PatternClosure>),
 }
 
-/// A closure that constructs a pattern.
+/// A closure that constructs a job's pattern.
 pub type PatternClosure =
     dyn Fn(&RankGrid, &Options, &mut Stream) -> Box<dyn Pattern> + Send + Sync;
 
@@ -96,71 +96,71 @@ fn any_grid(_: &Grid, _: &Options) -> Option<String> {
 /// A job's ranks, and the logical grid on which they are placed in row-major order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RankGrid {
-    /// The number of ranks, which must be at least 2 to build a pattern.
+    /// The number of ranks. Building a pattern requires at least 2.
     pub ranks: u32,
-    /// The sides of the logical grid, which may have more places than ranks.
+    /// The sides of the logical grid, which may have more places than there are ranks.
     pub sides: Sides,
 }
 
-/// The condition for a rank to send its message in a round.
+/// The condition that must hold before a rank sends its message in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// The rank has sent its own earlier messages.
+    /// The rank has sent all of its own earlier messages.
     Nothing,
-    /// The rank has also received its messages of earlier rounds.
+    /// The rank has also received all messages sent to it in earlier rounds.
     Received,
-    /// All messages of the earlier stages have been delivered ([`Pattern::stage_end`]).
+    /// All messages in earlier stages have been delivered ([`Pattern::stage_end`]).
     Stages,
 }
 
-/// One iteration of a job's communication, divided into rounds in which each rank sends at most one
-/// message.
+/// One iteration of a job's communication. It consists of rounds, in each of which a rank sends at
+/// most one message.
 ///
-/// A rank with a plain list of destinations sends to the j-th one in round j. Messages are ordered
-/// by (round, rank).
+/// A rank that has a simple list of destinations sends to the j-th one in round j. Messages are
+/// ordered by round, then by rank.
 pub trait Pattern: Debug + Send {
     /// Returns the number of rounds per iteration.
     fn rounds(&self) -> u32;
 
-    /// Returns the rank to which `rank` sends in `round`.
+    /// Returns the rank that `rank` sends to in `round`.
     fn destination(&self, rank: u32, round: u32) -> Option<u32>;
 
     /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
-    /// Returns the condition for a rank to send.
+    /// Returns the condition that must hold before a rank may send.
     fn needs(&self) -> Needs {
         Needs::Nothing
     }
 
-    /// Returns the rank from which `rank` receives in `round`. Used only for patterns with
-    /// [`Needs::Received`], where there is at most one.
+    /// Returns the rank that `rank` receives from in `round`. It is used only for patterns with
+    /// [`Needs::Received`], in which there is at most one.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
 
-    /// Returns the first round of the next stage.
+    /// Returns the first round in the next stage.
     fn stage_end(&self, round: u32) -> u32 {
         round + 1
     }
 
-    /// Returns true if numbers of messages are rounded up to whole rounds, unless sending is
-    /// sequential.
+    /// Returns true if a number of messages is rounded up to whole rounds, unless messages are sent
+    /// one at a time.
     fn whole_rounds(&self) -> bool {
         false
     }
 
-    /// Returns the number of messages that a job sends if `count` messages are requested.
+    /// Returns the number of messages that a job sends when `count` messages are requested.
     fn quota(&self, count: u64) -> u64 {
         count
     }
 
-    /// Finds the first round in `from..until` in which `rank` sends, and the message's destination.
+    /// Finds the first round in `from..until` in which `rank` sends, and the destination.
     fn next_send(&self, rank: u32, from: u32, until: u32) -> Option<(u32, u32)> {
         (from..until).find_map(|round| self.destination(rank, round).map(|to| (round, to)))
     }
 
-    /// Finds the first rank from `from` onward that sends in `round`, and its destination.
+    /// Finds the first rank, starting with `from`, that sends in `round`, and its destination.
     fn next_sender(&self, round: u32, from: u32) -> Option<(u32, u32)> {
         (from..self.ranks()).find_map(|rank| self.destination(rank, round).map(|to| (rank, to)))
     }
@@ -181,8 +181,8 @@ pub trait Pattern: Debug + Send {
     }
 }
 
-/// Calls `see` with the sender and receiver of every message in an iteration, in order of (round,
-/// rank).
+/// Calls `see` with the sender and the receiver of each message in an iteration, in order of round
+/// and then rank.
 pub(crate) fn each_message(pattern: &dyn Pattern, mut see: impl FnMut(u32, u32)) {
     for round in 0..pattern.rounds() {
         let mut from = 0;

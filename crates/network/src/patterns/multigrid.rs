@@ -1,12 +1,12 @@
-//! Multigrid: a V-cycle through the levels 0, 1, ..., m, ..., 1, 0, where m = floor(log2(longest
-//! side - 1)), or 0 if that side is 1. At level l, the ranks whose coordinates are all multiples of
-//! 2^l send to the ranks ±2^l away on each axis. There is a barrier between levels.
+//! Multigrid: a V-cycle through levels 0, 1, ..., m, ..., 1, 0, where m = floor(log2(longest side -
+//! 1)), or 0 if that side is 1. At level l, ranks whose coordinates are all multiples of 2^l send
+//! to the ranks ±2^l away on each axis. Levels are separated by barriers.
 //!
 //! ```text
 //!   level 0   o-o-o-o-o        level 1   o---o---o        level 2   o-------o
 //! ```
 //!
-//! Source: the multigrid pattern of Lo, Windisch, Liu & Nitzberg 1997 (NAS kernel MG).
+//! Source: the multigrid pattern in Lo, Windisch, Liu & Nitzberg 1997 (NAS kernel MG).
 
 use pavior_kernel::{Options, Stream};
 
@@ -36,13 +36,13 @@ struct Multigrid {
 
 fn build(shape: &RankGrid, _: &Options, _: &mut Stream) -> Box<dyn Pattern> {
     let longest = shape.sides.into_iter().max().map_or(1, u32::from);
-    // A grid with several ranks has a side longer than 1.
+    // A grid with more than one rank has a side longer than 1.
     let coarsest = (longest - 1).checked_ilog2().unwrap_or(0);
     Box::new(Multigrid { lattice: Lattice::new(shape, false), coarsest })
 }
 
 impl Multigrid {
-    /// Returns the maximum number of messages that a rank sends at a level.
+    /// Returns the maximum number of messages that a rank sends at one level.
     fn width(&self) -> u32 {
         self.lattice.most_neighbours()
     }

@@ -1,13 +1,13 @@
-//! N-body: floor((k - 1) / 2) shifts around a ring; then every rank i sends to i + floor(k/2) mod
-//! k. After half the ring, all pairs of bodies have met, and the forces are sent back. With
-//! `--rounds barrier`, each shift waits for the previous one; otherwise, only the sending
-//! discipline delays a rank.
+//! N-body: after floor((k - 1) / 2) shifts around a ring, every rank i sends to i + floor(k/2) mod
+//! k. Half the ring is enough for all pairs of bodies to meet, and the forces are then sent back.
+//! With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is delayed
+//! only by the sending discipline.
 //!
 //! ```text
 //!   i > i+1 > i+2 > ...   floor((k-1)/2) times,   then   i --> i + floor(k/2)
 //! ```
 //!
-//! Source: the n-body pattern of Lo, Windisch, Liu & Nitzberg 1997.
+//! Source: the n-body pattern in Lo, Windisch, Liu & Nitzberg 1997.
 
 use pavior_kernel::{Options, Stream};
 

@@ -1,5 +1,5 @@
 //! Near neighbor: every rank sends to its east, west, north and south (and up and down) neighbors
-//! on the logical grid, in this order. Ranks at the border have fewer neighbors.
+//! on the logical grid, in this order. Ranks at a border have fewer neighbors.
 //!
 //! ```text
 //!        3           +y is north, +x is east; the middle rank's messages are

@@ -1,6 +1,6 @@
-//! One to all: a random root, drawn once per job, sends to every other rank. The order is root+1,
-//! root+2, … mod k or, with `from-zero`, 0, 1, 2, …, skipping the root. There are k - 1 messages
-//! per iteration.
+//! One to all: a random root, drawn once per job, sends to every other rank, in the order root+1,
+//! root+2, … mod k. With `from-zero`, the order is 0, 1, 2, …, skipping the root. There are k - 1
+//! messages per iteration.
 //!
 //! ```text
 //!   root r:  r+1   r+2   ...   k-1   0   ...   r-1

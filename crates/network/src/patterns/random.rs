@@ -1,10 +1,10 @@
-//! Random: every message has a random source and a random destination among the other ranks, both
-//! uniformly distributed. The pattern has no iterations, only a number of messages.
+//! Random: every message has a uniformly random source and a uniformly random destination other
+//! than the source. The pattern has no iterations and can only send a number of messages.
 //!
-//! The n-th message is a function of the job's random draw and n. Therefore, every discipline sends
-//! the same messages, and none has to be stored.
+//! The n-th message is a function of n and a random value drawn for the job. Every discipline
+//! therefore sends the same messages, and none of them need to be stored.
 //!
-//! Source: the simulator ProcSimity (Windisch, Miller & Lo 1995).
+//! Source: the ProcSimity simulator (Windisch, Miller & Lo 1995).
 
 use pavior_kernel::{Options, Stream};
 

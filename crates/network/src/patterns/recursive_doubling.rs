@@ -1,7 +1,7 @@
-//! Recursive doubling, the butterfly of a fast Fourier transform, in log2 p rounds. In round r,
-//! rank s exchanges messages with s xor 2^r. Here, p is k rounded down to a power of two; the other
-//! ranks send nothing. With `--rounds barrier`, each round waits for the previous one; otherwise,
-//! only the sending discipline delays a rank.
+//! Recursive doubling, which is the butterfly in a fast Fourier transform, in log2 p rounds. In
+//! round r, rank s exchanges messages with s xor 2^r. Here, p is k rounded down to a power of two,
+//! and the remaining ranks send nothing. With `--rounds barrier`, each round waits for the previous
+//! one; otherwise, a rank is delayed only by the sending discipline.
 //!
 //! ```text
 //!   0 x 1   2 x 3     round 0

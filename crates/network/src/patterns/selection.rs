@@ -1,4 +1,4 @@
-//! Selected patterns and their construction.
+//! Patterns selected by name, and how they are built.
 
 use pavior_kernel::{Buildable, Registry, Selection, Stream};
 use pavior_mesh::Grid;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 
-/// A pattern with its options, such as `one-to-all:from-zero`.
+/// A pattern and its options, such as `one-to-all:from-zero`.
 ///
 /// ```
 /// use pavior_network::PatternSelection;
@@ -17,27 +17,27 @@ use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 /// ```
 pub type PatternSelection = Selection<PatternKind>;
 
-/// A registry of built-in and added patterns.
+/// A registry of patterns, both built-in and added ones.
 pub type PatternRegistry = Registry<PatternKind>;
 
-/// The reason why a pattern cannot be used.
+/// The reason that a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {
     /// The pattern's canonical name.
     pub pattern: String,
-    /// The reason, as a clause that follows the name.
+    /// The reason, phrased so that it follows the pattern's name.
     pub reason: String,
 }
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// A job's ranks, and a stream for values drawn once per job.
+    /// A job's ranks, and a random stream for values that are drawn once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// Rejects one-node machines, which have no messages, and machines that the pattern objects to.
+    /// Rejects machines with one node, which have no messages, and machines the pattern objects to.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a machine of one node");
@@ -47,7 +47,7 @@ impl Buildable for PatternKind {
         objection.map_or(Ok(()), |reason| Err(unsupported(selection, reason)))
     }
 
-    /// Rejects jobs with fewer than two ranks, which send nothing.
+    /// Rejects jobs that have fewer than two ranks, because they send nothing.
     fn build(
         selection: &PatternSelection,
         (ranks, draw): (&RankGrid, &mut Stream),
@@ -67,10 +67,10 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
     UnsupportedPattern { pattern: selection.to_string(), reason }
 }
 
-/// Checks that jobs can be measured in iterations of a pattern.
+/// Checks that a job's communication can be given as a number of iterations of a pattern.
 ///
 /// # Errors
-/// Returns an error if the pattern has no iterations, only a number of messages.
+/// Returns an error if the pattern has no iterations and can only send a number of messages.
 pub fn supports_iterations(selection: &PatternSelection) -> Result<(), UnsupportedPattern> {
     if !selection.entry.does.quota_only {
         return Ok(());
@@ -80,7 +80,7 @@ pub fn supports_iterations(selection: &PatternSelection) -> Result<(), Unsupport
     Err(unsupported(selection, reason.to_string()))
 }
 
-/// Builds one iteration of a job's pattern, or returns `None` if the pattern has none.
+/// Builds one iteration of a job's pattern. Returns `None` if the pattern has no iterations.
 pub(crate) fn iteration(
     selection: &PatternSelection,
     ranks: &RankGrid,

@@ -1,7 +1,7 @@
 //! Stencil: every rank sends to all ranks around it on the logical grid, including those across
-//! edges and corners (up to 26 ranks in 3D, or 8 in 2D). With `faces`, it sends only to the ranks
-//! across its faces, at most 6. The order is row-major by displacement. This is the halo exchange
-//! of grid codes on 3D machines.
+//! edges and corners (up to 26 in 3D, or 8 in 2D). With `faces`, it sends only to those across its
+//! faces (up to 6). Messages are sent in row-major order of displacement. This is the halo exchange
+//! in grid codes on 3D machines.
 //!
 //! ```text
 //!      6 7 8
@@ -9,7 +9,7 @@
 //!      1 2 3
 //! ```
 //!
-//! Source: common practice (halo exchange of 27-point and 7-point stencils).
+//! Source: common practice (halo exchange for 27-point and 7-point stencils).
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 

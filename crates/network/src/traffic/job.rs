@@ -1,9 +1,9 @@
-//! A job's messages, created as the network delivers earlier ones.
+//! A job's messages, which are created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts all undelivered messages, whether or not they have been created.
-//! Within an instant, messages are created in order of (rank, round).
+//! Invariant: `undelivered` counts all messages that have not been delivered, whether or not they
+//! have been created. Within an instant, messages are created in order of rank and then round.
 //!
-//! Cost: O(1) per message, plus the cost of the pattern's rule, and O(ranks) per barrier.
+//! Cost: O(1) per message plus the cost of the pattern's rule, and O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -17,26 +17,26 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// A plan for the communication of jobs: a pattern and its discipline.
+/// The way jobs communicate: their pattern, and the discipline for sending messages.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
-    /// The pattern.
+    /// The communication pattern.
     pub pattern: PatternSelection,
-    /// The limit on messages in flight. `None` means the default.
+    /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
-    /// The separation of rounds. `None` means the pattern's default, except that an all-to-all with
-    /// a number of messages uses barriers unless messages are sent one at a time.
+    /// The way rounds are separated, or `None` for the pattern's default. By default, an all-to-all
+    /// with a number of messages also uses barriers, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
-    /// The length of a message in flits, at least 1.
+    /// The length of each message in flits, which is at least 1.
     pub flits: u32,
 }
 
-/// A job's messages: a state machine between the job and the network.
+/// A job's messages, as a state machine between the job and the network.
 ///
-/// Within an instant, first report each job's [`delivered`](JobTraffic::delivered) messages to it.
-/// Then, in order of job id, [`create`](Self::create) the messages of every job that received a
-/// report or is starting. Whenever the network reports that a message has *entered*, create its
-/// [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
+/// Within an instant, first report all [`delivered`](JobTraffic::delivered) messages to their jobs.
+/// Then [`create`](Self::create) the messages of every job that is starting or has received a
+/// report, in order of job id. Whenever the network reports that a message has *entered*, create
+/// its [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
 /// O(ranks).
 ///
 /// ```
@@ -82,7 +82,7 @@ pub struct JobTraffic {
 
 #[derive(Debug)]
 enum Senders {
-    /// The next message is the first at or after (round, rank).
+    /// The next message is the first one at or after this round and rank.
     Sequential {
         next: (u64, u32),
         in_flight: bool,
@@ -92,8 +92,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// Creates the traffic of a job on a layout's nodes. The tags of its messages contain `owner`.
-    /// The pattern uses `draw` for values drawn once per job.
+    /// Creates the traffic of a job on the nodes in a layout. Message tags contain `owner`. Values
+    /// that the pattern draws once per job come from `draw`.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -103,7 +103,7 @@ impl JobTraffic {
     ) -> JobTraffic {
         debug_assert!(plan.flits > 0, "a message has a header");
         let sending = plan.sending.unwrap_or(Sending::default_for(service));
-        // A job with one rank sends nothing.
+        // A job with a single rank sends nothing.
         let pattern = plan.pattern.build((&layout.shape, draw)).ok();
         let senders = pattern.map(|pattern| senders(pattern, service, sending, plan.rounds));
         JobTraffic {
@@ -120,19 +120,19 @@ impl JobTraffic {
         &self.nodes
     }
 
-    /// Returns the number of undelivered messages, including those not yet created.
+    /// Returns the number of undelivered messages, including those that do not exist yet.
     pub fn undelivered(&self) -> u64 {
         self.undelivered
     }
 
-    /// Returns true if all messages have been delivered. For a job with one processor or no
-    /// messages, this is true from the start, and the caller must let it hold its processors for
-    /// one cycle.
+    /// Returns true if all messages have been delivered. If a job has one processor or no messages,
+    /// this is true from the start, and the caller must let the job hold its processors for one
+    /// cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
 
-    /// Records the delivery of the message with this tag, after which the job may be able to
+    /// Records that the message with this tag has been delivered. The job may then be able to
     /// [`create`](JobTraffic::create) more messages.
     pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
         self.undelivered -= 1;
@@ -148,8 +148,8 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the messages that the job can send at `now`, ordered by rank and sequence. Their ids
-    /// begin with `first_id`. Returns the next unused id. The first call starts the job.
+    /// Creates the messages that the job can send at `now`, in order of rank and sequence number,
+    /// with ids starting at `first_id`. Returns the next unused id. The first call starts the job.
     pub fn create(&mut self, now: Time, first_id: u64, mut send: impl FnMut(Message)) -> u64 {
         let Some((schedule, senders)) = &mut self.senders else { return first_id };
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
@@ -178,7 +178,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the message that follows a message of this job that has just entered the network.
+    /// Creates the follower of one of the job's messages, which has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {
@@ -190,7 +190,7 @@ impl JobTraffic {
     }
 }
 
-/// The properties shared by all messages of a job.
+/// The properties that all of a job's messages share.
 struct Post<'a> {
     owner: u32,
     flits: u32,

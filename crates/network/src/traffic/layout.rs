@@ -1,17 +1,17 @@
-//! A job's layout: the node of each rank, and the logical grid of the ranks.
+//! The layout of a job: the node for each rank, and the logical grid that the ranks form.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// The node of each rank, and the logical grid of the ranks.
+/// The node for each rank, and the logical grid that the ranks form.
 ///
 /// In a single box, nodes are ranked by their offset from its base (across the wrap, if necessary),
 /// with x varying fastest. In several parts, they are ranked by [`RankOrder`]. Only as many nodes
-/// as requested are used. In a larger box, these are a box with the requested sides at the same
-/// base, turned if necessary, or the first nodes if that does not fit. The logical grid has the
-/// sides of the used box, or of the request if there are several parts.
+/// as requested are used. In a larger box, these form a box with the requested sides at the same
+/// base (rotated if necessary) or, if that does not fit, are the first nodes. The logical grid has
+/// the sides of the box used or, if there are several parts, of the request.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -27,16 +27,16 @@ use crate::patterns::RankGrid;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The nodes in rank order.
+    /// The nodes, in rank order.
     pub nodes: Vec<NodeId>,
-    /// The number of ranks and their logical grid.
+    /// The number of ranks, and the logical grid that they form.
     pub shape: RankGrid,
 }
 
 impl Layout {
-    /// Computes the layout of a job that requested `nodes` nodes, in the box `sides` if it
-    /// requested a shape, and was granted `parts`. The parts must be on the grid, be disjoint, and
-    /// have at least `nodes` nodes in total. [`RankOrder::Pattern`] counts as `Coordinates` here,
+    /// Computes the layout of a job that was granted `parts` after requesting `nodes` nodes, in the
+    /// box `sides` if it requested a shape. The parts must be on the grid, be disjoint, and have at
+    /// least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates` here,
     /// because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
@@ -59,7 +59,7 @@ impl Layout {
     }
 }
 
-/// Returns the sides of the part of a granted box that ranks use.
+/// Returns the sides of the part of a granted box that the ranks use.
 pub(super) fn used_sides(granted: Sides, nodes: u32, requested: Option<Sides>) -> Sides {
     let fits = |sides: &Sides| (0..3).all(|axis| sides[axis] <= granted[axis]);
     if volume(granted) == u64::from(nodes) {

@@ -1,9 +1,9 @@
 //! The messages that jobs send, and when they send them.
 //!
-//! - [`Layout`]: the node of each rank.
-//! - [`Communication`]: a job's amount of communication.
-//! - [`Sending`]: the limit on messages in flight.
-//! - [`JobTraffic`]: creates messages as the network delivers earlier ones.
+//! - [`Layout`] assigns a node to each rank.
+//! - [`Communication`] is the amount that a job communicates.
+//! - [`Sending`] limits the messages in flight.
+//! - [`JobTraffic`] creates messages as the network delivers earlier ones.
 //!
 //! ```text
 //!   pattern --> Schedule --> OpenRounds --> sequential, Ranked or Streams --> engine
@@ -11,7 +11,7 @@
 //!               messages     go now                  ^------ deliveries --------+
 //! ```
 //!
-//! Invariant: message lists are never stored. Memory is O(ranks) per job.
+//! Invariant: messages are never stored in lists. Memory is O(ranks) per job.
 
 mod job;
 mod layout;
@@ -28,30 +28,30 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// A job's amount of communication.
+/// The amount that a job communicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. A shorter pattern is repeated, and a longer one is cut off.
+    /// A number of messages. A pattern is repeated if it has fewer, and cut off if it has more.
     Messages(u64),
 }
 
 /// The limit on messages in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sending {
-    /// One message per job. Messages are sent in order of (round, rank), each after the delivery of
-    /// the previous one.
+    /// One message per job. Messages are sent in order of round and then rank, each after the
+    /// previous one has been delivered.
     Sequential,
     /// One message per rank.
     Blocking,
-    /// No limit. All messages that a rank may send are created at the same time, and queue at its
+    /// No limit. A rank's messages are all created as soon as it may send them, and queue at its
     /// injection channel.
     Pipelined,
 }
 
 impl Sending {
-    /// Returns sequential sending for a number of messages, and blocking for iterations.
+    /// Returns sequential sending for a number of messages, or blocking sending for iterations.
     pub fn default_for(service: Communication) -> Sending {
         match service {
             Communication::Iterations(_) => Sending::Blocking,
@@ -60,12 +60,11 @@ impl Sending {
     }
 }
 
-/// The separation of rounds.
+/// The way rounds are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// A round (or, in multigrid, a level) starts when all earlier messages have been delivered.
+    /// A round (or, in multigrid, a level) starts once all earlier messages have been delivered.
     Barrier,
-    /// Rounds are not separated: ranks continue to send without waiting for the messages that they
-    /// receive.
+    /// Rounds are not separated. Ranks keep sending without waiting for messages that they receive.
     Free,
 }

@@ -1,5 +1,5 @@
-//! The rounds in which a rank may send, limited by barriers and by the messages that it must
-//! receive first.
+//! The rounds in which a rank may send. They are limited by barriers and by the messages that the
+//! rank must receive first.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -7,7 +7,7 @@
 //!               messages of this one have been delivered
 //! ```
 //!
-//! Cost: O(log early) per delivery; O(rounds in the stage) when a stage opens.
+//! Cost: O(log early) per delivery, and O(rounds in the stage) when a stage opens.
 
 use std::collections::BTreeSet;
 
@@ -22,24 +22,24 @@ pub(super) enum Unblocked {
     AllRanks,
 }
 
-/// The rounds that are open to a rank.
+/// The rounds in which ranks may send.
 #[derive(Debug)]
 pub(super) enum OpenRounds {
     /// All rounds.
     Open,
-    /// The rounds up to the first one whose message the rank has not received.
+    /// Rounds up to the first one in which the rank has yet to receive its message.
     Received {
-        /// The first such round of each rank.
+        /// For each rank, the first such round.
         waits_for: Vec<u64>,
-        /// Messages, as (rank, round), that arrived before the message of an earlier round.
+        /// Messages, as (rank, round), that arrived ahead of one from an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
-    /// The rounds of the current stage.
+    /// The rounds in the current stage.
     Stages {
-        /// The first round of the stage and of the next.
+        /// The first round in this stage and the first in the next.
         start: u64,
         end: u64,
-        /// The number of undelivered messages in the stage.
+        /// The number of messages in the stage that have not been delivered.
         left: u64,
     },
 }
@@ -69,7 +69,7 @@ impl OpenRounds {
         }
     }
 
-    /// Returns the rounds open to every rank.
+    /// Returns the rounds in which every rank may send.
     pub(super) fn rounds(&self) -> (u64, u64) {
         match self {
             OpenRounds::Stages { start, end, .. } => (*start, *end),
@@ -77,7 +77,7 @@ impl OpenRounds {
         }
     }
 
-    /// Records that a round's message has reached a rank.
+    /// Records that a message sent in a round has reached a rank.
     pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Unblocked {
         match self {
             OpenRounds::Open => Unblocked::NoRank,
@@ -106,8 +106,8 @@ impl OpenRounds {
     }
 }
 
-/// Finds the first stage with messages from a round onward. Returns its range of rounds and its
-/// number of messages.
+/// Finds the first stage, at or after a round, that has messages. Returns its range of rounds and
+/// its number of messages.
 fn stage(schedule: &Schedule, from: u64) -> (u64, u64, u64) {
     let rounds = u64::from(schedule.pattern().rounds()).max(1);
     let mut start = from;

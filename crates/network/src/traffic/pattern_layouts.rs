@@ -1,8 +1,8 @@
-//! Layouts of jobs with the same pattern, with a cache of data that depends only on the logical
-//! grid.
+//! Layouts for jobs that use the same pattern, with a cache for data that depends only on the
+//! logical grid.
 //!
-//! Invariant: a cached map is identical to a new one. Patterns that draw values for each job are
-//! never cached.
+//! Invariant: a cached map equals a newly computed one. Patterns that draw random values for each
+//! job are never cached.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Computes layouts of jobs that use a pattern, for [`RankOrder::Pattern`]. The requested logical
-/// grid is mapped to the job's nodes so that an iteration's messages cross few links. Data that
-/// depends only on the logical grid is cached for later jobs.
+/// Computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. The requested logical
+/// grid is mapped to a job's nodes in such a way that the messages in an iteration cross few links.
+/// Data that depends only on the logical grid is cached for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// The map for each logical grid, or `None` if no map helps, for patterns without random draws.
+    /// For patterns without random draws, the map for each logical grid, or `None` if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
-    /// The total number of ranks in the cached grids.
+    /// The total number of ranks in all cached grids.
     ranks: usize,
-    /// Layouts in requested boxes at the first node, for cached grids.
+    /// For cached grids, the layouts in requested boxes at the first node.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in these layouts.
     box_ranks: usize,
 }
 
-/// A job in a requested box at any position: everything that the job's layout depends on.
+/// A job in its requested box, which may be anywhere. This determines the layout of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -57,21 +57,21 @@ struct AskedBox {
 }
 
 impl PatternLayouts {
-    /// The maximum number of ranks in cached logical grids, about 40 MB.
+    /// The maximum number of ranks in cached logical grids, which take about 40 MB.
     const MOST_RANKS: usize = 1 << 18;
 
-    /// The maximum number of ranks in cached layouts, 16 MB.
+    /// The maximum number of ranks in cached layouts, which take 16 MB.
     const MOST_BOX_RANKS: usize = 1 << 22;
 
-    /// Creates an empty cache for jobs with a pattern.
+    /// Creates an empty cache for jobs that use a pattern.
     pub fn new(pattern: PatternSelection) -> PatternLayouts {
         let (known, boxes) = (FxHashMap::default(), FxHashMap::default());
         PatternLayouts { pattern, known, ranks: 0, boxes, box_ranks: 0 }
     }
 
-    /// Computes a job's layout, with the same arguments as [`Layout::new`]. No other order has
-    /// fewer hops on the same grid, except possibly [`RankOrder::Greedy`] with more than 1,024
-    /// nodes, which is too slow to try.
+    /// Computes a job's layout from the same arguments as [`Layout::new`]. No other order has fewer
+    /// hops on the same grid, with the possible exception of [`RankOrder::Greedy`], which is not
+    /// tried above 1,024 nodes because it is too slow.
     ///
     /// The pattern draws from a copy of `draw`. [`RankOrder::Coordinates`] is used if the pattern
     /// has no iteration, sends the same amount between all pairs of ranks, or has more than 2^20
@@ -86,9 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Run times are measured for the requested box, at any position. Therefore, the map must
-        // not depend on the position, as it would with a curve through the whole machine. The map
-        // for a box at the first node is used everywhere.
+        // Run times are measured in the requested box, at any position, so the map must not depend
+        // on the position, as it would if it used a curve through the whole machine. The map for a
+        // box at the first node is therefore used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -142,7 +142,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the pattern's map on a logical grid, or `None` if no map helps.
+    /// Returns the pattern's map for a logical grid, or `None` if no map helps.
     fn map(&mut self, shape: &RankGrid, draw: &Stream) -> Option<Arc<PatternMap>> {
         if let Some(known) = self.known.get(shape) {
             return known.clone();
@@ -162,7 +162,7 @@ impl PatternLayouts {
     }
 }
 
-/// Returns the node with the same offset from `base` as `node` from the first node, around rings.
+/// Returns `node` shifted by the coordinates of `base`, wrapping around on rings.
 fn moved(grid: &Grid, node: NodeId, base: Coordinates) -> NodeId {
     let (at, sides) = (grid.point(node), grid.sides());
     let along =

@@ -1,53 +1,53 @@
-//! The numbering of a job's nodes.
+//! The order in which a job's nodes are numbered.
 //!
-//! The nodes of a single box are ranked by their offset from its base, except with `pattern`. On a
-//! box, every order except `snake` and `hilbert` would be the same, and neighbors in the pattern
-//! are adjacent on the grid. A job in several parts has no such grid. Each order keeps different
-//! ranks close together:
+//! In a single box, nodes are ranked by their offset from its base, except with `pattern`.
+//! Neighbors in the job's pattern are then adjacent on the grid, and all other orders except
+//! `snake` and `hilbert` would give the same result. A job in several parts has no such grid. Each
+//! order keeps different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
 //!   Neighbors along x remain neighbors. Other neighbors on the logical grid are separated where
 //!   rows have gaps or start at a different x.
-//! - `parts`: part by part, in grant order. Ranks in the same part are close together. The order of
-//!   parts depends on the strategy.
-//! - `snake`: row by row, with every second row of the job reversed. Consecutive ranks are as close
-//!   as rows allow, which is good for rings and lines.
+//! - `parts`: part by part, in the order granted. Ranks in the same part are close together. The
+//!   order of the parts depends on the strategy.
+//! - `snake`: row by row, with every other row of the job reversed. Consecutive ranks are as close
+//!   as the rows allow, which suits rings and lines.
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
 //!   all axes, wherever the parts are.
-//! - `greedy`: an unused neighbor of the previous rank, or else the nearest unused node. Steps are
-//!   one hop long while possible, but the last ones can be long.
-//! - `pattern`: the job's logical grid, mapped so that the messages of its pattern cross few links
-//!   ([`PatternLayouts`](super::PatternLayouts)). This also helps on a single box: a pattern other
-//!   than nearest-neighbor may need a different map, and a box that is turned or has other sides
-//!   needs a map for the requested grid.
+//! - `greedy`: each rank goes to an unused neighbor of the previous one, or else to the nearest
+//!   unused node. Steps are one hop long while possible, but the last ones can be long.
+//! - `pattern`: the job's logical grid, mapped so that the messages in its pattern cross few links
+//!   ([`PatternLayouts`](super::PatternLayouts)). This can also help in a single box: patterns
+//!   other than nearest-neighbor may need a different map, and a box that is rotated or has other
+//!   sides needs a map for the requested grid.
 //!
-//! Invariant: an order numbers exactly the job's nodes.
+//! Invariant: every order numbers exactly the job's nodes.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// The order in which a job's nodes are ranked if it was granted several parts (with `Pattern`,
-/// also if it was granted one).
+/// The order in which a job's nodes are ranked if it was granted several parts (or, with `Pattern`,
+/// any number of parts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
     #[default]
     Coordinates,
-    /// Part by part, in grant order.
+    /// Part by part, in the order granted.
     Parts,
-    /// Row by row, with every second row of the job reversed.
+    /// Row by row, with every other row of the job reversed.
     Snake,
     /// Along the Hilbert curve through the machine.
     Hilbert,
-    /// From neighbor to neighbor.
+    /// From each node to an unused neighbor, if there is one.
     Greedy,
-    /// With few hops for the job's pattern ([`PatternLayouts`](super::PatternLayouts)).
+    /// Mapped so that the job's pattern takes few hops ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
 
 impl RankOrder {
-    /// The orders by name.
+    /// All orders, with their names.
     pub const NAMED: [(&'static str, RankOrder); 6] = [
         ("coordinates", RankOrder::Coordinates),
         ("parts", RankOrder::Parts),
@@ -57,8 +57,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// Returns the orders that need no pattern and are fast to compute: `Greedy` only up to 1,024
-    /// nodes.
+    /// Returns the orders that need no pattern and are fast to compute. This includes `Greedy` only
+    /// up to 1,024 nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -67,8 +67,8 @@ impl RankOrder {
         })
     }
 
-    /// Returns the parts' nodes in rank order. Takes O(n log n) time for n nodes, except for
-    /// `Greedy`, which takes up to O(n^2).
+    /// Returns the nodes in the parts, in rank order. Takes O(n log n) time for n nodes, except
+    /// that `Greedy` takes up to O(n^2).
     pub(super) fn nodes(self, grid: &Grid, parts: &[Cuboid]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         match self {
@@ -82,7 +82,7 @@ impl RankOrder {
     }
 }
 
-/// Reverses every second row of nodes, and the rows of every second plane.
+/// Reverses every other row of nodes, and the order of rows in every other plane.
 fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     nodes.sort_unstable();
     let at = |node: &NodeId| grid.point(*node);
@@ -105,15 +105,15 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     *nodes = rows;
 }
 
-/// Sorts the nodes, starting with the lowest. Each node is followed by its lowest unused neighbor
-/// or else by the nearest unused node.
+/// Sorts the nodes so that the lowest one comes first, and each is followed by its lowest unused
+/// neighbor or else the nearest unused node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();
     let hops = Hops::of(grid);
     for rank in 1..nodes.len() {
         let last = points[rank - 1];
-        // The rest remains sorted, so ties always go to the lowest number.
+        // The remaining nodes stay sorted, so ties always go to the lowest number.
         let (mut nearest, mut least) = (rank, u32::MAX);
         for (index, point) in (rank..).zip(&points[rank..]) {
             let hops = hops.between(&last, point);
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(ranks(RankOrder::Parts), [3, 7, 11, 8, 9, 12, 13]);
         assert_eq!(ranks(RankOrder::Snake), [3, 7, 8, 9, 11, 13, 12]);
         assert_eq!(ranks(RankOrder::Greedy), [3, 7, 11, 9, 8, 12, 13]);
-        // Consecutive ranks are neighbors, except for one jump between the parts.
+        // Consecutive ranks are neighbors, except for one jump from one part to the other.
         let hilbert = ranks(RankOrder::Hilbert);
         let mut own = hilbert.clone();
         own.sort_unstable();

@@ -1,20 +1,20 @@
 //! Senders that advance independently, each rank at its own pace.
 //!
-//! Invariant: a rank is in `turns` if it may now be able to send a message.
+//! Invariant: every rank that may now be able to send a message is in `turns`.
 //!
-//! Cost: O(1) per message; O(ranks) when a barrier opens.
+//! Cost: O(1) per message, and O(ranks) when a barrier opens.
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders (one message in flight per rank), and pipelined senders that wait for received
-/// messages.
+/// Blocking senders, which have one message in flight per rank, and pipelined senders that wait for
+/// the messages they receive.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// For each rank, the first round in which it has not yet sent.
+    /// For each rank, the first round in which it has not sent yet.
     next: Vec<u64>,
-    /// True for ranks with a message in flight. Used only for blocking senders.
+    /// For each rank, true if it has a message in flight. Used only for blocking senders.
     in_flight: Vec<bool>,
     /// Ranks that may be able to send.
     turns: Vec<u32>,
@@ -28,7 +28,7 @@ impl Ranked {
         Ranked { open, next: vec![0; count], in_flight: vec![false; count], turns, blocking }
     }
 
-    /// Sends all messages that can be sent now, ordered by rank and round.
+    /// Sends all messages that can be sent now, in order of rank and then round.
     pub(super) fn create(&mut self, schedule: &Schedule, mut send: impl FnMut(u32, u64, u32)) {
         self.turns.sort_unstable();
         self.turns.dedup();

@@ -1,6 +1,6 @@
-//! All messages of a job, as a rule rather than a list.
+//! All messages in a job, given by a rule rather than a list.
 //!
-//! The rounds of all iterations are numbered consecutively, and end after the job's last message:
+//! Rounds are numbered consecutively across iterations, and end after the job's last message:
 //!
 //! ```text
 //!   iteration:   0 0 0 1 1 1 2 2 2        rounds 0..8
@@ -18,13 +18,13 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The exclusive upper bound on a message's (round, rank).
+    /// The exclusive upper bound on a message's round and rank.
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// Creates the schedule for `service`. If `whole` is true, the number of messages is rounded up
+    /// Creates the schedule for `service`. If `whole` is true, a number of messages is rounded up
     /// to whole rounds.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
@@ -46,7 +46,7 @@ impl Schedule {
         schedule
     }
 
-    /// Sets the limit after the `count`-th message.
+    /// Sets the limit so that it follows the `count`-th message.
     fn cut(&mut self, count: u64, all: u64, whole: bool) {
         let (mut round, mut rest) = (count / all * self.rounds, count % all);
         self.total = count;
@@ -88,18 +88,17 @@ impl Schedule {
         self.limit.0 + u64::from(rank < self.limit.1)
     }
 
-    /// Returns the destination of a rank in a round in which it sends.
+    /// Returns a rank's destination in a round in which it sends.
     pub(super) fn destination(&self, rank: u32, round: u64) -> u32 {
         let to = self.pattern.destination(rank, (round % self.rounds) as u32);
         to.expect("only messages that exist are delivered")
     }
 
-    /// Finds the first round from `from` onward in which a rank sends, and the message's
-    /// destination.
+    /// Finds the first round, at or after `from`, in which a rank sends, and the destination.
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // Searches the rest of this iteration, then a whole one. A rank that sends nothing in a
+        // Search the rest of this iteration and then a whole one. A rank that sends nothing in a
         // whole iteration never sends again.
         for _ in 0..2 {
             if from >= end {
@@ -115,7 +114,7 @@ impl Schedule {
         None
     }
 
-    /// Finds the first sender at or after (round, rank). Returns the round, rank and destination.
+    /// Finds the first sender at or after (round, rank). Returns its round, rank and destination.
     pub(super) fn next_sender(&self, round: u64, rank: u32) -> Option<(u64, u32, u32)> {
         let (mut round, mut from) = (round, rank);
         while round < self.end() {
@@ -128,7 +127,7 @@ impl Schedule {
         None
     }
 
-    /// Returns the number of messages in a round.
+    /// Returns the number of messages sent in a round.
     pub(super) fn senders(&self, round: u64) -> u64 {
         let local = (round % self.rounds) as u32;
         if round < self.limit.0 {
@@ -151,7 +150,7 @@ impl Schedule {
         before(until) - before(from)
     }
 
-    /// Finds the first round from `from` onward in which a rank receives a message.
+    /// Finds the first round, at or after `from`, in which a rank receives a message.
     pub(super) fn next_receive(&self, rank: u32, from: u64) -> Option<u64> {
         let receives = |round: u64| {
             let source = self.pattern.source(rank, (round % self.rounds) as u32);

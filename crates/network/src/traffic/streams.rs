@@ -1,19 +1,19 @@
-//! Pipelined senders that never wait. Conceptually, all their messages exist from the beginning.
+//! Pipelined senders that never wait, so that conceptually all their messages exist from the start.
 //!
-//! In practice, a rank's messages queue at its injection channel in order, so each message is
-//! created only when the previous one has taken the channel.
+//! A rank's messages queue at its injection channel in order. In practice, each message is
+//! therefore created only when the previous one has taken the channel.
 //!
-//! Invariant: the ids of a stage are reserved when the stage begins, by rank, then by round. They
-//! do not depend on when a message is created.
+//! Invariant: the ids for a stage are reserved when the stage starts, in order of rank and then
+//! round. They do not depend on when messages are created.
 //!
-//! Cost: O(1) per message; O(ranks) per stage.
+//! Cost: O(1) per message, and O(ranks) per stage.
 
 use pavior_kernel::Time;
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// A rank's next message.
+/// The next message that a rank sends.
 pub(super) struct Head {
     pub(super) id: u64,
     pub(super) rank: u32,
@@ -27,8 +27,8 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// For each rank, the first round in which it has not yet sent, the next id, and the number of
-    /// messages left.
+    /// For each rank, the first round in which it has not sent yet, its next id, and the number of
+    /// messages it has left.
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,
@@ -44,8 +44,8 @@ impl Streams {
         Streams { open, next, ids, left, created: Time::ZERO, due: true }
     }
 
-    /// If a stage has begun, reserves ids for its messages and sends each rank's first one. Returns
-    /// the first unreserved id.
+    /// If a stage has started, reserves ids for its messages and sends each rank's first message.
+    /// Returns the first id that is not reserved.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,
@@ -72,7 +72,7 @@ impl Streams {
         id
     }
 
-    /// Returns the next message of a rank, which must have one.
+    /// Returns a rank's next message, which must exist.
     pub(super) fn next(&mut self, schedule: &Schedule, rank: u32) -> Head {
         let index = rank as usize;
         let next = schedule.next_send(rank, self.next[index]);

@@ -1,4 +1,4 @@
-//! The two engines. They share only paths and the engine interface, and must agree on every
+//! The two engines. They share only the paths and the engine interface, and must agree on every
 //! message.
 
 mod flit;

@@ -14,26 +14,26 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The treatment of a job that a failure hits. The job gives up its nodes, and returns to the queue
-/// at the position of its original arrival.
+/// The way a job resumes after a failure hits it. The job releases its nodes and returns to the
+/// queue, at the position given by its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// The job restarts from the beginning.
     Scratch,
-    /// The job continues from the last multiple of this run time that it had reached.
+    /// The job resumes from its last checkpoint. Checkpoints are multiples of this run time.
     Checkpoint(Time),
 }
 
-/// Spare components.
+/// The spare components in a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// The number of cubes kept out of use while enough others are whole.
+    /// The number of cubes held in reserve as long as enough others are whole.
     pub cubes: u32,
     /// The number of switches that can replace failed ones.
     pub switches: u32,
 }
 
-/// The component failures in a run.
+/// Component failures to apply during a run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation; pub use pavior_workload as workload; }
@@ -50,16 +50,16 @@ pub struct Spares {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Failing {
-    /// Failures and repairs, in chronological order.
+    /// Failures and repairs, in order of time.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
-    /// The treatment of jobs that a failure hits.
+    /// The way jobs resume after a failure.
     pub restart: Restart,
     /// The spare components.
     pub spares: Spares,
 }
 
 impl Failing {
-    /// Creates failures without spares.
+    /// Creates failures on a machine without spares.
     pub fn new(
         events: impl Iterator<Item = FailureEvent> + Send + 'static,
         restart: Restart,
@@ -68,14 +68,14 @@ impl Failing {
     }
 }
 
-/// Reasons why failures or spares are impossible on a machine.
+/// The reason that failures or spares are impossible on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
     #[error("the machine has no {0}")]
     Unknown(Component),
-    /// There are spare cubes on a machine without cubes, or no cube would be left in use.
-    #[error("{spares} spare cubes are too many for a machine of {cubes} cubes")]
+    /// There are spare cubes on a machine without cubes, or no cube would remain in use.
+    #[error("{spares} spare cubes are too many for a machine with {cubes} cubes")]
     Spares {
         /// The number of cubes in the machine, or 0 if it is not made of cubes.
         cubes: u32,
@@ -84,18 +84,18 @@ pub enum BadFailing {
     },
 }
 
-/// Future failures and repairs, with the current outages.
+/// Future failures and repairs, and the current outages.
 pub(crate) struct Faults {
     events: Peekable<Box<dyn Iterator<Item = FailureEvent> + Send>>,
     restart: Restart,
     outages: Outages,
-    /// The machine without jobs or failures, with its spares out of use, or `None` without spares.
+    /// The empty, healthy machine with its spares out of use, or `None` if there are no spares.
     spared: Option<Machine>,
 }
 
 impl Faults {
-    /// Creates the faults, and takes the spares of the machine, which must be empty, out of use.
-    /// Events before the start of the run take effect at its start.
+    /// Creates the faults and takes the machine's spares out of use. The machine must be empty.
+    /// Events dated before the start of the run take effect when it starts.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -121,13 +121,13 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event at `now`, or `None` if there is no more.
+    /// Returns the effects of the next event at `now`, or `None` if there are no more events then.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns the rest of a job that has run for `elapsed`.
+    /// Returns the remainder of a job that has run for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

@@ -1,16 +1,16 @@
-//! Nodes and switches that are missing because components have failed.
+//! Nodes and switches that are unavailable because components have failed.
 //!
-//! A node is missing while it, or the cube that contains it, has failed. A cube is whole while
-//! neither it nor any of its nodes has failed. On a machine with C cubes and S spares, C - S whole
-//! cubes are in use, if available. Any other whole cube is a spare, whose nodes are out of use.
+//! A node is missing while it or the cube that contains it is down. A cube is whole if neither it
+//! nor any of its nodes is down. On a machine with C cubes and S spares, C - S whole cubes are in
+//! use, if available. All other whole cubes are spares, and their nodes are out of use.
 //!
-//! When a cube in use breaks, the spare with the lowest number replaces it. The rest of the broken
-//! cube goes out of use when its jobs have ended. Without a spare, the cube stays in use. A cube
-//! that becomes whole again is put into use if fewer than C - S whole cubes are in use, or else
-//! becomes a spare. Initially, the cubes with the highest numbers are spares.
+//! When a cube in use breaks, the lowest-numbered spare replaces it, and the rest of the broken
+//! cube goes out of use as its jobs end. If there is no spare, the broken cube stays in use. When a
+//! cube becomes whole again, it goes into use if fewer than C - S whole cubes are in use;
+//! otherwise, it becomes a spare. Initially, the highest-numbered cubes are spares.
 //!
-//! The switches work if no more have failed than there are spares. A spare switch takes over
-//! immediately, but the jobs on the failed switch are still interrupted.
+//! The switches work as long as no more have failed than there are spare switches. A spare switch
+//! takes over immediately, but jobs that use the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,28 +19,28 @@ use pavior_workload::{Change, Component, SWITCHES};
 
 use super::{BadFailing, Spares};
 
-/// An effect on a node or on the switches.
+/// The effect of an event on a node or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// The node is missing, and its job is interrupted.
+    /// The node is missing, and the job on it is interrupted.
     Lost(NodeId),
-    /// The node goes out of use when its job has ended.
+    /// The node goes out of use once its job has ended.
     Withdrawn(NodeId),
-    /// The node can be used again.
+    /// The node is available again.
     Back(NodeId),
-    /// The switches no longer join cubes, and the jobs that need them are interrupted.
+    /// The switches no longer connect cubes, and jobs that need them are interrupted.
     SwitchesLost,
-    /// The switches join cubes again.
+    /// The switches connect cubes again.
     SwitchesBack,
 }
 
-/// The failed components, and the cubes out of use.
+/// The components that are down, and the cubes that are out of use.
 pub(crate) struct Outages {
     grid: Grid,
     cubes: Option<Cubes>,
     spares: Spares,
     failed: BTreeSet<Component>,
-    /// The number of failed components of each cube that is not whole.
+    /// For each cube that is not whole, the number of its components that are down.
     broken: BTreeMap<NodeId, u32>,
     /// The cubes that are out of use.
     withdrawn: BTreeSet<NodeId>,
@@ -48,7 +48,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// Creates the outages of a healthy machine with its spares out of use.
+    /// Creates the state of a healthy machine whose spares are out of use.
     pub(crate) fn new(grid: Grid, spares: Spares) -> Result<Outages, BadFailing> {
         let cubes = Cubes::of(&grid);
         let count = cubes.map_or(0, |cubes| cubes.grid().nodes());
@@ -66,13 +66,13 @@ impl Outages {
         })
     }
 
-    /// Returns the nodes out of use before any failure.
+    /// Returns the nodes that are out of use before any failure.
     pub(crate) fn spare_nodes(&self) -> Vec<NodeId> {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or a repair. Failures of failed components and repairs of healthy ones
-    /// change nothing.
+    /// Applies a failure or repair. Has no effect if the component is already down or healthy,
+    /// respectively.
     pub(crate) fn apply(
         &mut self,
         component: Component,
@@ -95,7 +95,7 @@ impl Outages {
         let mut effects: Vec<Effect> = Vec::new();
         let cube = self.cube_of(component);
         for node in self.nodes(component) {
-            // The node may still be missing because of another failure.
+            // The node may still be missing because something else is down.
             let other = match component {
                 Component::Node(_) => {
                     cube.is_some_and(|cube| self.has_failed(Component::Cube(cube)))
@@ -124,7 +124,7 @@ impl Outages {
         cube.is_some_and(|cube| self.withdrawn.contains(&cube))
     }
 
-    /// Returns the cube itself, or the cube that contains a node.
+    /// Returns the component itself if it is a cube, or the cube that contains it if it is a node.
     fn cube_of(&self, component: Component) -> Option<NodeId> {
         match component {
             Component::Node(node) => self.cubes.map(|cubes| cubes.holding(node)),
@@ -141,8 +141,8 @@ impl Outages {
         }
     }
 
-    /// Records a failure or a repair in a cube, and takes cubes out of use or puts them back into
-    /// use.
+    /// Records a failure or repair in a cube. Takes cubes out of use or puts them back into use as
+    /// needed.
     fn count(&mut self, cube: NodeId, change: Change, effects: &mut Vec<Effect>) {
         let failures = self.broken.entry(cube).or_default();
         match change {
@@ -158,7 +158,7 @@ impl Outages {
         }
         let withdrawn = self.is_withdrawn(Some(cube));
         match change {
-            // The cube was whole and in use until now.
+            // Until now, the cube was whole and in use.
             Change::Fail if failures == 1 && !withdrawn => {
                 let spare = self.withdrawn.iter().find(|spare| !self.broken.contains_key(spare));
                 if let Some(&spare) = spare {
@@ -176,7 +176,7 @@ impl Outages {
         }
     }
 
-    /// Returns the number of additional whole cubes that should be in use.
+    /// Returns the number of whole cubes that should be in use but are not.
     fn missing(&self) -> i64 {
         let count = self.cubes.map_or(0, |cubes| cubes.grid().nodes());
         let broken_in_use =
@@ -195,7 +195,7 @@ impl Outages {
         self.effects_on(cube, Effect::Withdrawn, effects);
     }
 
-    /// Adds an effect on the healthy nodes of a cube.
+    /// Adds an effect for each healthy node in a cube.
     fn effects_on(&self, cube: NodeId, effect: fn(NodeId) -> Effect, effects: &mut Vec<Effect>) {
         if self.has_failed(Component::Cube(cube)) {
             return;
@@ -232,7 +232,7 @@ mod tests {
         Outages::new(machine.parse().unwrap(), Spares { cubes, switches }).unwrap()
     }
 
-    /// Applies random events, and tracks the expected state of the machine.
+    /// Applies random events and compares the outages with an independently tracked state.
     #[test]
     fn nodes_are_missing_if_and_only_if_something_has_failed_or_is_a_spare() {
         for spares in [0, 1, 3, 7] {
@@ -280,7 +280,7 @@ mod tests {
         let effects = outages.apply(chip, Change::Fail).unwrap();
         assert_eq!(effects[0], Effect::Lost(NodeId(0)));
         assert_eq!(effects[1..65].iter().filter(|one| matches!(one, Effect::Back(_))).count(), 64);
-        // These are the 63 other chips in the cube.
+        // These are the cube's 63 other chips.
         assert_eq!(effects[65..].len(), 63);
         assert_eq!(outages.withdrawn, BTreeSet::from([NodeId(0), NodeId(7)]));
         assert_eq!(outages.apply(chip, Change::Fail).unwrap(), []);

@@ -1,4 +1,4 @@
-//! Attempts: the number of times that the scheduler checked whether a job could start now.
+//! Attempts: the number of times the scheduler checked whether a job could start now.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};
@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "attempts",
-    meaning: "queries by the scheduler: can this job start now?",
+    meaning: "checks by the scheduler of whether a job can start now",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::ATTEMPTS, |fact| matches!(fact, Fact::Attempted(_))),

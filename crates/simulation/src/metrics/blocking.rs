@@ -1,5 +1,5 @@
-//! Blocking: the latency of a message minus its latency on an empty network, averaged over
-//! delivered messages.
+//! Blocking: a message's latency minus its latency on an empty network, averaged over delivered
+//! messages.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Blocks per job: the number of granted parts, averaged over started jobs.
+//! Blocks per job: the number of parts granted to a job, averaged over started jobs.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Busy submeshes: the time average of the number of parts held by jobs, called m in the TBL paper.
+//! Busy submeshes: the number of parts that jobs hold, averaged over time (m in the TBL paper).
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Metrics computed from the network totals at the end of a run.
+//! Metrics that are computed from the network totals at the end of a run.
 
 use pavior_kernel::Time;
 use pavior_network::MessageTotals;

@@ -1,4 +1,4 @@
-//! Completed jobs: the number of jobs that completed.
+//! Completed jobs: the number of jobs that completed during the run.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

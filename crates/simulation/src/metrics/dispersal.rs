@@ -1,11 +1,11 @@
 //! Dispersal: the mean hop distance between a job's nodes, divided by that in the most compact box
-//! with the same number of nodes, averaged over started jobs.
+//! with as many nodes, averaged over started jobs.
 //!
-//! Distances are those of the network, in the shorter direction on axes that wrap. The most compact
-//! box is the one that the `compact` shape rule chooses for the number of granted nodes, at the
-//! origin; if it has more nodes, only the first ones in row-major order count. Jobs with a single
-//! node do not count. Nodes are counted by coordinate, axis by axis. Cost: O(parts + the machine's
-//! sides) per job, or O(1) for a job in one box if no ring shortens its distances.
+//! Distances are hops in the network, in the shorter direction on axes that wrap. The most compact
+//! box is the box at the origin that the `compact` shape rule chooses for the number of granted
+//! nodes. If it has more nodes, only the first ones in row-major order count. Jobs with a single
+//! node are ignored. Nodes are counted by coordinate, one axis at a time. Cost per job: O(parts +
+//! sides of the machine), or O(1) for a job in one box if no ring shortens its distances.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -26,7 +26,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 struct Dispersal {
     grid: Grid,
     shaper: Shaper,
-    /// The mean distance in the most compact box, by number of nodes, or 0 if not yet computed.
+    /// The mean distance in the most compact box, by number of nodes, or 0 if not yet known.
     compact: Vec<f64>,
     counts: Counts,
     mean: Mean,
@@ -59,16 +59,16 @@ impl Dispersal {
     }
 }
 
-/// Returns the mean distance over ordered pairs of nodes, including pairs of a node with itself,
-/// which cancel out in the ratio.
+/// Returns the mean distance over ordered pairs of nodes. Pairs of a node with itself are included,
+/// but they cancel out in the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes of a box at the origin in row-major order, as boxes: whole planes, whole
-/// rows, and the rest.
+/// Returns the first nodes, in row-major order, of a box at the origin. They form whole planes,
+/// whole rows and a remainder.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -81,7 +81,7 @@ fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     parts.into_iter().filter(|part| part.volume() > 0).collect()
 }
 
-/// Adds up the distances along one axis over ordered pairs of the parts' `total` nodes.
+/// Sums the distances along one axis over all ordered pairs of the parts' `total` nodes.
 fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mut Counts) -> u64 {
     let n = grid.side(axis);
     if n == 1 {
@@ -97,7 +97,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     let ends = parts.iter().map(|part| u32::from(part.base[axis]) + u32::from(part.sides[axis]));
     let begin = parts.iter().map(|part| part.base[axis]).min().unwrap_or(0);
     let extent = ends.max().unwrap_or(0) - u32::from(begin);
-    // If all nodes are within half a ring, the other direction is never shorter.
+    // If all nodes are within half a ring, going the other way around is never shorter.
     let n = u32::from(n);
     if grid.wraps(axis) && 2 * (extent - 1) > n {
         counts.count(0, n, axis, parts);
@@ -108,26 +108,26 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     }
 }
 
-/// Returns the number of nodes in a box per coordinate along an axis.
+/// Returns the number of a box's nodes at each coordinate along an axis.
 fn layer(part: &Cuboid, axis: usize) -> u64 {
     let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
     side(1) * side(2)
 }
 
-/// The numbers of nodes at successive coordinates along an axis.
+/// The number of nodes at each successive coordinate along an axis.
 #[derive(Default)]
 struct Counts {
     at: Vec<u64>,
 }
 
 impl Counts {
-    /// Counts the nodes at `n` coordinates from `first` on, wrapping around after the last. Takes
-    /// O(parts + n) time.
+    /// Counts the nodes at each of `n` coordinates, starting at `first` and wrapping around after
+    /// the last. Takes O(parts + n) time.
     fn count(&mut self, first: u16, n: u32, axis: usize, parts: &[Cuboid]) {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // Initially, each element is the wrapping difference from the previous coordinate.
+        // At first, each element holds the (wrapping) difference from the preceding coordinate.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);
@@ -147,8 +147,8 @@ impl Counts {
         }
     }
 
-    /// Adds up the distances on a line. Each step between adjacent coordinates counts for all pairs
-    /// of nodes on its two sides.
+    /// Sums the distances along a line. Each step between adjacent coordinates counts once for
+    /// every pair of nodes that it separates.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -158,8 +158,8 @@ impl Counts {
         2 * sum
     }
 
-    /// Adds up the distances on a ring of n. For two nodes at distance d, 2 d of the ring's n arcs
-    /// of n / 2 coordinates (rounded down) contain exactly one of the two.
+    /// Sums the distances around a ring of n coordinates. Of the n arcs that are n / 2 coordinates
+    /// long (rounded down), 2 d contain exactly one of two nodes at distance d.
     fn around(&self, total: u64) -> u64 {
         let half = self.at.len() / 2;
         let (first, rest) = self.at.split_at(half);
@@ -174,7 +174,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that begin at other coordinates are the complements.
+            // The arcs that start at other coordinates are the complements of these.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use pavior_mesh::NodeId;
 
-    /// Computes the metric by its definition, pair by pair.
+    /// Computes the metric from its definition, pair by pair.
     fn by_pairs(grid: &Grid, parts: &[Cuboid]) -> f64 {
         let nodes: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
         let mut sum = 0;
@@ -230,7 +230,7 @@ mod tests {
         for name in ["mesh:6x5", "torus:6x5", "torus:7x6", "grid:7wx3x4w"] {
             let grid: Grid = name.parse().unwrap();
             let apart = [Cuboid::new([1, 0, 0], [2, 3, 1]), Cuboid::new([5, 1, 0], [1, 2, 1])];
-            // The last part wraps around if there is a ring.
+            // On a ring, the last part wraps around.
             let around = [apart[0], apart[1], Cuboid::new([5, 0, 0], [3, 1, 1])];
             let last = if grid.wraps(0) { 3 } else { 2 };
             for parts in [&apart[..1], &apart, &around[..last]] {

@@ -1,5 +1,5 @@
-//! External fragmentation: the fraction of free nodes when a request is refused although enough
-//! nodes are free, averaged over such refusals (the MFA paper's definition).
+//! External fragmentation: the fraction of nodes that are free when a request is refused even
+//! though enough nodes are free, averaged over such refusals (as defined in the MFA paper).
 
 use pavior_allocation::Refusal;
 

@@ -1,5 +1,5 @@
-//! Internal fragmentation: the nodes granted but not requested, divided by the nodes granted (the
-//! NAS paper's definition) or requested (the MFA paper's), both summed over started jobs.
+//! Internal fragmentation: nodes granted beyond the request, divided by nodes granted (as in the
+//! NAS paper) or nodes requested (as in the MFA paper), with both summed over started jobs.
 
 use pavior_kernel::Time;
 
@@ -22,7 +22,7 @@ pub(super) const REQUIRED: MetricSpec = MetricSpec {
 };
 
 struct InternalFragmentation {
-    /// True to divide by granted nodes, false to divide by requested nodes.
+    /// True to divide by granted nodes, or false to divide by requested nodes.
     over_granted: bool,
     granted: u64,
     requested: u64,

@@ -1,4 +1,4 @@
-//! Interruptions: the number of job runs cut short by failures.
+//! Interruptions: the number of times that a failure cut a job's run short.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

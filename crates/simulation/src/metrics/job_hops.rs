@@ -1,5 +1,5 @@
-//! Job hops: the mean number of links crossed by a message of one iteration, averaged over started
-//! jobs that send messages.
+//! Job hops: the mean number of links that a message crosses in one iteration, averaged over
+//! started jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

@@ -1,5 +1,5 @@
-//! Job link load: the number of messages of one iteration on its busiest link, averaged over
-//! started jobs that send messages.
+//! Job link load: the number of messages that cross a job's busiest link in one iteration, averaged
+//! over started jobs that send messages.
 
 use super::mean::MeanOf;
 use super::{MetricSpec, Unit};

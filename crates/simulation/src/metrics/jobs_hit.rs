@@ -1,4 +1,4 @@
-//! Jobs hit: the number of jobs whose run was cut short by a failure at least once.
+//! Jobs hit: the number of jobs that a failure interrupted at least once.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;

@@ -1,6 +1,6 @@
-//! The largest free submesh: the time average of its volume as a fraction of the machine.
+//! Largest free submesh: its volume as a fraction of the machine, averaged over time.
 //!
-//! Computed only on request, because each change in occupancy requires a new search.
+//! Computed only on request, because every change in occupancy requires a new search.
 
 use super::time_average::FreeOverTime;
 use super::{MetricSpec, Unit};

@@ -1,5 +1,5 @@
-//! Latency: the number of cycles from the creation of a message to its delivery, averaged over
-//! delivered messages.
+//! Latency: the number of cycles from a message's creation to its delivery, averaged over delivered
+//! messages.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Makespan: the time of the last counted departure, on the workload's clock.
+//! Makespan: the time of the last departure that is counted, on the workload's clock.
 
 use pavior_kernel::Time;
 

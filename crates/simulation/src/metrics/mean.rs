@@ -1,4 +1,4 @@
-//! Means over facts.
+//! Metrics that are means over facts.
 
 use pavior_kernel::Time;
 
@@ -24,7 +24,7 @@ impl Mean {
     }
 }
 
-/// A metric that is the mean of a value from facts.
+/// A metric that averages a value computed from facts.
 pub(super) struct MeanOf<F> {
     context: Context,
     interest: Interest,
@@ -36,7 +36,7 @@ impl<F> MeanOf<F>
 where
     F: Fn(&Context, Time, &Fact<'_>) -> Option<f64> + Send + 'static,
 {
-    /// Creates a mean of the values that `of` returns.
+    /// Creates a metric that averages the values that `of` returns.
     pub(super) fn boxed(context: &Context, interest: Interest, of: F) -> Box<dyn Metric> {
         Box::new(MeanOf { context: *context, interest, of, mean: Mean::default() })
     }

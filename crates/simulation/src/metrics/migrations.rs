@@ -1,5 +1,5 @@
-//! Migrations: the number of moves of running jobs, the number of moved nodes, and the time spent
-//! on moves.
+//! Migrations: how often running jobs moved, how many nodes they moved, and how much run time this
+//! added.
 
 use pavior_kernel::Time;
 
@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// A function that returns the contribution of a move, given its number of nodes and its price.
+/// Returns what a move contributes, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

@@ -1,7 +1,7 @@
-//! Metrics, one observer per file, and their list.
+//! Metrics: the list of all of them, and one observer per file.
 //!
-//! No observer computes `allocation_ns`: the run's stopwatch measures it, and it is part of the
-//! outcome.
+//! `allocation_ns` is not computed by an observer. The run's stopwatch measures it, and it is part
+//! of the outcome.
 
 mod attempts;
 mod block_error;
@@ -55,33 +55,33 @@ use pavior_workload::TimeUnit;
 
 use crate::Observer;
 
-/// A metric's description and constructor.
+/// The description of a metric, and its constructor.
 pub struct MetricSpec {
     /// The name in results.
     pub name: &'static str,
-    /// The metric's meaning, as a clause.
+    /// The meaning of the metric, as a phrase.
     pub meaning: &'static str,
     /// The unit.
     pub unit: Unit,
     /// True if the metric is computed by default.
     pub standard: bool,
-    /// The constructor of an observer for a run.
+    /// The constructor for the observer that computes the metric during a run.
     pub build: fn(&Context) -> Box<dyn Metric>,
 }
 
 impl MetricSpec {
-    /// Creates an observer for a run, with the metric's option.
+    /// Creates an observer for a run, passing it the metric's option.
     pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
         let option = self.name.split_once(':').map_or("", |(_, option)| option);
         (self.build)(&Context { option, ..*context })
     }
 }
 
-/// Returns the metric with this name, such as `turnaround` or `slots:4x4x4`.
+/// Returns the metric with the given name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// Returns an error, suggesting a similar name, if there is no such metric, or if its option is
-/// invalid.
+/// Returns an error if there is no such metric, with a suggestion if a name is similar, or if the
+/// metric's option is invalid.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -98,25 +98,25 @@ pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     })
 }
 
-/// The properties of a run that metrics need.
+/// The properties of a run that metrics use.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The machine's grid.
     pub grid: Grid,
     /// The workload's unit of time.
     pub time: TimeUnit,
-    /// The minimum run time in the bounded slowdown, in time units.
+    /// The minimum run time in bounded slowdown, in time units.
     pub slowdown_bound: f64,
-    /// The number of cycles to route a header through a node.
+    /// The number of cycles that it takes to route a header through a node.
     pub routing_delay: u32,
     /// The energy parameters.
     pub energy: Energy,
-    /// The text after the metric's name and a colon, or an empty string.
+    /// The text after the colon in the metric's name, or an empty string.
     pub option: &'static str,
 }
 
 impl Context {
-    /// Creates the default context of a run on a machine.
+    /// Creates the default context for runs on a machine.
     ///
     /// ```
     /// # mod pavior { pub use pavior_simulation as simulation; }
@@ -135,15 +135,15 @@ impl Context {
         }
     }
 
-    /// Returns the machine's number of nodes.
+    /// Returns the number of nodes in the machine.
     pub fn nodes(&self) -> f64 {
         f64::from(self.grid.nodes())
     }
 }
 
-/// An observer that computes a number.
+/// An observer that computes a single number.
 pub trait Metric: Observer {
-    /// Returns the value after the run, or `None` if the metric does not apply.
+    /// Returns the metric's value after the run, or `None` if the metric does not apply.
     fn value(&self) -> Option<f64>;
 }
 
@@ -154,20 +154,20 @@ pub enum Unit {
     Time,
     /// A fraction of the whole, from 0 to 1.
     Fraction,
-    /// A ratio of two quantities of the same kind.
+    /// A ratio between two quantities of the same kind.
     Ratio,
     /// A plain count.
     Count,
     /// Network cycles.
     Cycles,
-    /// The unit of the energy parameters.
+    /// The unit in which the energy parameters are given.
     Energy,
-    /// Measured nanoseconds.
+    /// Nanoseconds, measured by a clock.
     Nanoseconds,
 }
 
 impl Unit {
-    /// Returns the word used in results.
+    /// Returns the word for the unit in results.
     pub fn word(self, time: TimeUnit) -> &'static str {
         match self {
             Unit::Time => time.name,
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// Returns the word to use without a workload.
+    /// Returns the word for the unit when the workload is not known.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",
@@ -189,14 +189,14 @@ impl Unit {
     }
 }
 
-/// The name of the only metric that is measured rather than observed.
+/// The only metric that is measured rather than observed.
 pub const ALLOCATION_NS: &str = "allocation_ns";
 
 /// The description of `allocation_ns`.
 pub const ALLOCATION_NS_MEANING: &str =
     "measured time per attempt, without the clock's overhead (--no-timing omits it)";
 
-/// All observed metrics, in the order used in results.
+/// All observed metrics, in the order in which results list them.
 pub static ALL: &[&MetricSpec] = &[
     &turnaround::SPEC,
     &waiting::SPEC,

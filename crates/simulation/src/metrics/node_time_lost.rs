@@ -1,7 +1,7 @@
-//! Node time lost: the node time held without useful work.
+//! Node time lost: the node time that was held without useful work being done.
 //!
-//! Useful work is that of completed jobs: their requested nodes times their run times. Therefore,
-//! nodes granted beyond the request, runs cut short by failures, and the time of moves are lost.
+//! Useful work is the run time of completed jobs multiplied by their requested nodes. Nodes granted
+//! beyond the request, runs cut short by failures, and time spent on moves therefore count as lost.
 //! Work saved by a checkpoint is not lost, because it counts when the job completes.
 
 use pavior_kernel::Time;

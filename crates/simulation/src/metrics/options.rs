@@ -1,12 +1,12 @@
-//! Metrics with an option after a colon, as in `slots:4x4x4`.
+//! Metrics that take an option after a colon, as in `slots:4x4x4`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// Returns the metric with a valid option. Each such metric is created once and lives as long as
-/// the program.
+/// Returns a metric with a valid option. Each such metric is created only once and then lives as
+/// long as the program.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
     let name = format!("{}:{option}", spec.name);

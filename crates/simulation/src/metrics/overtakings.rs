@@ -1,7 +1,7 @@
-//! Overtakings: the number of older waiting jobs when a job starts, summed over starts.
+//! Overtakings: the number of older jobs that are waiting when a job starts, summed over starts.
 //!
-//! The value is zero under FCFS. Requeued jobs do not count as waiting, because they have already
-//! started once. Computed only on request, because the cost is O(q) per start for q waiting jobs.
+//! The value is zero under FCFS. Requeued jobs do not count as waiting, because they have started
+//! before. Computed only on request, because each start takes O(q) time for q waiting jobs.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 #[derive(Default)]
 struct Overtakings {
-    /// The waiting jobs in order of arrival.
+    /// The waiting jobs, in order of arrival.
     waiting: VecDeque<JobId>,
     count: u64,
 }

@@ -1,4 +1,4 @@
-//! Rejected jobs: the number of jobs rejected on arrival because they can never fit.
+//! Rejected jobs: the number of jobs rejected on arrival because they could never fit.
 
 use super::count::CountOf;
 use super::{MetricSpec, Unit};

@@ -1,7 +1,7 @@
-//! Slices: the fraction of time in which the requested slice could be placed.
+//! Slices: the fraction of time during which the requested slice could have been placed.
 //!
-//! `slice_availability` considers the machine with its current failures but without jobs, and
-//! `slice_free` with its running jobs. Without a slice, neither has a value.
+//! `slice_availability` is for the machine with its current failures but no jobs, and `slice_free`
+//! is for the machine with its running jobs. Neither has a value if no slice was requested.
 
 use pavior_kernel::Time;
 
@@ -27,7 +27,7 @@ pub(super) const FREE: MetricSpec = MetricSpec {
 };
 
 struct SliceShare {
-    /// Selects one of the two results.
+    /// Selects which of the two results counts.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

@@ -1,8 +1,8 @@
-//! Slots: the number of boxes of a shape that fit simultaneously, turned or not, as a time average.
+//! Slots: how many boxes of a shape, rotated or not, fit at the same time, averaged over time.
 //!
-//! The shape follows the name, as in `slots:4x4x4`. Computed only on request, because each change
-//! in occupancy requires a new count. If a count exhausts its budget, only the boxes found so far
-//! count, and the value is a lower bound.
+//! The shape is given after the name, as in `slots:4x4x4`. Computed only on request, because every
+//! change in occupancy requires a new count. A count that exhausts its budget includes only the
+//! boxes found so far, and the value is then a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -11,12 +11,12 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of words of bit sets to read for each count, which takes about a millisecond.
+/// The maximum number of bit-set words that each count may read, which takes about a millisecond.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
-    meaning: "boxes of a shape that fit simultaneously, turned or not, time average; slots:4x4x4 \
+    meaning: "boxes of a shape that fit simultaneously, rotated or not, time average; slots:4x4x4 \
               (only on request)",
     unit: Unit::Count,
     standard: false,
@@ -33,7 +33,7 @@ pub(super) fn of_shape(
     })
 }
 
-/// Creates the metric. Without a shape, it has no value.
+/// Creates the metric, which has no value unless a shape is given.
 fn build(context: &Context) -> Box<dyn Metric> {
     let shape = read_sides(context.option).map(Shape::new);
     FreeOverTime::boxed(context.grid, 1.0, move |free| {

@@ -1,8 +1,8 @@
-//! Slots at arrivals: the number of boxes of a shape that fit simultaneously when a job arrives,
-//! averaged over arrivals.
+//! Slots at arrivals: how many boxes of a shape fit at the same time when a job arrives, averaged
+//! over arrivals.
 //!
-//! Counting at every fourth arrival takes an eighth of the time of `slots`, which counts at each
-//! change in occupancy.
+//! Counting only at every fourth arrival takes an eighth as much time as `slots`, which counts
+//! after every change in occupancy.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -13,7 +13,7 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// The number of arrivals between counts.
+/// The number of arrivals per count.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
@@ -25,10 +25,10 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// The shape. Without one, the metric has no value.
+    /// The shape, or `None`, in which case the metric has no value.
     shape: Option<Shape>,
     free: Occupancy,
-    /// The count for the free nodes, once computed.
+    /// The count for the current free nodes, once it has been computed.
     count: Option<f64>,
     mean: Mean,
 }

@@ -1,7 +1,7 @@
-//! Bounded slowdown: turnaround divided by run time, both at least the bound, averaged over
-//! completed jobs.
+//! Bounded slowdown: turnaround divided by run time, where neither is below the bound, averaged
+//! over completed jobs.
 //!
-//! The formula is `max(1, turnaround / max(run, bound))`. The bound prevents very short jobs from
+//! The formula is `max(1, turnaround / max(run, bound))`. The bound keeps very short jobs from
 //! dominating the mean.
 
 use super::mean::MeanOf;

@@ -1,4 +1,4 @@
-//! Time averages of quantities that change in steps.
+//! Averages over time for quantities that change in steps.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use super::Metric;
 use crate::{Fact, Interest, Observer};
 
-/// The integral of a step function since counting started.
+/// The integral of a step function from the time that counting started.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TimeAverage {
     level: f64,
@@ -18,7 +18,7 @@ pub(super) struct TimeAverage {
 }
 
 impl TimeAverage {
-    /// Restarts the average at the current level.
+    /// Restarts the average, keeping the current level.
     pub(super) fn restart(&mut self, now: Time) {
         (self.since, self.from, self.integral) = (now, now, 0.0);
     }
@@ -42,10 +42,10 @@ impl TimeAverage {
     }
 }
 
-/// The time average of a quantity held by running jobs, divided by `whole`.
+/// The time average of a quantity summed over running jobs, divided by `whole`.
 pub(super) struct HeldOverTime<F> {
     whole: f64,
-    /// Returns the quantity held by a job.
+    /// Returns a job's contribution to the quantity.
     of: F,
     held: TimeAverage,
     end: Time,
@@ -81,11 +81,11 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     }
 }
 
-/// The time average of a quantity computed from the free nodes, divided by `whole`. The quantity is
+/// The time average of a quantity that depends on the free nodes, divided by `whole`. It is
 /// recomputed whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns the quantity, or always `None` if it does not apply.
+    /// Returns the quantity, or `None` in every case if it does not apply.
     of: F,
     level: TimeAverage,
     applies: bool,

@@ -1,4 +1,4 @@
-//! Turnaround error: the half-width of the 95 % interval of the mean turnaround, from a single run.
+//! Turnaround error: the half-width of the 95 % interval for mean turnaround, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};

@@ -1,5 +1,5 @@
-//! Utilization: the nodes requested by running jobs as a fraction of the machine, as a time
-//! average.
+//! Utilization: the nodes that running jobs requested, as a fraction of the machine, averaged over
+//! time.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

@@ -1,7 +1,7 @@
-//! Utilization while jobs arrive: the utilization from the first arrival to the last.
+//! Utilization while jobs arrive: utilization from the first arrival to the last.
 //!
 //! After the last arrival, the machine drains for a time that has little to do with the rest of the
-//! log, but would affect an average over the whole log.
+//! log but would affect an average over all of it.
 
 use pavior_kernel::Time;
 
@@ -16,7 +16,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
     ..utilization::SPEC
 };
 
-/// A time average up to the latest arrival.
+/// A time average that ends at the latest arrival.
 struct WhileJobsArrive {
     metric: Box<dyn Metric>,
     value: Option<f64>,

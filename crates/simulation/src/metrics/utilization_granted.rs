@@ -1,4 +1,4 @@
-//! Granted utilization: utilization by granted nodes, which includes internal fragmentation.
+//! Granted utilization: utilization in terms of granted nodes, including internal fragmentation.
 
 use super::time_average::HeldOverTime;
 use super::{MetricSpec, Unit};

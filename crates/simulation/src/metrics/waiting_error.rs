@@ -1,4 +1,4 @@
-//! Waiting error: the half-width of the 95 % interval of the mean wait, from a single run.
+//! Waiting error: the half-width of the 95 % interval for the mean wait, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};

@@ -1,7 +1,7 @@
-//! Longest wait: the maximum time from arrival to start over completed jobs, by size class.
+//! Longest wait: the maximum time from arrival to start among completed jobs, by size class.
 //!
-//! The maximum shows starvation, which the mean does not. [`waits`](super::waits) defines the size
-//! classes.
+//! The maximum reveals starvation, which the mean hides. Size classes are defined in
+//! [`waits`](super::waits).
 
 use super::waits::{Class, Waits};
 use super::{MetricSpec, Unit};

@@ -1,4 +1,4 @@
-//! Waiting by size: `waiting_of:5-32` covers jobs with 5 to 32 nodes.
+//! Waiting by size: `waiting_of:5-32`, for example, covers jobs with 5 to 32 nodes.
 
 use std::ops::RangeInclusive;
 

@@ -1,7 +1,7 @@
-//! The 99th percentile of the time from arrival to start over completed jobs, by size class.
+//! The 99th percentile of time from arrival to start among completed jobs, by size class.
 //!
-//! The percentile shows starvation, which the mean does not. [`waits`](super::waits) defines the
-//! size classes.
+//! The percentile reveals starvation, which the mean hides. Size classes are defined in
+//! [`waits`](super::waits).
 
 use super::waits::{Class, Waits};
 use super::{MetricSpec, Unit};

@@ -1,8 +1,8 @@
-//! Percentiles of the waits of completed jobs in a size class.
+//! Percentiles of wait times among completed jobs in a size class.
 //!
-//! Size classes are fractions of the machine: small jobs use at most 1/64 of its nodes, medium jobs
-//! at most 1/8, and large jobs more. On 16x16, these are jobs with up to 4, 5 to 32, and more than
-//! 32 nodes.
+//! Size classes are fractions of the machine: small jobs use at most 1/64 of the nodes, medium jobs
+//! at most 1/8, and large jobs more. On a 16x16 machine, these are jobs with up to 4 nodes, with 5
+//! to 32, and with more than 32.
 
 use pavior_kernel::Time;
 
@@ -30,7 +30,7 @@ impl Class {
     }
 }
 
-/// The waits in a class, and the percentile to compute.
+/// The waits in a size class, and the percentile to compute.
 pub(super) struct Waits {
     context: Context,
     class: Class,
@@ -39,7 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates a metric whose value is the percentile of the waits in a class (nearest rank).
+    /// Creates a metric for a percentile (nearest rank) of the waits in a size class.
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

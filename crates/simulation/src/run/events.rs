@@ -1,4 +1,4 @@
-//! The events of an instant before jobs start: departures, failures and repairs, and arrivals.
+//! The events of an instant that precede job starts: departures, repairs, failures, arrivals.
 
 use pavior_allocation::Refusal;
 use pavior_mesh::JobId;
@@ -10,7 +10,7 @@ use crate::faults::Effect;
 use crate::{Ending, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Processes the departures of the current instant. Returns true if one of them ends the run.
+    /// Processes all departures at the current instant. Returns true if one of them ends the run.
     pub(super) fn depart_all(&mut self) -> bool {
         for job in self.finished.drain(..) {
             self.agenda.schedule(self.now, DEPARTURES, Departure { job, start: 0 });
@@ -54,7 +54,7 @@ impl Simulation<'_, '_, '_> {
                     self.interrupt(job)?;
                 }
             }
-            // The job keeps the node until it ends.
+            // A job on the node keeps it until the job ends.
             Effect::Withdrawn(node) => drop(self.dispatcher.fail(node)?),
             Effect::Back(node) => self.dispatcher.repair(node)?,
             Effect::SwitchesLost => {
@@ -68,7 +68,7 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Interrupts a running job, which gives up its nodes and returns to the queue.
+    /// Interrupts a running job, which releases its nodes and returns to the queue.
     fn interrupt(&mut self, job: JobId) -> Result<(), RunError> {
         self.live.remove(&job);
         let (RunningJob { job, start }, placement) =
@@ -99,7 +99,7 @@ impl Simulation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Checks that a job could ever start on the empty, healthy machine with its spares out of use.
+    /// Checks that a job could start on the empty, healthy machine with its spares out of use.
     pub(super) fn could_ever_fit(&mut self, job: &Job) -> Result<(), Refusal> {
         self.dispatcher.could_ever_fit(&job.request)?;
         let faults = self.faults.as_mut();

@@ -1,4 +1,4 @@
-//! Moves of running jobs.
+//! Moves running jobs.
 
 use pavior_allocation::Placement;
 use pavior_answers::Move;
@@ -7,8 +7,8 @@ use super::{DEPARTURES, Departure, Simulation};
 use crate::{Endless, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Moves running jobs to make room for the oldest waiting job, if this is worth the price.
-    /// Returns false if no jobs move.
+    /// Moves running jobs to make room for the oldest waiting job, if that is worth the price.
+    /// Returns false if nothing was moved.
     pub(super) fn make_room(&mut self) -> Result<bool, RunError> {
         let Some(mover) = &mut self.mover else { return Ok(false) };
         let Some(moves) = mover.plan(self.now, &mut self.dispatcher) else { return Ok(false) };
@@ -27,7 +27,7 @@ impl Simulation<'_, '_, '_> {
         let job = &self.dispatcher.running().get(step.job).expect(RUNS).job;
         let late = Endless::Overflow { job: job.number, what: "end" };
         let end = mover.postpone(step.job, price).ok_or(late)?;
-        // The price is visible to schedulers.
+        // Schedulers see the price as part of the estimate.
         self.dispatcher.estimate_anew(step.job, job.estimate.saturating_add(price));
         let machine = self.dispatcher.machine();
         let (to, free) = (machine.placement(step.job).expect("it was just moved"), machine.free());

@@ -1,4 +1,4 @@
-//! The main loop, instant by instant.
+//! The main loop of a simulation, which proceeds from instant to instant.
 
 mod events;
 mod migrate;
@@ -24,18 +24,18 @@ use slice::SliceWatch;
 /// The priority of departures, which come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job whose last start or move was number `start` in the run. A restart or move voids
-/// the job's earlier departure.
+/// The end of a job that was started or last moved as number `start` in the run. When a job
+/// restarts or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
 }
 
-/// Runs a simulation until it ends, within the default [`Bounds`]. To change settings, use
-/// [`Setup::simulation`].
+/// Runs a simulation to its end, within the default [`Bounds`]. Use [`Setup::simulation`] to change
+/// settings.
 ///
 /// # Errors
-/// Returns the errors of [`SimulationBuilder::run`](crate::SimulationBuilder::run).
+/// Returns the same errors as [`SimulationBuilder::run`](crate::SimulationBuilder::run).
 pub fn run(
     setup: &Setup,
     inputs: Inputs<'_>,
@@ -44,13 +44,13 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step, optionally making the scheduling decisions.
+/// A run that the caller executes step by step, and for which it may make scheduling decisions.
 ///
-/// [`Simulation::advance`] goes to the next instant at which the queue or the machine has changed.
-/// Then, [`Simulation::schedule`] starts the jobs that the scheduler chooses, and
-/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] calls the
-/// scheduler, but leaves the start to the caller. At the end, [`Simulation::finish`] returns the
-/// outcome. A run is `Send`.
+/// [`Simulation::advance`] proceeds to the next instant at which the queue or the machine has
+/// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
+/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] asks the
+/// scheduler for a job but leaves it to the caller to start it. Finally, [`Simulation::finish`]
+/// returns the outcome. A run is `Send`.
 ///
 /// ```
 /// # mod pavior { pub use pavior_simulation as simulation;
@@ -76,7 +76,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if the messages of the instant `now` have not yet been created.
+    /// True if messages have yet to be created for the instant `now`.
     open: bool,
     /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,
@@ -84,14 +84,14 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of links from rejected jobs.
+    /// The number of links from jobs that were rejected.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of the
-    /// latest one for each running job.
+    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of each
+    /// running job's latest one.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -103,7 +103,7 @@ pub struct Simulation<'a, 'o, 'i> {
 }
 
 impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
-    /// Creates a run, before its first instant.
+    /// Creates a run that has not yet reached its first instant.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -168,18 +168,18 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(simulation)
     }
 
-    /// Sets the bounds of the run.
+    /// Sets the bounds on the run.
     #[must_use]
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.watch = Watch::new(bounds, self.ending);
         self
     }
 
-    /// Runs to the end, with all decisions made by the scheduler.
+    /// Runs to the end, letting the scheduler make all decisions.
     ///
     /// # Errors
-    /// Returns the errors of [`run`], and [`RunError::Stopped`] at the first instant after `stop`
-    /// is set.
+    /// Returns the same errors as [`run`], and [`RunError::Stopped`] at the first instant after
+    /// `stop` has been set.
     pub fn run(mut self, stop: &Stop) -> Result<Outcome, RunError> {
         while self.advance(stop)? {
             self.schedule()?;
@@ -188,8 +188,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(self.finish())
     }
 
-    /// Checks that no job was forgotten. At the end of a run that drains the queue, the idle
-    /// machine must refuse each waiting job, unless the scheduler keeps it behind a refused one.
+    /// Checks that no job was forgotten. When a run that drains the queue ends, the idle machine
+    /// must refuse every waiting job that the scheduler does not keep behind a refused one.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -212,11 +212,11 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         if count > 0 { Err(Endless::NeverStarted { jobs, count }.into()) } else { Ok(()) }
     }
 
-    /// Advances to the next instant at which the queue or the machine changes, and applies these
-    /// changes, but starts no jobs. Returns false if the run is over.
+    /// Proceeds to the next instant at which the queue or the machine changes. Applies the changes,
+    /// but starts no jobs. Returns false if the run has ended.
     ///
     /// # Errors
-    /// Returns an error if the network deadlocks, `stop` is set, the run reaches a bound, or the
+    /// Returns an error if the network deadlocks, `stop` has been set, a bound is reached, or the
     /// strategy fails.
     pub fn advance(&mut self, stop: &Stop) -> Result<bool, RunError> {
         let goes_on = self.step(stop)?;
@@ -245,8 +245,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
                 }
             }
             if only_messages && self.finished.is_empty() {
-                // Only messages have moved. Schedulers are called only after changes to the queue
-                // or the machine.
+                // Only messages have moved. Schedulers are called only after the queue or the
+                // machine has changed.
                 self.send();
                 continue;
             }
@@ -263,7 +263,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs until the scheduler chooses no more, also after moving running jobs to make
+    /// Starts jobs until the scheduler chooses no more, even after moving running jobs to make
     /// room.
     ///
     /// # Errors
@@ -280,8 +280,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, without starting it. The caller must
-    /// start it, on these nodes or on others, before the scheduler is called again.
+    /// Returns the job that the scheduler would start next, without starting it. Before the
+    /// scheduler is called again, the caller must start the job, on these nodes or on others.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -296,7 +296,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(Some(decision.named().clone()))
     }
 
-    /// Checks at the end of an instant that the run makes progress.
+    /// Checks that the run is making progress, at the end of an instant.
     fn settle(&mut self) -> Result<(), RunError> {
         let changes = self.faults.as_mut().and_then(Faults::next_time).is_some()
             || !self.dispatcher.calendar().is_empty();
@@ -313,15 +313,15 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         self.observers.tell(&Fact::CountingStarts);
     }
 
-    /// Creates the messages that running jobs can send.
+    /// Creates the messages that running jobs can send now.
     fn send(&mut self) {
         if let Some(traffic) = &mut self.traffic {
             traffic.create(self.now);
         }
     }
 
-    /// Returns the next time at which anything happens. Adds jobs whose last message is delivered
-    /// then to `finished`.
+    /// Returns the next time at which anything happens. Adds the jobs whose last message is
+    /// delivered at that time to `finished`.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {
@@ -332,8 +332,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok([own, fault].into_iter().flatten().min())
     }
 
-    /// Returns the time of the next known departure or arrival or, while jobs are waiting, of the
-    /// next beginning or end of an advance reservation.
+    /// Returns the time of the next known departure or arrival or, if jobs are waiting, the time at
+    /// which the next advance reservation starts or ends.
     fn next_own(&mut self) -> Option<Time> {
         let arrival = self.jobs.peek().map(|job| job.arrival);
         let waits = !self.dispatcher.queue().is_empty();

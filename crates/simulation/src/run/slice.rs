@@ -1,11 +1,11 @@
-//! Checks of whether a slice could be placed, after each change to the machine.
+//! Checks whether a slice could be placed, after each change to the machine.
 
 use pavior_mesh::Request;
 
 use super::Simulation;
 use crate::Fact;
 
-/// The watched slice and its last result.
+/// The slice to check, and the last result.
 pub(super) struct SliceWatch {
     slice: Option<Request>,
     /// The machine's state and health counters at the last check.
@@ -20,8 +20,8 @@ impl SliceWatch {
 }
 
 impl Simulation<'_, '_, '_> {
-    /// Reports whether the slice could be placed, if the machine has changed. Checks on forks, so
-    /// that the run is not influenced.
+    /// If the machine has changed, reports whether the slice could be placed. Uses forks for the
+    /// check, so that it does not affect the run.
     pub(super) fn watch_slice(&mut self) {
         let Some(slice) = self.slice.slice else { return };
         let machine = self.dispatcher.machine();

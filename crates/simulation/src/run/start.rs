@@ -1,4 +1,4 @@
-//! The start of a job.
+//! Starts jobs.
 
 use pavior_kernel::Time;
 use pavior_scheduling::{Start, Started};
@@ -13,13 +13,13 @@ impl Simulation<'_, '_, '_> {
     /// Starts a waiting job.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if the queue has no job at that index, the job does
-    /// not fit now, or its end is too late to be represented.
+    /// Returns an error, without changing anything, if the queue has no job at that index, if the
+    /// job does not fit now, or if its end would be too late to be represented.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {
             Service::Run(length) => length,
-            // A job without messages holds its nodes for one cycle.
+            // A job that turns out to send no messages holds its nodes for one cycle.
             Service::Messages(_) | Service::Iterations(_) => Time(1),
             Service::Partly { compute, communicate } => compute.saturating_add(communicate),
         };

@@ -1,4 +1,4 @@
-//! The state that a caller can read between steps.
+//! The state of a run that callers can inspect between steps.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;
@@ -28,39 +28,39 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if jobs have yet to arrive or depart. Otherwise, only failures and repairs
+    /// Returns true if any job has yet to arrive or depart. If not, only failures and repairs
     /// remain.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links from jobs that will be rejected, whose followers are submitted
+    /// Returns the number of links from jobs that will be rejected. Their followers are submitted
     /// at the listed times.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
 
-    /// Returns the number of departed jobs.
+    /// Returns the number of jobs that have departed.
     pub fn completed(&self) -> u64 {
         self.completed
     }
 
-    /// Returns the scheduler's view of the machine. Every query through it counts as an attempt.
+    /// Returns the machine as the scheduler sees it. Every query through it counts as an attempt.
     pub fn view(&mut self) -> MachineView<'_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if the job at a queue index could start now, and false if there is no such job.
+    /// Returns true if there is a job at the given index in the queue and it could start now.
     /// Counts as an attempt.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()
     }
 
-    /// Notifies observers that the run is over, and returns its outcome.
+    /// Notifies observers that the run has ended, and returns the outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
-            // The warm-up never ended, so no results count.
+            // The warm-up never ended, so nothing so far counts.
             self.count_anew();
         }
         if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {

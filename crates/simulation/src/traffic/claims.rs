@@ -1,33 +1,33 @@
-//! Links claimed by running jobs.
+//! Claims that running jobs have on links.
 
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
 
-/// Jobs with which a job may share links.
+/// The jobs with which a starting job may share links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Met {
-    /// The job in this slot.
+    /// The job in the given slot.
     Job(u32),
     AllJobs,
 }
 
-/// The links claimed by running jobs.
+/// The links that running jobs claim.
 pub(super) struct Claims {
-    /// For each link, the number of claims and the last claiming job. Empty until the first claim.
+    /// For each link, the number of claims and the last job to claim it. Empty before any claim.
     links: Vec<(u32, u32)>,
     bound: usize,
-    /// The number of running jobs that claim all links.
+    /// The number of running jobs that claim every link.
     everywhere: u32,
 }
 
 impl Claims {
-    /// Creates the claims on an empty machine.
+    /// Creates an empty set of claims.
     pub(super) fn new(grid: &Grid) -> Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a starting job, or all links for `None`. Calls `met` with jobs that it
-    /// may meet, including all that were alone. Returns true if the new job is alone.
+    /// Claims the links of a starting job, or every link if `links` is `None`. Calls `met` with the
+    /// jobs that it may meet, including all that were alone. Returns true if the new job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -52,8 +52,8 @@ impl Claims {
         alone
     }
 
-    /// Returns true if a job is the only one to claim these links. The next job that claims one of
-    /// them then meets it, even if others have claimed and released them before.
+    /// Returns true if no other job claims any of these links. In that case, the next job to claim
+    /// one of them meets this job, even if others have claimed and released them before.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);
@@ -65,7 +65,7 @@ impl Claims {
         alone
     }
 
-    /// Releases the links of an ended job.
+    /// Releases the links of a job that has ended.
     pub(super) fn give_up(&mut self, links: Option<&[u32]>) {
         match links {
             Some(links) => links.iter().for_each(|&link| self.links[link as usize].0 -= 1),

@@ -1,10 +1,10 @@
 //! Jobs that alternate between iterations of a communication pattern and computation.
 //!
-//! A job with a run time of R communicates for a share of R. If an iteration in the requested box,
-//! alone on the machine, takes a time of T, the job has k = share x R / T iterations, rounded down.
-//! For the rest of R, it computes in k equal pauses, one after each iteration, plus the remainder
-//! of the division at the end. On other nodes, or with shared links, iterations take a different
-//! time, but pauses stay the same. Jobs that only send messages have no pauses:
+//! A job with run time R spends a share of R communicating. If T is the time of an iteration in the
+//! requested box, alone on the machine, the job runs k = share x R / T iterations, rounded down.
+//! For the rest of R it computes: in k equal pauses, one after each iteration, with the remainder
+//! of the division at the end. On other nodes, or when links are shared, iterations take a
+//! different time but the pauses stay the same. Jobs that only send messages have no pauses:
 //!
 //! ```text
 //!   in the requested box   |--T--|pause|--T--|pause|--T--|pause|rest|   = R
@@ -13,7 +13,7 @@
 //!
 //! Invariant: k (T + pause) + rest = R.
 //!
-//! Cost: O(1), plus the simulation of one exchange alone, which [`Trials`] caches.
+//! Cost: O(1), plus the simulation of a single exchange alone, which [`Trials`] caches.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -23,19 +23,19 @@ use pavior_workload::{Job, Service};
 use super::histories::History;
 use super::iterations::Trials;
 
-/// The messages that a job sends between two pauses.
+/// The communication of a job between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
-/// A job's activities from start to end.
+/// The activities of a job from its start to its end.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The stream of random patterns, restarted for each exchange.
+    /// The random stream for patterns, which starts over for each exchange.
     draw: Stream,
-    /// The messages sent before a pause: those of one iteration, or all of them.
+    /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
-    /// The history of an exchange if the job is alone, simulated when first needed.
+    /// The history of an exchange while the job is alone, simulated on first use.
     exchange_alone: Option<History>,
-    /// The number of remaining exchanges, including the current one.
+    /// The number of exchanges left, including the current one.
     pub(super) exchanges_left: u64,
     /// The computation time after each exchange.
     pub(super) pause: Time,
@@ -44,9 +44,9 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Creates the course of a job on its granted nodes. Returns `None` if the job does not
-    /// communicate, or if its share is too short for one iteration. `draw` is the job's stream. A
-    /// job that also computes is first simulated alone in its requested box.
+    /// Creates the course of a job on its granted nodes. If the job also computes, an iteration is
+    /// first simulated alone in the requested box. Returns `None` if the job does not communicate,
+    /// or not enough for one iteration. `draw` is the job's random stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The time of an iteration alone determines the number of exchanges and the pauses.
+        // The time of one iteration alone determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -75,7 +75,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
-            // The remainder of the share is also spent on computation.
+            // What is left of the communication time is also spent computing.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);
@@ -83,7 +83,7 @@ impl Course {
         Ok(Some(course))
     }
 
-    /// Returns the messages of the next exchange.
+    /// Returns the messages in the next exchange.
     pub(super) fn traffic(&self, slot: u32, plan: &TrafficPlan) -> JobTraffic {
         JobTraffic::new(slot, self.layout.clone(), plan, self.exchange, &mut self.draw.clone())
     }
@@ -99,7 +99,7 @@ impl Course {
         Ok(self.exchange_alone)
     }
 
-    /// Ends an exchange, and returns the computation time after it.
+    /// Ends an exchange. Returns the computation time that follows.
     pub(super) fn end_exchange(&mut self) -> Time {
         self.exchanges_left -= 1;
         if self.exchanges_left == 0 { self.pause.saturating_add(self.rest) } else { self.pause }

@@ -1,21 +1,21 @@
-//! A mean-value model of shared links, for runs without message simulation.
+//! A mean-value model of shared links, for runs in which messages are not simulated.
 //!
-//! Each job is simulated once alone ([`Trials`]): T cycles per iteration, with a mean latency of l.
-//! At each link on its path, a message waits for messages of other jobs as in a single-server queue
-//! with Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U) cycles. U is the fraction of
-//! time for which other jobs hold the link. R is the sum of m h^2 / 2P over the other jobs, each of
-//! which sends m messages per iteration that hold the link for h cycles ([`LinkHolds`]). A job's
-//! pace P is the time of an iteration plus a pause. If d is a message's mean wait over its whole
-//! path, an iteration takes T (1 + d / l).
+//! Each job is simulated once on its own ([`Trials`]), which gives T cycles per iteration and a
+//! mean latency of l. On each link along its path, a message waits for messages from other jobs as
+//! in a single-server queue with Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U)
+//! cycles. U is the fraction of time that other jobs hold the link. R is the sum of m h^2 / 2P over
+//! the other jobs, where m messages per iteration each hold the link for h cycles ([`LinkHolds`]).
+//! A job's pace P is the time for an iteration plus a pause. If a message waits d cycles on average
+//! over its whole path, an iteration takes T (1 + d / l).
 //!
-//! P depends on d, and therefore on the other jobs' paces. Whenever a job starts or ends, each job
-//! gets a new pace once, in slot order, based on the others' current paces. Changes of less than a
-//! thousandth are ignored, and work done so far is kept. A job that shares no links runs exactly as
-//! in the network.
+//! P depends on d, and therefore on the paces of other jobs. Whenever a job starts or ends, each
+//! job gets a new pace once, in slot order, based on the current paces of the others. Changes of
+//! less than a thousandth are ignored, and work already done is kept. A job that does not share
+//! links runs exactly as it would in the network.
 //!
-//! A job's pace changes only if a job that shares a link with it starts, ends or changes its pace,
-//! so only such jobs are updated. A start or end costs O(running jobs + links crossed by the
-//! updated jobs).
+//! A job's pace changes only if a job that shares a link with it starts, ends or changes its own
+//! pace, so only such jobs are updated. Each start or end takes O(running jobs + links crossed by
+//! the updated jobs) time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,13 +33,13 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// The maximum assumed fraction of time for which other jobs hold a link.
+/// The highest fraction of time that other jobs are assumed to hold a link.
 const MOST_BUSY: f64 = 0.95;
 
-/// The minimum relative change in a pace. Smaller changes are ignored.
+/// The smallest relative change in pace that is not ignored.
 const LEAST_CHANGE: f64 = 1e-3;
 
-/// All running jobs.
+/// The state of all running jobs under the model.
 pub(crate) struct Estimate {
     setup: NetworkSetup,
     grid: Grid,
@@ -50,19 +50,19 @@ pub(crate) struct Estimate {
     seen: Seen,
     routes: Option<IterationRoutes>,
     failed: Option<Deadlock>,
-    /// The links, by channel number.
+    /// The links, indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// True for slots whose links' use by others has changed since the job's pace was set.
+    /// For each slot, true if others' use of the job's links has changed since its pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// The jobs' end times and slots. An entry is void if the job's pace has changed since.
+    /// Jobs by end time, with their slots. An entry is void if the job's pace has changed since.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
-    /// The last time at which jobs started or ended, if the paces have not been set since.
+    /// The last time at which a job started or ended, if paces have not been updated since.
     changed: Option<Time>,
 }
 
-/// The use of a link, in integers so that additions can be reversed exactly.
+/// The use of a link, as integers so that additions can be undone exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Busy {
     /// U, in units of 2^-32.
@@ -79,7 +79,7 @@ impl Busy {
         }
     }
 
-    /// Returns the number of cycles for which a message waits.
+    /// Returns the number of cycles that a message waits.
     fn wait(self) -> f64 {
         let share = self.share as f64 / (1u64 << 32) as f64;
         let residual = self.residual as f64 / f64::from(1 << 16);
@@ -99,7 +99,7 @@ impl SubAssign for Busy {
     }
 }
 
-/// A link, and the slots of the jobs whose messages cross it.
+/// A link, and the slots of the jobs that send messages over it.
 #[derive(Clone, Debug, Default)]
 struct Link {
     busy: Busy,
@@ -107,7 +107,7 @@ struct Link {
 }
 
 impl Link {
-    /// Changes a job's use of the link.
+    /// Changes the amount by which a job uses the link.
     fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
         self.busy -= before;
         self.busy += after;
@@ -117,40 +117,40 @@ impl Link {
     }
 }
 
-/// A link crossed by a job's messages.
+/// A link that a job's messages cross.
 struct Crossed {
     hold: LinkHolds,
-    /// The job's use of the link at its pace.
+    /// The amount by which the job uses the link at its current pace.
     busy: Busy,
 }
 
 /// A running job.
 struct Runner {
     id: JobId,
-    /// The history of an exchange if the job is alone.
+    /// The history of an exchange while the job is alone.
     exchange_alone: History,
     pause: Time,
     rest: Time,
     links: Vec<Crossed>,
-    /// The number of iterations left at `since`.
+    /// The number of iterations that were left at `since`.
     left: f64,
     since: Time,
-    /// The number of cycles of an iteration plus a pause.
+    /// The number of cycles for an iteration plus a pause.
     pace: f64,
     end: Time,
 }
 
 impl Runner {
-    /// Returns the job's pace if it is alone.
+    /// Returns the pace that the job has while it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
 
-    /// Continues the job at another pace.
+    /// Changes the job's pace, keeping the work that it has done.
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
-            // The iterations are over, and only `rest` remains.
+            // All iterations are done, and only `rest` remains.
             return;
         }
         self.left -= done;
@@ -192,7 +192,7 @@ impl Estimate {
         self.routes.as_ref()
     }
 
-    /// Advances the network. See [`Traffic::advance`](super::Traffic::advance).
+    /// Advances the network (see [`Traffic::advance`](super::Traffic::advance)).
     pub(super) fn advance(
         &mut self,
         until: Option<Time>,
@@ -223,7 +223,7 @@ impl Estimate {
         Ok(if finished.is_empty() { until } else { self.changed })
     }
 
-    /// Starts a job. See [`Traffic::start`](super::Traffic::start).
+    /// Starts a job (see [`Traffic::start`](super::Traffic::start)).
     pub(super) fn start(&mut self, now: Time, job: &Job, placement: &Placement) -> bool {
         self.routes = None;
         let runner = self.runner(now, job, placement).unwrap_or_else(|deadlock| {
@@ -275,7 +275,7 @@ impl Estimate {
         Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Records a job's use of links at its pace.
+    /// Records how much a job uses its links at its current pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -285,7 +285,7 @@ impl Estimate {
         }
     }
 
-    /// Updates the paces that may have changed, if jobs have started or ended.
+    /// Updates the paces that may have changed, if any job has started or ended.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -305,18 +305,18 @@ impl Estimate {
         }
     }
 
-    /// Returns a job's pace in the presence of the others.
+    /// Returns a job's pace in the presence of all other jobs.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
             let mut others = self.links[hold.link.index()].busy;
             others -= *busy;
-            // Most links are used only by this job.
+            // Most links are used by this job alone.
             if others.residual > 0 {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // The mean wait divided by the mean latency, over the same messages.
+        // This is the mean wait divided by the mean latency, over the same messages.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
@@ -330,8 +330,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Returns the end times of scattered jobs, one of which starts every 500 cycles on nodes from
-    /// the list. If `all` is true, every job is updated whenever a job starts or ends.
+    /// Starts a scattered job every 500 cycles, on nodes from the list, and returns when the jobs
+    /// end. If `all` is true, every job is updated whenever one starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

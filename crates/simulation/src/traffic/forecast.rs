@@ -1,10 +1,10 @@
-//! Predictions, for schedulers, of a job's run time on given nodes relative to that in its
+//! Predicts for schedulers how long a job runs on given nodes, relative to its run time in the
 //! requested box.
 //!
-//! An iteration of the job's pattern is simulated alone, on these nodes and in the requested box
-//! ([`Trials`]). The ratio of the two times is weighted by the job's share of communication.
-//! Contention with other jobs is not predicted. The prediction uses only the estimated run time,
-//! which is visible to schedulers.
+//! An iteration of the job's pattern is simulated alone, both on the given nodes and in the
+//! requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its time
+//! that the job communicates. Contention with other jobs is not predicted. The prediction relies
+//! only on the estimated run time, which schedulers can see.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -20,23 +20,23 @@ use super::iterations::Trials;
 /// The maximum number of cached results.
 const MOST_KNOWN: usize = 1 << 14;
 
-/// The predictor for a run whose jobs send messages.
+/// Predicts run times in a run whose jobs send messages.
 pub(crate) struct Forecast {
     setup: NetworkSetup,
     grid: Grid,
     seed: u64,
     replication: u64,
-    /// The network for trials, created when first needed.
+    /// The network for trials, created on first use.
     trials: Option<Box<Trials>>,
-    /// Cached results by request and granted nodes, for patterns without random draws.
+    /// Cached results for patterns without random draws, by request and granted nodes.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The times of an iteration in the requested box and on the granted nodes, in cycles.
+/// The times for an iteration in the requested box and on the granted nodes, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
-    /// The time on the granted nodes, or `None` if the messages deadlock.
+    /// The time on the granted nodes, or `None` if the messages deadlock there.
     granted: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl Forecast {
         Forecast { setup, grid, seed, replication, trials: None, known: FxHashMap::default() }
     }
 
-    /// Returns a job's iteration times, or `None` if it sends nothing or its pattern has no
+    /// Returns the iteration times for a job, or `None` if it sends nothing or its pattern has no
     /// iteration.
     fn cycles(&mut self, job: &Job, placement: &Placement) -> Option<Cycles> {
         supports_iterations(&self.setup.plan.pattern).ok()?;
@@ -76,8 +76,8 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// Returns the cycles of an iteration, or `Ok(None)` if it deadlocks. Returns an error if
-    /// nothing is sent.
+    /// Returns the number of cycles for an iteration, or `Ok(None)` if it deadlocks. Returns an
+    /// error if nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);
@@ -85,7 +85,7 @@ impl Forecast {
             Ok(Some(history)) => Ok(Some(history.length.0)),
             Ok(None) => Err(NothingSent),
             Err(_) => {
-                // The network still contains the messages, so it cannot be reused.
+                // The network still contains the deadlocked messages, so it cannot be reused.
                 self.trials = None;
                 Ok(None)
             }
@@ -111,7 +111,7 @@ impl Prediction for Forecast {
         let Some(Cycles { asked, granted }) = self.cycles(job, placement) else { return 1.0 };
         let iterates = matches!(job.service, Service::Iterations(_));
         if !iterates && job.estimate.ticks() * share < asked as f64 {
-            // The job's share is too short for an iteration.
+            // The job communicates too little for even one iteration.
             return 1.0;
         }
         let Some(granted) = granted else { return f64::INFINITY };

@@ -1,5 +1,5 @@
-//! Histories of jobs that were alone on the network, so that later jobs of the same kind need not
-//! be simulated.
+//! Histories of jobs that were alone on the network, kept so that later jobs of the same kind need
+//! not be simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// A job's duration and message totals.
+/// A job's duration, and its message totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// The data that determines the history of a lone job, apart from the network and settings common
-/// to all jobs.
+/// The data that determines the history of a lone job, apart from the network and the settings that
+/// all jobs share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -36,15 +36,15 @@ impl HistoryKey {
     }
 }
 
-/// A cache of the durations and message totals of jobs that were alone on the network.
+/// A cache of durations and message totals for jobs that were alone on the network.
 ///
-/// Clones share their contents. Any runs may share one cache, even with different machines,
-/// patterns and settings, because a history is a function of its key. Therefore, the cache affects
-/// only the time to compute results, not the results themselves.
+/// Clones share their contents. A history is a function of its key, so any runs can share a cache,
+/// even if their machines, patterns and settings differ. Sharing only affects how long results take
+/// to compute, not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
-/// Histories on one network with one traffic plan.
+/// Histories for one network and one traffic plan.
 pub(super) type SharedCache = Arc<Mutex<HistoryCache>>;
 
 /// Histories by key.
@@ -55,10 +55,10 @@ pub(super) struct HistoryCache {
 }
 
 impl Histories {
-    /// Returns the histories for a machine and a network.
+    /// Returns the histories for a machine and its network.
     pub(super) fn cache(&self, grid: &Grid, setup: &NetworkSetup) -> SharedCache {
-        // This key and `HistoryKey` contain everything that affects message times. The relative
-        // layout includes the rank order.
+        // Together with `HistoryKey`, this key contains everything that affects message times. The
+        // relative layout includes the rank order.
         let NetworkSetup { settings, plan, .. } = setup;
         let kind = format!("{grid} {settings:?} {plan:?}");
         lock(&self.0).entry(kind).or_default().clone()
@@ -66,7 +66,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// The maximum number of words in cached relative layouts: 16 MB.
+    /// The maximum number of words in all cached relative layouts: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
@@ -75,7 +75,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // A fixed estimate for the rest of an entry is added.
+        // The constant is an estimate for the rest of an entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;
@@ -85,7 +85,7 @@ impl HistoryCache {
     }
 }
 
-/// Locks a mutex, ignoring poisoning: all entries are complete even if a thread panicked.
+/// Locks a mutex, ignoring poisoning, because entries are complete even if a thread panicked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,11 +1,11 @@
-//! A cache of the times for which jobs hold links.
+//! A cache for how long jobs hold links.
 //!
-//! On a machine without axes that wrap, the same layout at another place has the same times on
-//! links whose numbers are shifted like those of its nodes.
+//! On a machine without wrap-around, a layout in another place gives the same times on links whose
+//! numbers are shifted by the same amount as its nodes.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
-//! Cost: O(nodes + links) for a job of a known kind.
+//! Cost: O(nodes + links) for a job of a kind that is already cached.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, NodeId};
@@ -15,18 +15,17 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::histories::HistoryKey;
 
-/// The maximum number of cached links: 32 MB.
+/// The maximum number of links in the cache: 32 MB.
 const MOST_LINKS: usize = 1 << 20;
 
-/// The cache for the jobs on a network.
+/// The cache for jobs on one network.
 pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// Results by relative layout: the first node of the job for which they were computed, and its
-    /// links.
+    /// Results by relative layout, each with the first node of the job for which it was computed.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
-    /// The total number of cached links.
+    /// The total number of links in the cache.
     links: usize,
 }
 
@@ -35,8 +34,8 @@ impl KnownHolds {
         KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
     }
 
-    /// Returns the times for which a job in a layout holds links, by link number. `key` describes
-    /// the relative layout, or is `None` if the pattern makes random draws for each job.
+    /// Returns how long a job in a layout holds each link, by link number. `key` describes the
+    /// relative layout, or is `None` if the pattern makes random draws for each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,
@@ -78,8 +77,8 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Results are cached only for patterns without random draws, on machines where all
-        // positions are equivalent.
+        // Only patterns without random draws are cached, and only on machines where all positions
+        // are equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),
             ("mesh:7x6x5", "all-to-all", 2),

@@ -1,4 +1,4 @@
-//! Durations of lone jobs, simulated on an empty network.
+//! Durations of jobs that run alone, simulated on an empty network.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::Grid;
@@ -11,7 +11,7 @@ use super::NetworkSetup;
 use super::histories::{History, HistoryCache, HistoryKey, SharedCache};
 use super::layouts::Layouts;
 
-/// An empty network on which jobs are simulated alone, with a cache of results.
+/// An empty network for simulating jobs alone, and a cache of the results.
 pub(super) struct Trials {
     setup: NetworkSetup,
     grid: Grid,
@@ -33,8 +33,8 @@ impl Trials {
         })
     }
 
-    /// Returns the stored trials, creating them at first use. This cannot fail, because the run's
-    /// network was created with the same settings.
+    /// Returns the stored trials, creating them on first use. This cannot fail, because the run's
+    /// own network was created with the same settings.
     pub(super) fn kept<'t>(
         kept: &'t mut Option<Box<Trials>>,
         setup: &NetworkSetup,
@@ -44,7 +44,7 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the history of a lone job in a layout, or `None` if it sends nothing. The pattern
+    /// Returns the history of a job alone in a layout, or `None` if it sends nothing. The pattern
     /// draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
@@ -69,8 +69,8 @@ impl Trials {
         Ok(Some(history))
     }
 
-    /// Returns the key of a job's history in a layout, or `None` if it depends on random draws or
-    /// the service is a number of messages.
+    /// Returns the key for a job's history in a layout. Returns `None` if the history depends on
+    /// random draws or the service is a number of messages.
     pub(super) fn key(
         &self,
         layout: &Layout,

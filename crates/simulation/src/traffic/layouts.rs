@@ -1,4 +1,4 @@
-//! Layouts of jobs' ranks.
+//! Layouts of the ranks in a job.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, orientations};
@@ -18,7 +18,7 @@ impl Layouts {
         Layouts { grid, order: setup.ranks, by_pattern }
     }
 
-    /// Returns the layout of a job on its granted parts.
+    /// Returns a job's layout on the parts granted to it.
     pub(super) fn granted(&mut self, parts: &[Cuboid], request: &Request, draw: &Stream) -> Layout {
         let (nodes, shape) = (request.nodes, request.shape);
         match self.order {
@@ -27,8 +27,8 @@ impl Layouts {
         }
     }
 
-    /// Returns the layout of a job in its requested box at the origin, turned only if necessary, or
-    /// `None` if it requests no box that fits.
+    /// Returns a job's layout in its requested box at the origin, rotated only if necessary, or
+    /// `None` if it does not request a box that fits.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

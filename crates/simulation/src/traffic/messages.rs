@@ -1,15 +1,14 @@
-//! The interface between the network and the simulation loop, for jobs that wait for their
-//! messages.
+//! Connects the network to the simulation loop, for jobs that wait for their messages.
 //!
-//! Neither side polls the other. The loop passes the time of its next event, and the network
-//! advances to that time or to an earlier end of a job. Events of an instant are processed in the
-//! model's order: deliveries, departures, arrivals, the scheduler, the creation of messages.
-//! Requests and grants follow when the network advances.
+//! Neither side polls the other. The loop passes in the time of its next event, and the network
+//! advances to that time or to the time when a job ends, if that is earlier. Events within an
+//! instant are processed in the model's order: deliveries, departures, arrivals, the scheduler, and
+//! the creation of messages. Requests and grants follow when the network advances.
 //!
 //! A job that shares no link with another ([`Footprint`](pavior_network::Footprint)) is not
-//! affected by the others, so all such jobs of a kind have the same duration and message totals.
-//! Only the first one is simulated. If a job that may meet a later one starts before it has ended,
-//! the latter first catches up. This involves no approximation.
+//! affected by other jobs. All such jobs of the same kind have the same duration and message
+//! totals, so only the first one is simulated. If a job starts that may meet a recalled job, the
+//! recalled job first catches up. This is exact, not an approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -21,7 +20,7 @@
 //! ```
 //!
 //! A job that computes between exchanges ([`Course`]) may be alone again whenever an exchange
-//! begins. All its remaining exchanges and pauses are then recalled together.
+//! begins. If it is, all of its remaining exchanges and pauses are recalled together.
 
 mod catch_up;
 mod start;
@@ -43,7 +42,7 @@ use super::iterations::Trials;
 use super::layouts::Layouts;
 use super::{NetworkSetup, Seen};
 
-/// The messages of all running jobs, on one network.
+/// The messages sent by all running jobs, on a single network.
 pub(crate) struct Messages {
     setup: NetworkSetup,
     grid: Grid,
@@ -56,59 +55,59 @@ pub(crate) struct Messages {
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
-    /// The routes of the last started job, if observers want them.
+    /// The routes of the job that started last, if observers want them.
     routes: Option<IterationRoutes>,
-    /// The jobs by slot, which is the owner in message tags.
+    /// Jobs by slot. The slot is also the owner in message tags.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send at this instant.
     ready: Vec<(JobId, u32)>,
-    /// The times at which computing jobs communicate again or end, and their slots.
+    /// The times at which computing jobs next communicate or end, with their slots.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
-    /// The deadlock of a trial, to be reported.
+    /// A deadlock that occurred in a trial, kept until it can be reported.
     failed: Option<Deadlock>,
-    /// Data about lone jobs, or `None` if every job is simulated.
+    /// State for lone jobs, or `None` if every job is simulated.
     alone: Option<Alone>,
 }
 
-/// A job that waits for its messages.
+/// A running job that waits for its messages.
 struct Sender {
     id: JobId,
     traffic: JobTraffic,
-    /// The links that the job claims, or `None` for all links.
+    /// The links that the job claims, or `None` if it claims all of them.
     links: Option<Vec<u32>>,
     how: How,
-    /// The job's course, if it computes between exchanges.
+    /// The course of the job, if it computes between exchanges.
     course: Option<Box<Course>>,
 }
 
-/// A way of processing a job.
+/// The way a job is processed.
 enum How {
-    /// The job is simulated in the network, where it may share links, or is computing.
+    /// The job is in the network, where it may share links, or it is computing.
     Shared,
-    /// The job is simulated in the network, and has been alone so far.
+    /// The job is in the network and has been alone so far.
     Watched { since: Time, totals: MessageTotals, key: HistoryKey },
     /// The job is not simulated, because its history is known.
     Recalled { since: Time, history: History },
 }
 
-/// Data about lone jobs.
+/// State for jobs that are alone.
 struct Alone {
     claims: Claims,
     cache: SharedCache,
-    /// The end times of recalled jobs, and their slots. An entry is void if the job has caught up.
+    /// Recalled jobs by end time, with their slots. An entry is void once the job has caught up.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 impl Messages {
-    /// The maximum ratio (plus a constant) of the nodes in the box around a job to the job's nodes.
-    /// Above it, the job is assumed to share links with every other job, which is nearly true,
-    /// since such jobs have many links to track.
+    /// The maximum ratio (plus a constant) of the number of nodes in the box around a job to the
+    /// number of nodes in the job. Beyond it, the job is assumed to share links with every other
+    /// job. This is nearly true, and such jobs would have many links to track.
     const MOST_SPREAD: u64 = 8;
 
-    /// Creates a network without jobs.
+    /// Creates a network without any jobs.
     pub(crate) fn new(
         setup: &NetworkSetup,
         grid: Grid,
@@ -118,7 +117,7 @@ impl Messages {
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
         // The flit engine is the specification, so it simulates everything. If messages could
-        // deadlock, an error could not name the jobs outside the network.
+        // deadlock, the error could not name jobs that are outside the network.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -149,7 +148,7 @@ impl Messages {
         })
     }
 
-    /// Advances the network. See [`Traffic::advance`](super::Traffic::advance).
+    /// Advances the network (see [`Traffic::advance`](super::Traffic::advance)).
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -178,7 +177,7 @@ impl Messages {
         }
     }
 
-    /// Processes the network's events.
+    /// Processes the events from the network.
     fn deliver(&mut self, now: Time, finished: &mut Vec<JobId>) {
         for entered in &self.events.entered {
             let sender = self.jobs[entered.tag.owner as usize].as_mut().expect("it is running");
@@ -205,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs that have reached their end times.
+    /// Ends the recalled jobs whose end times have been reached.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };
@@ -225,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// Removes an ended job. Stores its history if it was watched.
+    /// Removes a job that has ended. If it was watched, stores its history.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -238,12 +237,12 @@ impl Messages {
         sender.id
     }
 
-    /// Returns the deliveries of the current instant, if observers want them.
+    /// Returns the deliveries at the current instant, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         if self.seen.deliveries { &self.events.deliveries } else { &[] }
     }
 
-    /// Returns the totals of messages delivered since [`count_anew`](Messages::count_anew).
+    /// Returns totals for the messages delivered since [`count_anew`](Messages::count_anew).
     pub(crate) fn totals(&mut self, now: Time) -> &MessageTotals {
         self.settle(now);
         &self.totals
@@ -255,18 +254,18 @@ impl Messages {
         self.totals = MessageTotals::default();
     }
 
-    /// Returns the routes of the last started job, if observers want them.
+    /// Returns the routes of the job that started last, if observers want them.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         self.routes.as_ref()
     }
 
-    /// Creates the messages that jobs can send now, ordered by job, rank and sequence.
+    /// Creates the messages that jobs can send now, ordered by job, rank and sequence number.
     pub(crate) fn create(&mut self, now: Time) {
         self.ready.sort_unstable();
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A ready job may have ended since, and its slot may belong to another job.
+            // A job that was ready may have ended, and its slot may have been reused.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

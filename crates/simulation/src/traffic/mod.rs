@@ -1,4 +1,4 @@
-//! The messages of jobs that wait for them, simulated or estimated.
+//! Messages that jobs wait for, either simulated or estimated.
 
 mod claims;
 mod course;
@@ -26,20 +26,20 @@ pub use network_setup::{Contention, NetworkSetup};
 /// The message data that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
-    /// True for deliveries.
+    /// True if observers want deliveries.
     pub(crate) deliveries: bool,
-    /// True for the routes of starting jobs.
+    /// True if observers want the routes of jobs that start.
     pub(crate) routes: bool,
 }
 
-/// The messages of all running jobs.
+/// The messages sent by all running jobs.
 pub(crate) enum Traffic {
     Messages(Box<Messages>),
     Estimate(Box<Estimate>),
 }
 
 impl Traffic {
-    /// Creates a network without jobs.
+    /// Creates a network without any jobs.
     pub(crate) fn new(
         setup: &NetworkSetup,
         grid: Grid,
@@ -57,9 +57,9 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, to an earlier end of jobs, or to the first deliveries if an observer
-    /// needs them. Adds jobs whose last message was delivered to `finished`, in order of id.
-    /// Returns the new instant, or `None` if nothing remains.
+    /// Advances to `until`, to an earlier time at which jobs end, or to the next deliveries if an
+    /// observer wants them. Adds jobs whose last message was delivered to `finished`, in order of
+    /// id. Returns the new instant, or `None` if nothing is left to do.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,
@@ -79,7 +79,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the routes of the last started job, if observers want them and it sends messages.
+    /// Returns the routes of the last job to start, if it sends messages and observers want them.
     pub(crate) fn routes(&self) -> Option<&IterationRoutes> {
         match self {
             Traffic::Messages(messages) => messages.routes(),
@@ -87,7 +87,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the deliveries of the current instant, if observers want them.
+    /// Returns the deliveries at the current instant, if observers want them.
     pub(crate) fn deliveries(&self) -> &[Delivery] {
         match self {
             Traffic::Messages(messages) => messages.deliveries(),
@@ -102,8 +102,8 @@ impl Traffic {
         }
     }
 
-    /// Returns the totals of messages delivered since [`count_anew`](Traffic::count_anew), or
-    /// `None` if no messages are simulated.
+    /// Returns totals for the messages delivered since [`count_anew`](Traffic::count_anew), or
+    /// `None` if messages are not simulated.
     pub(crate) fn totals(&mut self, now: Time) -> Option<&MessageTotals> {
         match self {
             Traffic::Messages(messages) => Some(messages.totals(now)),

@@ -1,4 +1,4 @@
-//! Network settings.
+//! Settings for the network.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Grid, JobId};
@@ -6,7 +6,7 @@ use pavior_network::{EngineKind, IterationRoutes, Layout, RankOrder, Settings, T
 
 use super::Histories;
 
-/// The network for jobs' messages.
+/// The network over which jobs send messages.
 #[derive(Clone)]
 pub struct NetworkSetup {
     /// The engine.
@@ -15,34 +15,34 @@ pub struct NetworkSetup {
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// The numbering of jobs' ranks.
+    /// The order in which a job's ranks are numbered.
     pub ranks: RankOrder,
-    /// Cached histories of lone jobs, shared by clones of the setup.
+    /// Cached histories of lone jobs, which clones of these settings share.
     pub histories: Histories,
-    /// The treatment of jobs that share links.
+    /// The way shared links are handled.
     pub contention: Contention,
 }
 
-/// The treatment of jobs that share links.
+/// The way shared links are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
-    /// The messages are simulated. The results are exact.
+    /// Messages are simulated, and results are exact.
     #[default]
     Simulated,
-    /// The messages of running jobs are not simulated. Each job's pace is computed from the time of
-    /// an iteration alone and other jobs' use of its links (`traffic/estimate.rs` describes the
-    /// model). Message metrics do not apply.
+    /// Messages of running jobs are not simulated. Instead, each job's pace is computed from the
+    /// time for an iteration alone and other jobs' use of its links. `traffic/estimate.rs`
+    /// describes the model. Message metrics do not apply.
     Estimated,
 }
 
 impl NetworkSetup {
-    /// Returns the random stream for a job's messages. Streams are separate, so a job's draws do
-    /// not depend on when others start.
+    /// Returns the random stream for a job's messages. Each job has its own stream, so its draws do
+    /// not depend on when other jobs start.
     pub(super) fn draws(seed: u64, replication: u64, job: JobId) -> Stream {
         Stream::new(seed, replication, &format!("traffic-{}", job.0))
     }
 
-    /// Returns the routes of one iteration of a job's pattern.
+    /// Returns the routes in one iteration of a job's pattern.
     pub(super) fn routes(
         &self,
         grid: &Grid,

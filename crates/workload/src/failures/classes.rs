@@ -1,4 +1,4 @@
-//! Failure classes: the components that fail, and their times to failure and repair.
+//! Failure classes: kinds of components that fail, with their times to failure and repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The range of valid means, which keeps times well within 64 bits of ticks.
+/// The valid range for means. It keeps times well within 64 bits of ticks.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -21,8 +21,8 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "mean time to repair a component, exponential"),
 ];
 
-/// Components that fail and are repaired with the same distributions. Each fails after an
-/// exponential time and is repaired after another, independently of the others.
+/// Components whose failures and repairs follow the same distributions. Each component fails after
+/// an exponential time and is repaired after another, independently of all others.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.
@@ -33,10 +33,10 @@ pub struct FailureClass {
     pub mttr: f64,
 }
 
-/// Failure classes, at most one per kind of component.
+/// A list of failure classes, with at most one per kind of component.
 ///
-/// The list is written as `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`: a class is `node` (or
-/// `chip`), `cube` or `switch`, followed by both means.
+/// The textual form is `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`, in which each class is
+/// `node` (or `chip`), `cube` or `switch`, followed by both means.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -50,7 +50,7 @@ pub struct FailureClass {
 pub struct FailureClasses(Vec<FailureClass>);
 
 impl FailureClasses {
-    /// Creates a list with a single class, for nodes.
+    /// Creates a list with a single class for nodes.
     pub fn nodes(mttf: f64, mttr: f64) -> FailureClasses {
         FailureClasses(vec![FailureClass { kind: ComponentKind::Node, mttf, mttr }])
     }
@@ -94,7 +94,7 @@ fn class(text: &str) -> Result<FailureClass, BadName> {
     })?;
     let options = Options::parse(word, text, OPTIONS)?;
     if let Some(spec) = OPTIONS.iter().find(|spec| options.get(spec.key).is_empty()) {
-        let reason = format!("`{text}` has no {}: write {word}:mttf=1000:mttr=10", spec.key);
+        let reason = format!("`{text}` has no {}; example: {word}:mttf=1000:mttr=10", spec.key);
         return Err(BadName { reason, span: 0..text.len() });
     }
     Ok(FailureClass { kind, mttf: options.number("mttf"), mttr: options.number("mttr") })

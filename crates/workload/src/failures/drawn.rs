@@ -1,4 +1,4 @@
-//! Failures and repairs drawn from means.
+//! Failures and repairs drawn at random, given their mean times.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;
@@ -11,7 +11,7 @@ use super::classes::MEANS;
 use super::{Change, ComponentKind, FailureClass, FailureClasses, FailureEvent};
 use crate::TimeUnit;
 
-/// Reasons why failures cannot be drawn.
+/// The reason that failures cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
@@ -19,13 +19,13 @@ pub enum BadFailures {
     Mean {
         /// `failure` or `repair`.
         what: &'static str,
-        /// The mean.
+        /// The invalid mean.
         value: String,
     },
-    /// The machine has no such components.
+    /// The machine has no components of this kind.
     #[error("{machine} has no {}: it is not made of 4x4x4 cubes", kind.word())]
     Missing {
-        /// The missing kind.
+        /// The kind of component.
         kind: ComponentKind,
         /// The machine.
         machine: Grid,
@@ -34,20 +34,20 @@ pub enum BadFailures {
 
 /// An endless stream of failures and repairs of a machine's components, in order of time.
 ///
-/// Every healthy component of a class fails after an exponentially distributed time, and is
-/// repaired after another. Components are independent.
+/// Each healthy component in a class fails after an exponentially distributed time and is repaired
+/// after another. Components are independent of each other.
 ///
-/// Events are drawn on request. The failures of all N components of a class form one Poisson
-/// process with rate N/MTTF, and a failure of a component that has already failed is dropped. The
-/// distribution is the same, because exponential times are memoryless.
+/// Events are drawn on demand. Failures of the N components in a class form a single Poisson
+/// process with rate N/MTTF, and a failure drawn for a component that is already down is dropped.
+/// This does not change the distribution, because exponential times are memoryless.
 ///
-/// Cost: O(N / healthy) draws and O(log F) steps per event, and memory for the F failed components.
-/// If fewer than one component in 64 is healthy, the healthy ones are listed, and the next failure
-/// is drawn among them. An event then costs a constant number of draws, however long repairs take.
-/// Only creating the list takes O(N) time.
+/// Each event takes O(N / healthy) draws and O(log F) steps, and the F failed components are kept
+/// in memory. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
+/// next failure is drawn among them. An event then takes a constant number of draws, however long
+/// repairs last, and only creating the list takes O(N) time.
 ///
-/// Nodes use the streams "failures" and "repairs", and each other class uses two separate streams,
-/// so that adding a class does not change the events of the others.
+/// Nodes use the streams "failures" and "repairs". Each other class uses two streams of its own, so
+/// that adding a class does not change the events of the others.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -64,10 +64,10 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Creates the events for a replication.
+    /// Creates the stream of events for a replication.
     ///
     /// # Errors
-    /// Returns an error if a mean is out of range, or the machine has no components of a class.
+    /// Returns an error if a mean is out of range, or if the machine lacks a class of components.
     pub fn new(
         machine: &Grid,
         classes: &FailureClasses,
@@ -86,8 +86,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the next event of any class. At the same instant, repairs come first. Remaining ties
-    /// are resolved in the order of the classes.
+    /// Returns the next event in any class. At the same instant, repairs come before failures, and
+    /// remaining ties follow the order of the classes.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -98,29 +98,29 @@ impl Iterator for Failures {
     }
 }
 
-/// The failures and repairs of one class.
+/// The failures and repairs in one class.
 struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures if all components were healthy, and the mean time to repair,
+    /// The mean time between failures if all components are healthy, and the mean time to repair,
     /// in units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
     repair_draws: Stream,
     failed: BTreeSet<u32>,
-    /// Pending repairs: component numbers, and times in units.
+    /// Pending repairs, as component numbers and times in units.
     pending: Agenda<(u32, f64)>,
-    /// The healthy components, if few are left.
+    /// The healthy components, if they are few enough to be listed.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in units. Its component is drawn only then, from the healthy
-    /// ones if they are listed.
+    /// The time of the next failure, in units. The component that fails is drawn only at that time,
+    /// from the listed components if there is a list.
     next: f64,
 }
 
-/// The limit for listing: healthy components are listed if there are more than this many components
-/// per healthy one.
+/// Healthy components are listed when a class has more than this many components for each healthy
+/// one.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -166,7 +166,7 @@ impl Drawn {
         FailureEvent { at, component: self.kind.numbered(number), change }
     }
 
-    /// Lists the healthy components if few are left.
+    /// Lists the healthy components if few of them remain.
     fn list(&mut self) {
         let healthy = self.count - self.failed.len() as u64;
         if self.few.is_none() && healthy * LISTED < self.count {
@@ -175,8 +175,8 @@ impl Drawn {
         }
     }
 
-    /// Draws the next failure after `now` if the healthy components are listed. Exponential times
-    /// are memoryless, so the earlier draw may be dropped at any instant.
+    /// If the healthy components are listed, redraws the next failure so that it is after `now`.
+    /// The earlier draw may be dropped at any instant because exponential times are memoryless.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;
@@ -217,7 +217,7 @@ impl Iterator for Drawn {
                 Some(few) => few.swap_remove(self.fail_draws.below(few.len() as u64) as usize),
             };
             if self.failed.insert(number) {
-                // A repair takes at least one tick, so that no component returns before it fails.
+                // A repair takes at least one tick, so that every failure precedes its repair.
                 let back = now + self.repair_draws.exponential(self.repair);
                 let tick = at.saturating_add(Time(1));
                 self.pending.schedule(self.unit.time(back).max(tick), 0, (number, back));

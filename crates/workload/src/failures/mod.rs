@@ -1,4 +1,4 @@
-//! Failures and repairs of components, drawn from classes or read from a list.
+//! Component failures and repairs, drawn from failure classes or read from a list.
 
 mod classes;
 mod drawn;
@@ -24,8 +24,8 @@ pub enum Component {
     Switch(u32),
 }
 
-/// The number of optical switches in a pod: 16 per axis. Each carries one of the 16 fibers from
-/// each face of every cube (Jouppi et al. 2023).
+/// The number of optical switches in a pod: 16 for each axis. Each switch connects one of the 16
+/// fibers on each face of every cube (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// A kind of component.
@@ -53,8 +53,8 @@ impl ComponentKind {
         }
     }
 
-    /// Returns the number of such components. Returns `None` for cubes and switches if the machine
-    /// is not made of cubes.
+    /// Returns the number of components of this kind. Returns `None` for cubes and switches if the
+    /// machine is not made of cubes.
     pub fn count(self, machine: &Grid) -> Option<u32> {
         match self {
             ComponentKind::Node => Some(machine.nodes()),
@@ -73,7 +73,7 @@ impl ComponentKind {
 }
 
 impl Component {
-    /// Returns the component's kind, and its number among components of that kind.
+    /// Returns the component's kind, and its number within that kind.
     pub fn parts(self) -> (ComponentKind, u32) {
         match self {
             Component::Node(NodeId(number)) => (ComponentKind::Node, number),
@@ -90,18 +90,18 @@ impl fmt::Display for Component {
     }
 }
 
-/// The failure or repair of a component.
+/// A failure or repair of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureEvent {
-    /// The time.
+    /// The time of the event.
     pub at: Time,
-    /// The component.
+    /// The component that fails or is repaired.
     pub component: Component,
-    /// The kind of change.
+    /// The kind of event.
     pub change: Change,
 }
 
-/// A change to a component. At the same instant, repairs come first.
+/// A change to a component. At the same instant, repairs come before failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The component is repaired.

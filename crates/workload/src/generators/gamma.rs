@@ -1,13 +1,13 @@
-//! The gamma distribution, which the Lublin-Feitelson model is based on.
+//! The gamma distribution, on which the Lublin-Feitelson model is based.
 
 use pavior_kernel::Stream;
 
-/// Draws a value with shape `alpha` and scale `beta`, both positive. The mean is alpha·beta.
+/// Draws a value with shape `alpha` and scale `beta`, both positive. Its mean is alpha·beta.
 ///
-/// For alpha of at least 1, a function of a normal value is accepted or rejected, taking about 1.05
-/// tries on average (Marsaglia & Tsang 2000). For a smaller alpha, a value with shape alpha + 1 is
-/// multiplied by a power of a uniform value. The number of draws varies, so the function needs a
-/// separate stream.
+/// If alpha is at least 1, the value is a function of a normal draw that is either accepted or
+/// rejected, with about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value
+/// with shape alpha + 1 is multiplied by a power of a uniform draw. The number of draws varies, so
+/// the caller should provide a separate stream.
 pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     if alpha < 1.0 {
         let power = libm::pow(1.0 - draw.unit(), 1.0 / alpha);
@@ -25,15 +25,15 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// Draws a standard normal value with two draws (Box & Muller 1958, the first value of the pair).
+/// Draws a standard normal value, using two draws (Box & Muller 1958, first value of the pair).
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
 }
 
-/// Returns the probability of a value no greater than `x`, for shape `alpha` and scale `beta`. This
-/// is the regularized lower incomplete gamma function, computed by its series below the mean, and
-/// by its continued fraction in Lentz's form above the mean.
+/// Returns the probability of a value of at most `x`, given shape `alpha` and scale `beta`. This is
+/// the regularized lower incomplete gamma function, computed by its series below the mean and by
+/// its continued fraction (in Lentz's form) above.
 pub(super) fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     let x = x / beta;
     if x <= 0.0 {
@@ -82,7 +82,7 @@ mod tests {
                 (spread / (alpha * beta * beta) - 1.0).abs() < 0.05,
                 "{alpha} {beta}: {spread}"
             );
-            // The sample also agrees with the distribution function.
+            // The sample must also agree with the distribution function.
             for quantile in [0.5, 1.0, 1.5] {
                 let x = quantile * alpha * beta;
                 let below = all.iter().filter(|&&value| value <= x).count() as f64;
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn known_values() {
-        // The distribution of shape 1 is exponential. That of shape 2 is 1 - (1 + x) e^-x.
+        // With shape 1 the distribution is exponential; with shape 2 it is 1 - (1 + x) e^-x.
         for x in [0.1, 1.0, 2.5, 7.0, 30.0] {
             assert!((cdf(x, 1.0, 1.0) - (1.0 - (-x).exp())).abs() < 1e-12);
             assert!((cdf(3.0 * x, 2.0, 3.0) - (1.0 - (1.0 + x) * (-x).exp())).abs() < 1e-12);

@@ -1,19 +1,19 @@
 //! The Lublin-Feitelson model of rigid jobs on a parallel machine.
 //!
-//! **Sizes.** A job is serial with probability `serial`. Otherwise, the logarithm (base 2) of its
-//! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and otherwise on
-//! [umed, uhi]. With probability `pow2` (of all jobs), it is rounded, so that the size is a power
-//! of two.
+//! **Sizes.** A job is serial with probability `serial`. Otherwise, the base-2 logarithm of its
+//! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and uniform on
+//! [umed, uhi] otherwise. With probability `pow2` (of all jobs), the logarithm is rounded, which
+//! makes the size a power of two.
 //!
 //! **Run times.** The natural logarithm of the run time in seconds is hyper-gamma. It is drawn from
-//! gamma(a1, b1) with probability p = pa·size + pb (kept within [0, 1]), and otherwise from
-//! gamma(a2, b2). Large jobs run longer. Values above 12 (45 hours) are redrawn.
+//! gamma(a1, b1) with probability p = pa·size + pb (clamped to [0, 1]), and from gamma(a2, b2)
+//! otherwise, so large jobs run longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
-//! with the day starting at 05:30, divided by the mean weight. A gap between arrivals is exp(g)
-//! seconds, where g is drawn from gamma(aarr·arar, barr), and redrawn if it is above 13. Within
-//! each half hour, the gap elapses at a rate equal to the weight, so the same gap takes longer at
-//! night. By default, the log begins at midnight.
+//! on a day that starts at 05:30, divided by the mean of all weights. A gap between arrivals is
+//! exp(g) seconds, with g drawn from gamma(aarr·arar, barr) and redrawn if it is above 13. During
+//! each half hour, the gap elapses at a rate equal to the weight, so the same gap lasts longer at
+//! night. By default, the log starts at midnight.
 //!
 //! ```text
 //!   weight  ▁▁▁▁▁▁▁▁▁▁▁▁▂▃▄▅▆▇██████▇▇▆▆▅▅▄▄▃▃▃▂▂▂▂▁▁▁▁
@@ -21,18 +21,18 @@
 //! ```
 //!
 //! **Classes.** The model has one set of parameters for all jobs together, and one set each for
-//! batch and interactive jobs, which arrive independently. As in the published program, the queue
-//! (field 15) is 0 for interactive jobs and for jobs without a class, and 1 for batch jobs.
+//! batch jobs and interactive jobs, which arrive independently. As in the published program, the
+//! queue (field 15) is 1 for batch jobs, and 0 for interactive jobs and jobs without a class.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
-//! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters of the program published
+//! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters in the program published
 //! with it.
 //!
-//! Deviations: the program's uhi is for a 128-node machine, and its user sets umed between uhi-3.5
-//! and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same distances
-//! as for 128 nodes. A size that is rounded up beyond the machine's is halved. Each arrival is
-//! rounded down to seconds only when output, so rounding errors do not add up. Gamma values come
-//! from a different sampler. Cost: O(1) per job.
+//! Deviations: in the program, uhi is for a 128-node machine, and the user sets umed between
+//! uhi-3.5 and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same
+//! distances as for 128 nodes. A size that would be rounded up beyond the machine is halved.
+//! Arrivals are rounded down to seconds only on output, so that rounding errors do not add up.
+//! Gamma values come from a different sampler. Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -89,12 +89,12 @@ fn generate(
     }
 }
 
-/// Numbers the jobs from 1, as in logs.
+/// Numbers the jobs starting from 1, as in logs.
 fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> {
     jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
 }
 
-/// Two endless streams merged by submission time.
+/// Two endless streams, merged by submission time.
 struct Merged {
     batch: Peekable<LublinJobs>,
     interactive: Peekable<LublinJobs>,
@@ -109,10 +109,10 @@ impl Iterator for Merged {
     }
 }
 
-/// The jobs described by a set of parameters.
+/// The jobs that a set of parameters describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// All jobs of a machine.
+    /// All jobs on a machine.
     All,
     /// Batch jobs.
     Batch,
@@ -120,7 +120,7 @@ pub enum Class {
     Interactive,
 }
 
-/// The model's parameters, with the names used by its authors.
+/// The model's parameters, under the names used by its authors.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -133,15 +133,15 @@ pub enum Class {
 pub struct Lublin {
     /// The class of jobs.
     pub class: Class,
-    /// The size of the machine.
+    /// The number of nodes in the machine.
     pub nodes: u32,
     /// The probability of a serial job.
     pub serial: f64,
-    /// The probability of a parallel job whose size is a power of two.
+    /// The probability that a job is parallel and its size is a power of two.
     pub pow2: f64,
-    /// The minimum logarithm of a parallel size.
+    /// The minimum logarithm of a parallel job's size.
     pub ulow: f64,
-    /// The end of the first of the two uniform stages.
+    /// The logarithm at which the first of the two uniform stages ends.
     pub umed: f64,
     /// The maximum logarithm of a size.
     pub uhi: f64,
@@ -151,22 +151,22 @@ pub struct Lublin {
     pub short: (f64, f64),
     /// The shape and scale of the longer run times.
     pub long: (f64, f64),
-    /// The numbers `pa` and `pb`. The probability of a shorter run time is pa·size + pb.
+    /// The numbers `pa` and `pb`. The probability that a run time is short is pa·size + pb.
     pub short_share: (f64, f64),
-    /// The numbers `aarr·arar` and `barr`: the shape and scale of a gap's logarithm.
+    /// The numbers `aarr·arar` and `barr`: the shape and scale for the logarithm of a gap.
     pub gap: (f64, f64),
     /// The numbers `anum` and `bnum`: the shape and scale of the daily cycle, in half hours.
     pub day: (f64, f64),
-    /// The hour of the day when the log begins.
+    /// The hour of the day at which the log starts.
     pub start: usize,
 }
 
 impl Lublin {
-    /// Returns the published parameters, for a machine of at least 2 nodes. For a single node, the
-    /// draws are those for 2 nodes, and every job has one node.
+    /// Returns the published parameters for a machine with at least 2 nodes. For a single node,
+    /// draws are made as for 2 nodes, and every job gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
-        // On small machines, the second stage would begin below the first, so it gets half the
+        // On small machines, the second stage would start below the first, so it gets half the
         // range.
         let umed = |uhi: f64, ulow: f64, below: f64| (uhi - below).max(f64::midpoint(ulow, uhi));
         match class {
@@ -224,7 +224,7 @@ impl Lublin {
         }
     }
 
-    /// Returns the weight of each half hour of the day. Their mean is 1.
+    /// Returns a weight for each half hour of the day. The weights have a mean of 1.
     pub fn weights(&self) -> [f64; BUCKETS] {
         let (shape, scale) = self.day;
         let mut weights = [0.0; BUCKETS];
@@ -239,14 +239,14 @@ impl Lublin {
 
 /// The number of half hours in a day.
 const BUCKETS: usize = 48;
-/// The half hour in which the model's day begins: 05:30.
+/// The half hour in which the model's day starts: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum natural logarithms of run times and gaps, in seconds.
+/// The maximum natural logarithms of run times and gaps in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// An endless stream of the model's jobs, in order of submission. Times are whole seconds.
+/// An endless stream of jobs drawn from the model, in order of submission. Times are whole seconds.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -258,7 +258,7 @@ pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
     /// The half hour in which the last job arrived, counted from the start of the log, and the part
-    /// of its weight used by then.
+    /// of its weight that was used by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -267,9 +267,9 @@ pub struct LublinJobs {
 }
 
 impl LublinJobs {
-    /// Creates the jobs for a replication.
+    /// Creates the stream of jobs for a replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class has separate streams, so that `both` consists of exactly the jobs of the two
+        // Each class has its own streams, so that `both` gives exactly the jobs of the two separate
         // classes.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
@@ -279,7 +279,7 @@ impl LublinJobs {
         LublinJobs { model, weights, bucket: 0, used: 0.0, arrivals, sizes, runs }
     }
 
-    /// Returns the time of the next submission, in seconds from the start of the log.
+    /// Returns the next submit time, in seconds from the start of the log.
     fn submit(&mut self) -> u64 {
         let (shape, scale) = self.model.gap;
         let gap = below(LONGEST_GAP, || gamma::sample(shape, scale, &mut self.arrivals));
@@ -296,7 +296,7 @@ impl LublinJobs {
     fn size(&mut self) -> u32 {
         let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
         let draw = &mut self.sizes;
-        // Every job uses three draws.
+        // Every job takes three draws.
         let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
         if kind < serial {
             return 1;
@@ -323,7 +323,7 @@ impl LublinJobs {
     }
 }
 
-/// Draws until a value is at most `limit`.
+/// Draws repeatedly until a value is at most `limit`.
 fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

@@ -1,4 +1,4 @@
-//! Models of whole workloads, which generate logs. Each model is one file.
+//! Models of whole workloads, which generate logs. Each model is in its own file.
 
 mod gamma;
 mod lublin;
@@ -9,10 +9,10 @@ use crate::traces::Record;
 
 pub use lublin::{Class, Lublin, LublinJobs};
 
-/// A workload model's behavior.
+/// The implementation of a workload model.
 pub struct Generator {
-    /// A function that returns an endless stream of jobs in order of submission, given a number of
-    /// nodes, a seed and a replication.
+    /// Returns an endless stream of jobs in order of submission, given a number of nodes, a seed
+    /// and a replication.
     pub generate: fn(&Options, u32, u64, u64) -> Box<dyn Iterator<Item = Record> + Send>,
 }
 

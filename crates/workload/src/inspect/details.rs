@@ -1,4 +1,4 @@
-//! Parts of a summary: machine use, weeks, job classes, estimates and dependencies.
+//! Details in a summary: machine use, weeks, job classes, estimates and dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,17 +13,17 @@ use crate::traces::{Dependencies, Record};
 /// Counts of dependencies between jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
-    /// The number of jobs with a dependency.
+    /// The number of jobs that depend on another job.
     pub jobs: u64,
     /// The number of dependencies that `--dependencies` follows.
     pub followed: u64,
     /// The number of dependencies on jobs that were filtered out, skipped, not read or not found.
     pub missing: u64,
-    /// The number of dependencies on jobs later in the log.
+    /// The number of dependencies on jobs that come later in the log.
     pub later: u64,
     /// The number of dependency cycles.
     pub cycles: u64,
-    /// The number of jobs for which the log has no submit time.
+    /// The number of jobs whose submit time is not in the log.
     pub without_submit: u64,
 }
 
@@ -35,12 +35,12 @@ impl DependencyCounts {
     }
 }
 
-/// The values in a field that classifies jobs.
+/// The values in one of the fields that classify jobs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The field: `status`, `user`, `group`, `app`, `queue` or `partition`.
     pub field: &'static str,
-    /// The number of jobs with a known value.
+    /// The number of jobs for which the value is known.
     pub jobs: u64,
     /// The number of distinct values.
     pub values: u64,
@@ -48,7 +48,7 @@ pub struct Class {
     pub most: Vec<ClassCount>,
 }
 
-/// A field's value and its number of jobs.
+/// A value in a field, and the number of jobs that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ClassCount {
     /// The value.
@@ -61,8 +61,8 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields with a known value, given the number of jobs for each value of each
-    /// field.
+    /// Returns the fields that have any known value, given the number of jobs for each value in
+    /// each field.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -78,21 +78,21 @@ impl Class {
     }
 }
 
-/// A week in a log, counted from its first submission.
+/// A week in a log, counting from the first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Week {
     /// The number of jobs submitted in the week.
     pub jobs: u64,
-    /// The jobs' work divided by the machine's capacity in the week. For the last week, only the
-    /// part that the log covers is counted.
+    /// The work in those jobs divided by the machine's capacity over the week. For the last week,
+    /// only the part that the log covers counts.
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks listed: twenty years.
+/// The maximum number of weeks that are listed: twenty years.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
-/// A job's times and size. Entries are ordered by submission.
+/// A job's times and size. Entries are ordered by submit time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     submit: Time,
@@ -107,46 +107,46 @@ impl Entry {
         Entry { submit, run, wait, nodes }
     }
 
-    /// Divides the size, rounding up.
+    /// Divides the size by a number, rounding up.
     pub(super) fn divided(self, by: u32) -> Entry {
         Entry { nodes: self.nodes.div_ceil(by), ..self }
     }
 
-    /// Returns the work in node-ticks.
+    /// Returns the job's work in node-ticks.
     fn work(&self) -> u128 {
         u128::from(self.run.0) * u128::from(self.nodes)
     }
 }
 
-/// The sizes of jobs, and their work and machine use over time.
+/// Job sizes and total work, as well as work and machine use over time.
 #[derive(Default)]
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
     work: u128,
-    /// The jobs and work in each week, until `has_no_weeks` is set.
+    /// The number of jobs and the work in each week, up to the point where `has_no_weeks` is set.
     weeks: Vec<(u64, u128)>,
-    /// The first and the latest submission.
+    /// The first and latest submit times.
     submits: Option<(Time, Time)>,
-    /// True if the weeks are unknown because the log is too long or not in order.
+    /// True if weeks are unknown because the log is too long or out of order.
     has_no_weeks: bool,
-    /// True if the use is unknown because a job has no wait or the log is not in order.
+    /// True if use is unknown because some job has no wait or the log is out of order.
     has_no_use: bool,
-    /// True if a job was submitted before the one preceding it.
+    /// True if some job was submitted before the job that precedes it in the log.
     pub(super) is_unsorted: bool,
-    /// Starts and ends after the latest submission.
+    /// Changes in use due to jobs that start or end after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
     used: i64,
     most_used: i64,
 }
 
 impl Course {
-    /// Counts a job's size and work, in any order.
+    /// Counts a job's size and work. Jobs may be counted in any order.
     pub(super) fn count(&mut self, job: &Entry) {
         *self.sizes.entry(job.nodes).or_default() += 1;
         self.work += job.work();
     }
 
-    /// Adds a job, in order of submission.
+    /// Adds a job. Jobs must be added in order of submission.
     pub(super) fn add(&mut self, job: &Entry) {
         let (first, last) = self.submits.unwrap_or((job.submit, job.submit));
         self.submits = Some((first, job.submit.max(last)));
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Tracks machine use up to a time. At the same instant, ends come before starts.
+    /// Updates machine use up to a given time. At the same instant, ends come before starts.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time
@@ -181,15 +181,15 @@ impl Course {
         }
     }
 
-    /// Returns the largest number of nodes in use at the same time, from the waits in the log.
-    /// Returns `None` if any job's wait is unknown.
+    /// Returns the peak number of nodes in use, based on the waits in the log, or `None` if any
+    /// job's wait is unknown.
     pub(super) fn greatest_use(&mut self) -> Option<u64> {
         self.use_until(Time(u64::MAX));
         self.used = 0;
         u64::try_from(self.most_used).ok().filter(|&most| most > 0 && !self.has_no_use)
     }
 
-    /// Returns the weeks. The list is empty if the log is longer than twenty years.
+    /// Returns the weeks, or an empty list if the log is longer than twenty years.
     pub(super) fn weeks(&self, machine_size: Option<u64>) -> Vec<Week> {
         let Some((first, last)) = self.submits.filter(|_| !self.has_no_weeks) else {
             return Vec::new();
@@ -203,14 +203,14 @@ impl Course {
         weeks.collect()
     }
 
-    /// Returns the sizes and their job counts, in ascending order of size.
+    /// Returns each size and the number of jobs of that size, in ascending order.
     pub(super) fn sizes(&self) -> Vec<(f64, u64)> {
         let mut sizes: Vec<_> = self.sizes.iter().map(|(&size, &jobs)| (size, jobs)).collect();
         sizes.sort_unstable();
         sizes.into_iter().map(|(size, jobs)| (f64::from(size), jobs)).collect()
     }
 
-    /// Returns the largest size, or 0.
+    /// Returns the largest size, or 0 if there are no jobs.
     pub(super) fn largest(&self) -> u32 {
         self.sizes.keys().copied().max().unwrap_or(0)
     }
@@ -219,7 +219,7 @@ impl Course {
         self.sizes.iter().filter(|(size, _)| condition(**size)).map(|(_, jobs)| jobs).sum()
     }
 
-    /// Returns the work in node-seconds.
+    /// Returns the total work in node-seconds.
     pub(super) fn work(&self) -> f64 {
         let second = u128::from(TimeUnit::SECOND.ticks);
         (self.work / second) as f64 + (self.work % second) as f64 / second as f64

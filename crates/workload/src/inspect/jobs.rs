@@ -1,7 +1,7 @@
 //! Job statistics, collected one job at a time.
 //!
-//! Distinct sizes, run times and field values are counted. Exact quantiles of estimates require 8
-//! bytes per job with an estimate, and job numbers require 4 bytes each.
+//! Distinct sizes, run times and field values are counted. Exact quantiles for estimates take 8
+//! bytes per job with an estimate, and job numbers take 4 bytes each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +14,8 @@ use super::{DependencyCounts, LogSummary, Spread};
 use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
-/// The maximum number of jobs sorted by submission at a time. In a longer log, weeks and machine
-/// use are unknown if a job is more than this many jobs out of place.
+/// The maximum number of jobs that are buffered for sorting by submit time. In longer logs, weeks
+/// and machine use are unknown if some job is more than this many jobs out of place.
 const SORTED: usize = (1 << 18) - 1;
 
 const WEEK: i64 = 7 * 86_400;
@@ -28,16 +28,16 @@ pub(crate) struct Jobs {
     runs: FxHashMap<u64, u64>,
     factors: Vec<f64>,
     pub(super) classes: [FxHashMap<i64, u64>; 6],
-    /// The number of submissions in each second of the week, counted from the log's time 0.
+    /// The number of submissions in each second of the week, counting from the log's time 0.
     seconds: Vec<u32>,
     links: Links,
     count: u32,
     pub(super) repeated: u64,
-    /// Jobs not yet added to `plain` and `divided`, in order of submission.
+    /// Jobs that have yet to be added to `plain` and `divided`, in order of submission.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// The jobs with the sizes in the log.
+    /// The jobs with their sizes as in the log.
     plain: Course,
-    /// The jobs with sizes divided by a divisor, if the machine may require the division.
+    /// The jobs with divided sizes, and the divisor, if the machine might require division.
     divided: Option<(u32, Course)>,
 }
 
@@ -61,7 +61,7 @@ impl Jobs {
         }
     }
 
-    /// Prepares to divide sizes by a divisor for machines with a given number of nodes.
+    /// Prepares to divide sizes by a divisor on machines with a certain number of nodes.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
@@ -75,18 +75,18 @@ impl Jobs {
         self.plain.largest()
     }
 
-    /// Adds the log's next job.
+    /// Adds the next job in the log.
     pub(crate) fn add(&mut self, record: &Record) {
         self.link(self.count, record);
         self.add_unlinked(record);
     }
 
-    /// Adds the predecessors of the log's next job.
+    /// Adds the predecessors of the next job in the log.
     pub(super) fn link(&mut self, index: u32, record: &Record) {
         self.repeated += u64::from(!self.links.add(index, record));
     }
 
-    /// Adds a job, except for its predecessors.
+    /// Adds a job, but not its predecessors.
     pub(super) fn add_unlinked(&mut self, record: &Record) {
         self.count += 1;
         self.first_submit = self.first_submit.min(record.submit);
@@ -116,7 +116,7 @@ impl Jobs {
         }
     }
 
-    /// Moves the next job in order of submission to the courses. Returns false if there is none.
+    /// Adds the next job, in order of submission, to the courses. Returns false if there is none.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {
@@ -126,7 +126,7 @@ impl Jobs {
         true
     }
 
-    /// Summarizes the log that contains these jobs.
+    /// Returns the summary of the log that these jobs came from.
     pub(crate) fn finish(mut self, trace: &Trace) -> LogSummary {
         while self.pass_next() {}
         let divisor = self.machine.and_then(|nodes| trace.divisor_for(nodes));
@@ -152,14 +152,14 @@ impl Jobs {
         LogSummary::new(trace, machine, &self, course, &runs, factors, dependencies)
     }
 
-    /// Returns the number of submissions in each hour of the day and on each weekday, on a clock
-    /// `offset` seconds ahead of the log's.
+    /// Returns the number of submissions in each hour of the day and on each weekday, according to
+    /// a clock that is `offset` seconds ahead of the log's.
     pub(super) fn arrivals(&self, offset: i64) -> ([u64; 24], [u64; 7]) {
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for (second, &count) in (0..).zip(&self.seconds) {
             let second = (second + offset.rem_euclid(WEEK)) % WEEK;
             by_hour[(second / 3600 % 24) as usize] += u64::from(count);
-            // The Unix epoch began on a Thursday.
+            // The Unix epoch started on a Thursday.
             by_weekday[((second / 86_400 + 3) % 7) as usize] += u64::from(count);
         }
         (by_hour, by_weekday)

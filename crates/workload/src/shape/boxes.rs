@@ -1,12 +1,11 @@
-//! The boxes that fit a machine in any orientation.
+//! Boxes that fit a machine in some orientation.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// A machine's sides in descending order, and their axes.
+/// A machine's sides in descending order, and the axes to which they belong.
 ///
-/// A box fits in some orientation exactly when its sides in descending order fit the machine's.
-/// Boxes here therefore have descending sides, and are turned only at the end, by
-/// [`Boxes::placed`].
+/// A box fits in some orientation if and only if its sides in descending order fit the machine's.
+/// Boxes here thus have descending sides and are rotated only at the end, by [`Boxes::placed`].
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     most: Sides,
@@ -26,7 +25,7 @@ impl Boxes {
         self.most
     }
 
-    /// Assigns descending sides to the axes, in descending order of the machine's sides.
+    /// Assigns a box's sides to axes, with longer sides on longer axes of the machine.
     pub(crate) fn placed(&self, descending: Sides) -> Sides {
         let mut sides = [1; 3];
         for (side, axis) in descending.into_iter().zip(self.axes) {
@@ -35,29 +34,29 @@ impl Boxes {
         sides
     }
 
-    /// Returns half the number of faces perpendicular to axes longer than 1. On a machine with
-    /// three axes, this is half the box's surface; on a machine with two, it is half the perimeter.
+    /// Returns half the number of node faces on the box's surface, ignoring axes of length 1. With
+    /// three axes, this is half the surface; with two axes, it is half the perimeter.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes. For each choice of the two smaller
-    /// sides, the box is the one with the shortest longest side. No other box has both less volume
-    /// and less surface than all of these.
+    /// Calls `visit` with boxes of at least `nodes` nodes, each with the shortest longest side for
+    /// its two smaller sides. Every other such box is at least as large as one of these, in both
+    /// volume and surface.
     ///
-    /// Cost: at most C·B visits for a machine of sides A >= B >= C, and far fewer for small numbers
-    /// of nodes.
+    /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer if there are few
+    /// nodes.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
-        // Smaller values would require a longest side beyond the maximum.
+        // With smaller values, the longest side would have to exceed the maximum.
         for c in nodes.div_ceil(most_a * most_b).max(1)..=most_c {
             for b in nodes.div_ceil(most_a * c).max(c)..=most_b {
                 let a = nodes.div_ceil(b * c).max(b);
                 visit([a as u16, b as u16, c as u16]);
                 if b * b * c >= nodes {
-                    // A larger b requires an equally large a, and thus has more volume and more
+                    // A larger b needs an a at least as large, and thus gives a larger volume and
                     // surface.
                     break;
                 }
@@ -68,7 +67,7 @@ impl Boxes {
         }
     }
 
-    /// Returns every box of exactly `nodes` nodes, ordered by smallest side, then middle side.
+    /// Returns all boxes of exactly `nodes` nodes, ordered by smallest side, then by middle side.
     pub(crate) fn exact(&self, nodes: u32) -> Vec<Sides> {
         let [most_a, most_b, most_c] = self.most.map(u32::from);
         let mut boxes = Vec::new();

@@ -1,6 +1,6 @@
-//! The box of exactly n nodes with the smallest surface. Ties are resolved as in `compact`.
+//! The box with exactly n nodes and the smallest surface. Ties are resolved as in `compact`.
 //!
-//! There is no such box for a prime n greater than the machine's longest side. Cost: O(divisors of
+//! No such box exists if n is a prime greater than the machine's longest side. Cost: O(divisors of
 //! n).
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};

@@ -1,14 +1,14 @@
-//! Shape rules, which convert a number of nodes to a box that a contiguous strategy can place.
+//! Shape rules, which turn a number of nodes into a box that a contiguous strategy can place.
 //!
-//! Logs count processors and have no shapes. A rule chooses a box that fits the machine. The box's
-//! longest side is along the machine's longest side, and the next one along the next (equal sides
-//! of the machine are taken in the order x, y, z). Every shape therefore fits without being turned.
+//! Logs count processors and have no shapes, so a rule chooses a box that fits the machine. The
+//! box's longest side lies along the machine's longest side, the next along the next, and so on
+//! (with equal sides in the order x, y, z). As a result, every shape fits without being rotated.
 //!
-//! Nodes beyond the requested number are internal fragmentation. If a rule finds no box, the
-//! request has no shape, and contiguous strategies refuse it.
+//! Nodes in the box beyond the requested number count as internal fragmentation. If a rule finds no
+//! box, the request has no shape, and contiguous strategies refuse it.
 //!
-//! "Surface" means the faces perpendicular to axes longer than 1. On a machine with two axes, it is
-//! the box's perimeter.
+//! "Surface" counts only faces perpendicular to axes longer than 1. On a machine with two axes, it
+//! is the perimeter of the box.
 
 pub(crate) mod boxes;
 mod compact;
@@ -24,7 +24,7 @@ use pavior_mesh::{Grid, Request, Sides, volume};
 use boxes::Boxes;
 use rustc_hash::FxHashMap;
 
-/// A shape rule's behavior.
+/// The implementation of a shape rule.
 pub struct ShapeRule {
     /// True if the rule draws random numbers, so that replications differ.
     pub draws: bool,
@@ -38,17 +38,17 @@ pub(crate) enum BuildRule {
     Closure(Arc<ShapeClosure>),
 }
 
-/// A rule added by the caller. It returns the sides, axis by axis, for a number of nodes on a
-/// machine.
+/// A rule added by the caller. Given a machine and a number of nodes, it returns the sides of the
+/// box, axis by axis.
 type ShapeClosure = dyn Fn(&Grid, u32, &Options, &mut Stream) -> Option<Sides> + Send + Sync;
 
 impl ShapeRule {
     /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
-    /// The closure returns the sides, axis by axis, of the box for a number of nodes on a machine,
-    /// or `None` if it finds no box. Sides that do not fit the machine, or whose box has too few
-    /// nodes, count as `None`. A rule that does not draw must return the same box for the same
-    /// number of nodes.
+    /// Given a machine and a number of nodes, the closure returns the sides of the box, axis by
+    /// axis, or `None` if it finds no box. Sides that do not fit the machine, or that give too few
+    /// nodes, count as `None`. A rule that does not draw must always return the same box for the
+    /// same number of nodes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }
@@ -72,8 +72,8 @@ impl ShapeRule {
     }
 }
 
-/// A built-in rule. The rule returns the sides in descending order, or `None` if it finds no box. A
-/// rule that does not draw must return the same box whenever the number of nodes is the same.
+/// A built-in rule. It returns the sides in descending order, or `None` if it finds no box. A rule
+/// that does not draw must always return the same box for the same number of nodes.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -86,7 +86,7 @@ impl Family for ShapeRule {
     }
 }
 
-/// A shape rule applied to a machine. Choices are cached by number of nodes.
+/// A shape rule applied to a machine. Its choices are cached for each number of nodes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -101,11 +101,11 @@ impl Family for ShapeRule {
 pub struct Shaper {
     rule: Rule,
     draw: Stream,
-    /// The cached choices, or `None` for a rule that draws.
+    /// Cached choices, or `None` for a rule that draws.
     known: Option<FxHashMap<u32, Option<Sides>>>,
 }
 
-/// A rule built for a machine.
+/// A rule built for a particular machine.
 enum Rule {
     Builtin { boxes: Boxes, choose: Box<dyn Choose> },
     Added { closure: Arc<ShapeClosure>, grid: Grid, options: Options },
@@ -127,7 +127,7 @@ impl Rule {
 }
 
 impl Shaper {
-    /// Builds the rule for a machine and a replication.
+    /// Builds a rule for a machine and a replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
         let options = &rule.options;
@@ -146,8 +146,8 @@ impl Shaper {
         }
     }
 
-    /// Returns the box for a number of nodes. Returns `None` if the rule finds no box or the number
-    /// is 0.
+    /// Returns the box for a number of nodes, or `None` if the number is 0 or the rule finds no
+    /// box.
     pub fn shape(&mut self, nodes: u32) -> Option<Sides> {
         if nodes == 0 {
             return None;
@@ -159,7 +159,7 @@ impl Shaper {
         }
     }
 
-    /// Returns a request for a number of nodes, with the box chosen by the rule.
+    /// Returns a request for a number of nodes, with a box chosen by the rule.
     pub fn request(&mut self, nodes: u32) -> Request {
         Request { shape: self.shape(nodes), ..Request::nodes(nodes) }
     }

@@ -1,6 +1,6 @@
-//! The compact box with each side rounded up to a power of two, as a buddy system would grant it.
+//! The compact box with each side rounded up to a power of two, as in a buddy system.
 //!
-//! If a rounded side is longer than the machine's, the rule finds no box.
+//! If a rounded side is longer than the machine's side, the rule finds no box.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream, compact};
 use pavior_kernel::Entry;

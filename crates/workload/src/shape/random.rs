@@ -1,7 +1,6 @@
-//! A random box of exactly n nodes. Each box that fits (as a set of sides) has the same
-//! probability.
+//! A random box of exactly n nodes. All boxes that fit (as sets of sides) are equally likely.
 //!
-//! There is one draw per job, even if only one box or none fits, so that one job's choices do not
+//! Each job takes one draw, even if only one box fits or none does, so that one job's draws do not
 //! affect the next job's. The boxes for each number of nodes are listed only once.
 
 use super::{Boxes, BuildRule, Choose, ShapeRule, Stream};

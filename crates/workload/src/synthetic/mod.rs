@@ -1,9 +1,9 @@
-//! Synthetic workloads: an endless stream of jobs, each drawn on request.
+//! Synthetic workloads: endless streams of jobs, drawn on demand.
 //!
-//! A workload has three parts, with one registry each: [`ArrivalProcess`] for arrival times,
-//! [`SideDistribution`] for requests, and [`ServiceDistribution`] for the jobs' work. Each part
-//! draws from a separate stream ("arrivals", "sides", "service"), so that changing one does not
-//! change the others' numbers, and every strategy gets the same jobs.
+//! A workload has three parts, each chosen from its own registry: an [`ArrivalProcess`] for arrival
+//! times, a [`SideDistribution`] for requests, and a [`ServiceDistribution`] for the jobs' work.
+//! Each part draws from a separate stream ("arrivals", "sides" or "service"), so that changing one
+//! part does not change what the others draw, and every strategy gets the same jobs.
 
 mod arrivals;
 mod service;
@@ -32,7 +32,7 @@ pub use sides::{DrawSides, SideDistribution};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Arrivals per time unit: the reciprocal of the mean gap.
+    /// Arrivals per unit of time: the reciprocal of the mean gap.
     pub load: f64,
     /// The arrival process.
     pub arrivals: Selection<ArrivalProcess>,
@@ -42,27 +42,27 @@ pub struct Synthetic {
     pub service: Selection<ServiceDistribution>,
 }
 
-/// Reasons why a synthetic workload cannot be created.
+/// The reason that a synthetic workload cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
-    /// The load is not a positive number in range.
+    /// The load is not a positive number within range.
     #[error("the load must be from 1e-6 to 1e6 jobs per unit of time, not {0}")]
     Load(String),
     /// The side distribution is not defined on the machine.
     #[error("sides `{sides}` cannot be drawn on {machine}: {reason}")]
     Sides {
-        /// The distribution.
+        /// The side distribution.
         sides: String,
         /// The machine.
         machine: Grid,
-        /// The reason.
+        /// The reason that the distribution does not apply.
         reason: String,
     },
 }
 
 impl Synthetic {
-    /// Creates a workload with the first entry of each registry: those of the TBL paper, with
-    /// uniform sides.
+    /// Creates a workload with the first entry in each registry, which are those from the TBL paper
+    /// with uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
@@ -72,7 +72,7 @@ impl Synthetic {
         }
     }
 
-    /// Returns the workload's time unit: cycles if messages are simulated.
+    /// Returns the workload's time unit, which is cycles if messages are simulated.
     pub fn unit(&self) -> TimeUnit {
         self.service.entry.does.unit
     }
@@ -82,7 +82,7 @@ impl Synthetic {
     /// # Errors
     /// Returns an error if the load is out of range or the sides are not defined on the machine.
     pub fn check(&self, grid: &Grid) -> Result<(), SyntheticError> {
-        // The range keeps arrival times well within 64 bits of ticks.
+        // This range keeps arrival times well within 64 bits of ticks.
         if !(1e-6..=1e6).contains(&self.load) {
             return Err(SyntheticError::Load(self.load.to_string()));
         }
@@ -92,10 +92,10 @@ impl Synthetic {
     }
 }
 
-/// An endless stream of a synthetic workload's jobs, in order of arrival.
+/// An endless stream of jobs from a synthetic workload, in order of arrival.
 ///
 /// The same seed and replication give the same jobs. At a different load, the same jobs arrive at
-/// proportionally different times.
+/// proportionally scaled times.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -114,7 +114,7 @@ pub struct SyntheticJobs {
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
     draws: Draws,
-    /// The last arrival in units, unrounded, so that rounding errors do not add up.
+    /// The last arrival in units, not rounded, so that rounding errors do not add up.
     clock: f64,
     next: u64,
 }
@@ -126,10 +126,10 @@ struct Draws {
 }
 
 impl SyntheticJobs {
-    /// Creates the jobs for a machine and a replication.
+    /// Creates the stream of jobs for a machine and a replication.
     ///
     /// # Errors
-    /// Returns the errors of [`Synthetic::check`].
+    /// Returns the same errors as [`Synthetic::check`].
     pub fn new(
         workload: &Synthetic,
         grid: &Grid,

@@ -1,4 +1,4 @@
-//! Batsim workloads: JSON documents with jobs and their profiles.
+//! Batsim workloads: JSON documents that contain jobs and profiles.
 //!
 //! ```json
 //! {"nb_res": 8,
@@ -7,17 +7,17 @@
 //!  "profiles": {"d60": {"type": "delay", "delay": 60}}}
 //! ```
 //!
-//! A job runs for its profile's `delay`. If the profile is a sequence (`seq`), the run time is
-//! `repeat` times the sum over its profiles. Profiles without a run time (computation,
-//! communication, traces) would require a platform model, which Pavior does not have; a job that
-//! uses one is an error. The estimate is `walltime` if positive. The shape, with one to three
-//! sides, is `shape` in `extra_data`, which is an object or, in version 5, text that contains one.
-//! The `freedom` member of `extra_data` is a word for a [`Freedom`].
+//! A job runs for the `delay` in its profile. If the profile is a sequence (`seq`), the run time is
+//! `repeat` times the sum over the sequence's profiles. Profiles without a run time (computation,
+//! communication or traces) would require a platform model, which Pavior does not have, so a job
+//! that uses one is an error. `walltime` is the estimate if positive. In `extra_data`, `shape` has
+//! one to three sides and `freedom` is the word for a [`Freedom`]. `extra_data` is an object or, in
+//! version 5, text that contains one.
 //!
-//! Versions differ in the names of profile types (`delay`, or `DelayProfile` in version 5). The
-//! name is ignored, since only delays have a `delay`.
+//! Versions use different names for profile types (`delay`, or `DelayProfile` in version 5). The
+//! name is ignored, because only delays have a `delay` member.
 //!
-//! Source: the Batsim documentation, "Workload". Cost: one pass, with the text in memory.
+//! Source: the Batsim documentation, "Workload". Cost: one pass, with the whole text in memory.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,11 +37,10 @@ use crate::TimeUnit;
 #[derive(Deserialize)]
 struct Workload<'t> {
     nb_res: Option<u64>,
-    // The jobs are kept as raw JSON, so that an error in one job can be located and the job
-    // skipped.
+    // Jobs are kept as raw JSON, so that an invalid one can be located and skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // The profiles are kept as raw JSON, so that repeated profiles are detected.
+    // Profiles are kept as raw JSON, so that repeated ones are detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -51,15 +50,15 @@ struct Profile {
     #[serde(rename = "type")]
     kind: Option<String>,
     delay: Option<f64>,
-    /// The names of a sequence's profiles.
+    /// The names of the profiles in a sequence.
     seq: Option<Vec<Box<RawValue>>>,
-    /// The number of repetitions of a sequence, called `nb` in old versions.
+    /// The number of times a sequence is repeated, called `nb` in old versions.
     #[serde(alias = "nb")]
     repeat: Option<u64>,
 }
 
-/// A job. Names and extra data are kept as raw JSON, since they can have any length, and parsed
-/// values would require many times the memory of the text.
+/// A job. Names and extra data can have any length, so they are kept as raw JSON; parsed values
+/// would take many times as much memory as the text.
 #[derive(Deserialize)]
 struct Entry<'t> {
     #[serde(borrow)]
@@ -105,7 +104,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         if !jobs.wants_more(0) {
             break;
         }
-        // The raw value is a part of the text.
+        // The raw value is a slice of the text.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         let number = numbers.number(index, raw);
         let read = job(&place, raw, &profiles);
@@ -121,10 +120,10 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// The byte range and reason of an error whose line and column are not yet known.
+/// A byte range and a reason, for an error whose line and column are not yet known.
 type Misfit = (Range<usize>, String);
 
-/// A position in the text that only moves forward.
+/// A position in the text, which can only move forward.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -137,7 +136,7 @@ impl Place<'_> {
         self.offset = to;
     }
 
-    /// Locates an error of the JSON reader, which read the text from this position onward.
+    /// Locates an error from the JSON parser, which parsed the text from this position on.
     fn json_fault(&self, error: &serde_json::Error) -> Misfit {
         let rest = &self.text[self.offset..];
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -147,8 +146,8 @@ impl Place<'_> {
         (at..at + 1, reason)
     }
 
-    /// Adds the path and byte offset to the reason for an error in a job, if the line is so long
-    /// that its number is of no help.
+    /// Adds the path and byte offset to the reason for an error in a job, in case the line is so
+    /// long that a line number is not helpful.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -159,8 +158,8 @@ impl Place<'_> {
         if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
     }
 
-    /// Creates the error for a byte range after this position. Only the first line of the range is
-    /// shown.
+    /// Creates an error for a byte range after this position. If the range spans several lines,
+    /// only the first is shown.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
         let start = self.text[..at.start].iter().rposition(newline).map_or(0, |found| found + 1);
@@ -178,15 +177,15 @@ fn newlines(text: &[u8]) -> u64 {
 
 struct Profiles {
     by_name: BTreeMap<String, Profile>,
-    /// Cached run times of sequences.
+    /// The cached run times of sequences.
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
-/// The maximum depth of nested sequences.
+/// The maximum nesting depth of sequences.
 const DEEPEST: usize = 100;
 
 impl Profiles {
-    /// Reads the profiles. `raw` must be a part of `text`.
+    /// Reads the profiles. `raw` must be a slice of `text`.
     fn read(text: &[u8], raw: &RawValue) -> Result<Profiles, LineError> {
         let offset = raw.get().as_ptr() as usize - text.as_ptr() as usize;
         let place = Place { text, offset, line: 1 + newlines(&text[..offset]) };
@@ -197,7 +196,7 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns a profile's run time, or the reason why it has none.
+    /// Returns a profile's run time, or the reason that it has none.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -252,7 +251,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
         return Err(fault(reason));
     }
     Ok(Draft {
-        // The number is set when the numbers of all jobs are known.
+        // The number is set once the numbers of all jobs are known.
         number: -1.0,
         line: place.line,
         submit: entry.subtime,
@@ -270,8 +269,8 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     })
 }
 
-/// Returns the number in an id, which is the whole id or its last part: `w0!17` is job 17 of
-/// workload w0. Numbers of 2^63 or more are ignored to leave room for higher ones.
+/// Returns the number in an id, which is either the whole id or its last part. For example, `w0!17`
+/// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave room for higher ones.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
     struct Named<'t> {
@@ -283,14 +282,14 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// Distinct numbers for all jobs. A job has the number in its id. Without one, it has its position
-/// as its number or, if that is taken, the next number not in any id. If two ids have the same
-/// number, all jobs are numbered by position.
+/// A distinct number for each job. A job is numbered by its id. If the id contains no number, the
+/// job's position is used or, if that is taken, the next number that is in no id. If two ids
+/// contain the same number, all jobs are numbered by position.
 ///
-/// Numbers are assigned job by job, in order, so that a document with millions of invalid entries
-/// fails at the first one.
+/// Numbers are assigned in order, one job at a time, so that a document with millions of invalid
+/// entries fails at the first one.
 struct Numbers {
-    /// The numbers in use, or `None` if jobs are numbered by position.
+    /// The numbers already in use, or `None` if jobs are numbered by position.
     taken: Option<BTreeSet<u64>>,
     next: u64,
 }
@@ -317,16 +316,16 @@ impl Numbers {
     }
 }
 
-/// Returns a name given as text or as a number.
+/// Returns a name, which may be given as text or as a number.
 fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
 
-/// Reads a job's extra data: an object, or text that contains one. Other data is ignored.
+/// Reads a job's extra data: an object, or text that contains one. Anything else is ignored.
 fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
     let Some(given) = given else { return Ok(Extra::default()) };
     let object = |text: &str| {
-        // Otherwise, a list of two values would be parsed as an object.
+        // Without this check, a list of two values would be parsed as an object.
         let is_object = text.trim_start().starts_with('{');
         is_object.then(|| serde_json::from_str(text).ok()).flatten().unwrap_or_default()
     };
@@ -334,7 +333,7 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
         return Ok(object(given.get()));
     };
     match json::check(text.as_bytes()) {
-        // The text contains an object with a repeated member.
+        // The text contains an object in which a member is repeated.
         Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
         _ => Ok(object(&text)),
     }
@@ -349,7 +348,7 @@ fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
 
 fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     let Some(given) = extra.shape.as_deref() else { return Ok(None) };
-    // Three sides have few characters. Longer text is invalid, and is not parsed.
+    // Three sides take few characters, so longer text is invalid and is not parsed.
     let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
         is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();
@@ -358,7 +357,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            // The shape is printed without white space.
+            // The shape is printed without whitespace.
             let given = if is_short {
                 serde_json::from_str(given.get()).map(|value: Value| value.to_string())
             } else {
@@ -374,13 +373,13 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
 /// A Batsim version, which determines the names that Batsim accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The version with `delay`, and extra data as an object.
+    /// The version with `delay`, in which extra data is an object.
     V4,
-    /// The version with `DelayProfile`, and extra data as text.
+    /// The version with `DelayProfile`, in which extra data is text.
     V5,
 }
 
-/// Writes a workload for a number of resources. Each run time becomes a profile named after it.
+/// Writes a workload for a number of resources, with one profile per run time, named after it.
 ///
 /// # Errors
 /// Returns an error if writing fails.
@@ -391,7 +390,7 @@ pub fn write(
     version: Version,
 ) -> io::Result<()> {
     let distinct: BTreeSet<u64> = records.iter().map(|record| record.number).collect();
-    // Batsim rejects workloads with repeated ids.
+    // Batsim rejects workloads in which an id is repeated.
     let by_number = distinct.len() == records.len();
     let jobs: Vec<Value> = records
         .iter()

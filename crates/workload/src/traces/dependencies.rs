@@ -1,4 +1,4 @@
-//! Dependencies between jobs: predecessors as named in a log, and the links used in a run.
+//! Dependencies between jobs: predecessors named in a log, and the resulting links in a run.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
@@ -6,11 +6,11 @@
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted 60 s after the end of job 1
 //! ```
 //!
-//! A link is used only if the predecessor is on an earlier line of the log and was kept, so links
-//! cannot form a cycle. If several lines have the same number, the last one before the job counts.
+//! A link is used only if the predecessor was kept and precedes the job in the log, so links cannot
+//! form a cycle. If several lines have that number, the last one before the job is used.
 //!
-//! Source: fields 17 and 18 of the Standard Workload Format (Chapin et al. 1999), and their use for
-//! feedback by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
+//! Source: fields 17 and 18 in the Standard Workload Format (Chapin et al. 1999), used for feedback
+//! as proposed by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
 
 use std::cmp::Reverse;
 
@@ -22,57 +22,57 @@ use super::Record;
 /// A job's predecessors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The predecessors named in the log, of which there is at least one.
+    /// The predecessors named in the log. There is at least one.
     pub after: Vec<Predecessor>,
-    /// True if the log has a submit time for the job itself. Otherwise, the record has the latest
-    /// submit time among its predecessors.
+    /// True if the log gives the job's own submit time. Otherwise, the record's submit time is the
+    /// latest one among its predecessors.
     pub has_submit: bool,
 }
 
 /// A job that another job depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Predecessor {
-    /// The number in the log.
+    /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the follower's submission, or `None` if it is not in the log.
+    /// The time from `event` to the dependent job's submission, or `None` if the log lacks it.
     pub think: Option<Time>,
-    /// The event that the follower waits for.
+    /// The event that the dependent job waits for.
     pub event: Event,
 }
 
-/// An event in a predecessor's life.
+/// An event that a dependent job can wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
-    /// The first start.
+    /// The first start of the job.
     Start,
-    /// The end, or the last end if failures restart the job.
+    /// The end of the job, or its last end if failures restart it.
     End,
 }
 
-/// A link between two of a log's jobs, by their indices in order of submission.
+/// A link between two jobs in a log. Jobs are given by their indices in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The job that the follower depends on.
     pub predecessor: u32,
-    /// The predecessor's event.
+    /// The event that the follower waits for.
     pub event: Event,
-    /// The dependent job.
+    /// The job that depends on the predecessor.
     pub follower: u32,
     /// The minimum time from the event to the follower's submission.
     pub think: Time,
 }
 
-/// A log's links, and counts of dependencies that cannot be used.
+/// The links in a log, and counts of the dependencies that cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dependencies {
-    /// The links used in a run, sorted.
+    /// The links to use in a run, sorted.
     pub links: Vec<Link>,
-    /// The number of jobs with a predecessor in the log.
+    /// The number of jobs for which the log names a predecessor.
     pub jobs: u64,
-    /// The number of jobs for which the log has no submit time.
+    /// The number of jobs whose submit time is not in the log.
     pub without_submit: u64,
-    /// The number of predecessors that are not among the jobs, because they are filtered out,
-    /// skipped, after the last job line read, or not in the log.
+    /// The number of predecessors that are not among the jobs because they were filtered out, were
+    /// skipped, come after the last job line read, or do not occur in the log.
     pub missing: u64,
     /// The number of predecessors that are the job itself or come later in the log.
     pub later: u64,
@@ -111,15 +111,14 @@ impl Dependencies {
     }
 }
 
-/// Sorts records by line, and returns each with its index in order of submission.
+/// Sorts records by line. Each is returned with its index in order of submission.
 pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order.sort_by_key(|&index| records[index as usize].line);
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// A map from job numbers to indices. It requires four bytes per number if numbers are close
-/// together.
+/// A map from job numbers to indices. It takes four bytes per number if numbers are close together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -133,25 +132,25 @@ impl Numbers {
         self.get(number).is_some()
     }
 
-    /// Sets the index of a number. Returns true if the number is new.
+    /// Sets the index for a number. Returns true if the number is new.
     pub(crate) fn set(&mut self, number: u64, index: u32) -> bool {
         let page = self.0.entry(number / 16).or_default();
         std::mem::replace(&mut page[(number % 16) as usize], index + 1) == 0
     }
 }
 
-/// A search for links, one job at a time in log order.
+/// A search for links that takes the jobs one at a time, in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
     /// The latest job with each number.
     latest: Numbers,
-    /// The numbers of predecessors not found so far, and their followers.
+    /// Numbers of predecessors that have not been found yet, and the jobs that depend on them.
     open: Vec<(u64, u32)>,
 }
 
 impl Links {
-    /// Adds a job with its index. Returns true if its number is new.
+    /// Adds a job and its index. Returns true if its number is new.
     pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
         if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
             self.found.jobs += 1;
@@ -169,7 +168,7 @@ impl Links {
         self.latest.set(record.number, follower)
     }
 
-    /// Returns the links, sorted, and the counts.
+    /// Returns the sorted links and the counts.
     pub(crate) fn finish(self) -> Dependencies {
         let Links { mut found, latest, open } = self;
         found.links.sort_unstable();
@@ -187,11 +186,11 @@ impl Links {
 
 /// Counts the cycles in a graph. Connected cycles count as one.
 ///
-/// Nodes without incoming or without outgoing edges are removed until no such nodes remain. Only
-/// cycles and the paths between them remain.
+/// Repeatedly removes nodes that have no incoming or no outgoing edges, until only cycles and the
+/// paths between them remain.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The second round, on reversed edges, removes nodes that do not lead to a cycle.
+    // The second round, with edges reversed, removes nodes that do not lead to a cycle.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {
@@ -218,7 +217,7 @@ fn cycles(edges: &[(u32, u32)]) -> u64 {
     groups
 }
 
-/// Removes the edges of nodes without incoming edges until no such nodes remain.
+/// Repeatedly removes nodes that have no incoming edges, along with their outgoing edges.
 fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.sort_unstable();
     let mut entering: FxHashMap<u32, u32> = FxHashMap::default();
@@ -241,21 +240,21 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
     edges.iter().copied().filter(|(from, _)| entering[from] > 0).collect()
 }
 
-/// Fills in fields 17 and 18 based on user sessions. A known user's job depends on the user's
-/// previous job if it was submitted at most `within` after that job's end. Returns the number of
-/// jobs with a predecessor.
+/// Fills in fields 17 and 18 from user sessions. If a known user submits a job at most `within`
+/// after the end of the user's previous job, the job depends on that one. Returns the number of
+/// jobs that have a predecessor.
 ///
-/// The previous job is the last one that had ended by then, according to its submit, wait and run
-/// times. A job submitted while all earlier jobs in the session were waiting or running has no
-/// predecessor. Jobs keep their submit times. Existing predecessors are replaced, unless the job
-/// has no submit time.
+/// The previous job is the last one that had ended by then, according to the submit, wait and run
+/// times in the log. A job that is submitted while all earlier jobs in its session are waiting or
+/// running has no predecessor. Jobs keep their submit times. Existing predecessors are replaced
+/// unless the job has no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
-/// a maximum think time of 20 minutes; and "Preserving user behavior characteristics in trace-based
-/// simulation of parallel job scheduling" (2014) for its use. Cost: O(jobs log jobs).
+/// a maximum think time of 20 minutes; and, for its use, "Preserving user behavior characteristics
+/// in trace-based simulation of parallel job scheduling" (2014). Cost: O(jobs log jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;
-    /// A user's jobs by end time, and the one that ended last.
+    /// A user's jobs, ordered by end time, and the one that ended last.
     #[derive(Default)]
     struct User {
         running: BinaryHeap<Reverse<(Time, u64)>>,

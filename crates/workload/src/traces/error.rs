@@ -1,4 +1,4 @@
-//! Errors in a log, with their positions.
+//! Errors in logs, and their positions.
 
 use std::io;
 use std::ops::Range;
@@ -6,13 +6,13 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// Errors in reading a log.
+/// The reason that a log cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
     #[error("{}{source}", if *line > 0 { format!("after line {line}: ") } else { String::new() })]
     Io {
-        /// The number of lines read before the error, or 0 if it is unknown.
+        /// The number of lines read before the error, or 0 if unknown.
         line: u64,
         /// The reader's error.
         source: io::Error,
@@ -20,44 +20,44 @@ pub enum ReadError {
     /// A line is malformed.
     #[error(transparent)]
     Line(Box<LineError>),
-    /// There are no jobs, for example because the log is empty or has only comments.
-    #[error("no job lines in {lines} lines")]
+    /// There are no jobs, for example because the log is empty or contains only comments.
+    #[error("no jobs found in {lines} lines")]
     NoJobs {
         /// The number of lines.
         lines: u64,
     },
-    /// An option does not match the log, for example a filter for a name that the log does not
-    /// have.
+    /// An option does not match the log, for example because a filter uses a name that does not
+    /// occur in it.
     #[error("{0}")]
     Option(String),
-    /// All job lines are malformed, in lenient mode.
-    #[error("none of the {count} job lines is valid; the first error: {first}")]
+    /// In lenient mode, all job lines are malformed.
+    #[error("all {count} job lines are invalid; the first error: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,
-        /// The first line's error.
+        /// The error in the first of them.
         first: Box<LineError>,
     },
 }
 
-/// An error in a text and its position.
+/// An error in a text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {reason}")]
 pub struct LineError {
-    /// The line, from 1.
+    /// The line number, starting from 1.
     pub line: u64,
-    /// The column in characters, from 1.
+    /// The column in characters, starting from 1.
     pub column: u64,
-    /// The line, or the part of a long line around the error. Invisible characters are escaped.
+    /// The line, or the part around the error if it is long. Invisible characters are escaped.
     pub text: String,
-    /// The faulty byte range in `text`.
+    /// The byte range of the error within `text`.
     pub span: Range<usize>,
-    /// The reason and the valid values.
+    /// The reason, and which values are valid.
     pub reason: String,
 }
 
 impl LineError {
-    /// Creates an error for a byte range in a line.
+    /// Creates an error for a byte range within a line.
     pub(crate) fn new(
         line: u64,
         bytes: &[u8],
@@ -71,7 +71,7 @@ impl LineError {
     }
 }
 
-/// Quotes a token for a message. The result is safe for terminals. Long tokens are truncated.
+/// Quotes a token for use in a message. Escapes it for terminals and truncates it if it is long.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

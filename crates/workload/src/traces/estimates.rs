@@ -1,13 +1,13 @@
-//! Rules for the run-time estimates given to schedulers: the log's, the true run time, or a
+//! Rules for the run-time estimates that schedulers get: the log's estimate, the true run time or a
 //! multiple of it.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 
 use crate::values::POSITIVE;
 
-/// An estimate rule's behavior.
+/// The implementation of an estimate rule.
 pub struct Estimates {
-    /// A function that computes the estimate from the run time and the user's estimate in the log.
+    /// Computes an estimate from the run time and the user's estimate in the log.
     pub estimate: fn(&Options, Time, Option<Time>) -> Time,
 }
 

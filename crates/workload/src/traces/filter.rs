@@ -1,4 +1,4 @@
-//! Filters that select jobs in a log, such as `partition=gpu,queue=1`.
+//! Filters that select jobs from a log, such as `partition=gpu,queue=1`.
 
 use pavior_kernel::{BadName, shown, unknown_name};
 use std::fmt;
@@ -6,24 +6,24 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// The words for values of field 11, valid in every format.
+/// Words for values in field 11, which are valid in every format.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
-/// A condition on a field.
+/// A condition on one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Condition {
     field: Field,
-    /// The value as written: a name or a number.
+    /// The value as written, which is a name or a number.
     text: String,
-    /// The number, and true if it is a number of the log's state names.
+    /// The number, and true if it refers to one of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. If several conditions name the same field, any of them may match.
-/// Conditions on different fields must all match. The empty filter accepts everything.
+/// Conditions on a job's tags. If several conditions name the same field, at least one must match.
+/// Conditions on different fields must all match. An empty filter accepts every job.
 ///
-/// A value is a name in the log, as in `partition=gpu`, or else a number. A name matches no jobs
-/// until [`Filter::resolve`] has looked it up.
+/// A value is a name in the log, as in `partition=gpu`, or else a number. Names do not match any
+/// job until [`Filter::resolve`] has looked them up.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -45,7 +45,7 @@ impl Filter {
         self.passes_with(tags, -1)
     }
 
-    /// Returns true if a job passes the filter. `state` is the number of its state name.
+    /// Returns true if a job passes the filter. `state` is the number for the job's state name.
     pub(crate) fn passes_with(&self, tags: &Tags, state: i64) -> bool {
         let met = |one: &Condition| {
             one.value.is_some_and(|(value, is_state)| {
@@ -57,16 +57,16 @@ impl Filter {
         })
     }
 
-    /// Looks up the filter's names among the names in a log. A number that is also a name in the
-    /// log is treated as that name.
+    /// Translates the filter's names to the numbers that represent them in a log. A number that is
+    /// also a name in the log is treated as that name.
     ///
     /// # Errors
-    /// Returns an error message if a name is not in the log.
+    /// Returns an error message if a name does not occur in the log.
     pub fn resolve(&self, names: &Names) -> Result<Filter, String> {
         let one = |condition: &Condition| {
             let Condition { field, text, value } = condition;
             let named = names.get(*field, text).map(|number| (number, *field == Field::Status));
-            // In a log with state names, no other words are valid.
+            // If the log has state names, no other words are valid.
             let is_other =
                 *field == Field::Status && names.has(*field) && text.parse::<i64>().is_err();
             match named.or(value.filter(|_| !is_other)) {
@@ -77,11 +77,11 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Looks up the filter's names for records. Unlike [`Filter::resolve`], it accepts only the
-    /// state words valid in every format, since a record keeps only the number in field 11.
+    /// Translates the filter's names for use with records. Unlike [`Filter::resolve`], accepts only
+    /// state words valid in every format, because a record keeps just the number in field 11.
     ///
     /// # Errors
-    /// Returns an error message if a name is not in the log.
+    /// Returns an error message if a name does not occur in the log.
     pub fn resolve_tags(&self, names: &Names) -> Result<Filter, String> {
         let is_status = |one: &&Condition| one.field == Field::Status;
         let (states, others): (Vec<_>, Vec<_>) = self.allowed.iter().partition(is_status);
@@ -90,12 +90,12 @@ impl Filter {
         Ok(of(others).resolve(names)?.and(&states))
     }
 
-    /// Returns true if the filter accepts everything.
+    /// Returns true if the filter accepts every job.
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty()
     }
 
-    /// Combines the conditions of two filters.
+    /// Combines two filters into one with the conditions of both.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend_from_slice(&other.allowed);
         self
@@ -103,10 +103,10 @@ impl Filter {
 }
 
 impl Filter {
-    /// Parses a list of status values: `1,TIMEOUT` means `status=1,status=TIMEOUT`.
+    /// Parses a list of status values. For example, `1,TIMEOUT` means `status=1,status=TIMEOUT`.
     ///
     /// # Errors
-    /// Returns an error if a value is empty. The span is in bytes of `text`.
+    /// Returns an error if a value is empty. The span is a byte range in `text`.
     pub fn of_status(text: &str) -> Result<Filter, BadName> {
         let mut filter = Filter::default();
         let mut at = 0;
@@ -120,7 +120,7 @@ impl Filter {
     }
 }
 
-/// Creates the message for an unknown name, which lists the names in the log.
+/// Creates an error message for an unknown name that lists the names in the log.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));
@@ -130,7 +130,7 @@ fn unknown(field: Field, text: &str, names: &Names) -> String {
     let few: Vec<String> =
         all.iter().take(SHOWN).map(|(name, _)| shown(name).to_string()).collect();
     let more = if all.len() > SHOWN { ", ..." } else { "" };
-    format!("`{}` is not a {key} of the log: {}{more}", shown(text), few.join(", "))
+    format!("the log has no {key} `{}`, only {}{more}", shown(text), few.join(", "))
 }
 
 impl FromStr for Filter {

@@ -1,4 +1,4 @@
-//! Log formats, with their names and their detection.
+//! Log formats: their names, and how they are detected.
 
 use std::fmt;
 use std::io::BufRead;
@@ -17,22 +17,22 @@ use crate::inspect::Jobs;
 pub enum Format {
     /// The Standard Workload Format.
     Swf,
-    /// Lines with few columns, one per job.
+    /// Lines with a few columns, one line per job.
     Sim,
     /// Batsim's JSON documents.
     Batsim,
-    /// The output of `sacct --parsable2`, which can only be read.
+    /// Output from `sacct --parsable2` (read only).
     Sacct,
-    /// The output of `sacct --json`, which can only be read.
+    /// Output from `sacct --json` (read only).
     SacctJson,
-    /// Accounting logs of Torque, PBS Pro and OpenPBS, which can only be read.
+    /// Accounting logs from Torque, PBS Pro and OpenPBS (read only).
     Pbs,
-    /// The output of `kubectl get jobs,pods -o json`, which can only be read.
+    /// Output from `kubectl get jobs,pods -o json` (read only).
     Kubectl,
 }
 
 impl Format {
-    /// All formats. A file extension stands for the first format that has it.
+    /// All formats. A file extension refers to the first format that has it.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -43,7 +43,7 @@ impl Format {
         Format::Kubectl,
     ];
 
-    /// Returns the format's name in options.
+    /// Returns the format's name, as used in options.
     pub fn name(self) -> &'static str {
         match self {
             Format::Batsim => "batsim",
@@ -53,7 +53,7 @@ impl Format {
         }
     }
 
-    /// Returns the format's file extension, without the dot. `.gz` or `.zst` may follow.
+    /// Returns the format's file extension, without the dot. It may be followed by `.gz` or `.zst`.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Swf => "swf",
@@ -77,8 +77,8 @@ impl Format {
         }
     }
 
-    /// Returns true if logs in this format are JSON documents, whose lines may be as long as the
-    /// log.
+    /// Returns true if logs in this format are JSON documents, in which a line may be as long as
+    /// the log.
     pub fn is_document(self) -> bool {
         self.extension() == "json"
     }
@@ -88,7 +88,7 @@ impl Format {
         matches!(self, Format::Swf | Format::Sim | Format::Batsim)
     }
 
-    /// Returns the format for a file's extension, or `None` if there is none.
+    /// Returns the format for a file's extension, or `None` if no format has it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -103,12 +103,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Detects a log's format from the beginning of its text or, if that is ambiguous, from its
-    /// name. The beginning should contain a few lines, of which the last may be incomplete.
+    /// Detects a log's format from the start of its text or, if that is ambiguous, from its name.
+    /// The start should contain a few lines, the last of which may be incomplete.
     ///
-    /// The text decides if it contains the members of a JSON document, a `sacct` header, an
-    /// accounting record, or a job line of 18 numbers. Otherwise, the name decides, and then the
-    /// number of columns.
+    /// The text is decisive if it contains members from a JSON document, a `sacct` header, an
+    /// accounting record, or a job line with 18 numbers. Otherwise, the name decides or, failing
+    /// that, the number of columns.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -127,7 +127,7 @@ impl Format {
         }
         let all = || begin.split(|byte| b"\r\n".contains(byte)).map(<[u8]>::trim_ascii);
         let mut filled = all().filter(|line| !line.is_empty()).take(MOST_IN_FRONT as usize);
-        // Warnings may precede a document or a header.
+        // Warnings may come before a document or a header.
         let decisive = filled.find(|line| line.starts_with(b"{") || sacct::is_header(line));
         match decisive {
             Some(line) if line.starts_with(b"{") => {
@@ -158,12 +158,12 @@ impl Format {
     /// Reads a log in this format.
     ///
     /// # Errors
-    /// Returns the errors of the format's `read`, or an error if an option is for another format.
+    /// Returns the errors from the format's `read`, or an error if an option is for another format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         self.read_into(None, reader, options)
     }
 
-    /// Reads a log in this format. If `sink` is given, jobs in SWF and `.sim` are passed to it, and
+    /// Reads a log in this format. If `sink` is given, SWF and `.sim` jobs are passed to it, and
     /// the returned log has no records.
     pub(crate) fn read_into(
         self,
@@ -172,7 +172,7 @@ impl Format {
         options: &ReadOptions,
     ) -> Result<Trace, ReadError> {
         if options.nodes_from.is_some() && self != Format::Swf {
-            let reason = format!("--nodes-from applies to columns of SWF, not to {}", self.title());
+            let reason = format!("--nodes-from applies only to SWF logs, not to {}", self.title());
             return Err(ReadError::Option(reason));
         }
         let begin = reader.fill_buf().map_err(|source| ReadError::Io { line: 0, source })?;
@@ -198,7 +198,7 @@ impl Format {
     }
 }
 
-/// Returns a JSON document's format, based on the first member unique to one format.
+/// Returns the format of a JSON document, based on the first member that only one format has.
 fn of_json(begin: &[u8]) -> Option<Format> {
     const MEMBERS: [(&[u8], Format); 9] = [
         (b"\"nb_res\"", Format::Batsim),

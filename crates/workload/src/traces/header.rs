@@ -1,60 +1,60 @@
-//! The comments at the beginning of a log: `; Key: value`.
+//! The comments at the start of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values may have text after the number (`MaxNodes: 400 (48
-//! interactive`). Keys may be missing, or repeated with different values. The space after the
-//! semicolon may be missing, and many comments are not keys. Keys and values are kept unchanged,
-//! and other comments are ignored. Only an oversized header is an error.
+//! Real headers are untidy. Values may have text after the number
+//! (`MaxNodes: 400 (48 interactive`), and keys may be missing or repeated with different values.
+//! The space after the semicolon may be missing, and many comments have no key. Keys and values are
+//! kept as written, and all other comments are ignored. Only an oversized header is an error.
 
-/// The keys in a log's header, in log order, including repeated ones.
+/// The keys in a log's header and their values, in log order. Keys may be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The memory used by keys and values, in bytes.
+    /// The memory that keys and values take, in bytes.
     length: usize,
 }
 
-/// The maximum length of a header, in bytes. Real headers are hundreds of times shorter.
+/// The maximum size of a header, in bytes. Real headers are hundreds of times smaller.
 const LONGEST_HEADER: usize = 1 << 20;
 
 impl Header {
-    /// Reads a comment line, without its semicolon. Comments other than `Key: value` are ignored.
+    /// Reads a comment line, given without its semicolon. Anything but `Key: value` is ignored.
     ///
     /// # Errors
-    /// Returns the reason if the header becomes too long.
+    /// Returns the reason if the header becomes too large.
     pub(crate) fn take(&mut self, comment: &[u8]) -> Result<(), String> {
         let text = String::from_utf8_lossy(comment);
         let Some((key, value)) = text.split_once(':') else { return Ok(()) };
         let (key, value) = (key.trim(), value.trim());
         let word = key.starts_with(|c: char| c.is_ascii_alphabetic())
             && key.chars().all(|c| c.is_ascii_alphanumeric());
-        // `http://...` on a separate line continues the value above it.
+        // `http://...` on a line of its own continues the value above.
         if word && !value.starts_with("//") {
             self.push(key, value);
         }
         if self.length > LONGEST_HEADER {
-            return Err(format!("the header is longer than {LONGEST_HEADER} bytes: not a job log"));
+            return Err(format!("not a job log: the header is longer than {LONGEST_HEADER} bytes"));
         }
         Ok(())
     }
 
-    /// Adds a key, for writing.
+    /// Adds a key and its value, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // The memory overhead of short keys and values is also counted.
+        // Keys and values take memory beyond their text, which is counted as well.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
-    /// Returns all keys and values.
+    /// Returns all keys with their values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// Returns the first value of a key. Case is ignored.
+    /// Returns the first value for a key, ignoring case.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// Returns the integer at the start of a value, from the first occurrence of the key that has
+    /// Returns the integer at the start of a value, using the key's first value that starts with
     /// one.
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
@@ -64,16 +64,15 @@ impl Header {
         })
     }
 
-    /// Returns the positive number at the start of a value, from the first occurrence of the key
-    /// that has one. Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, optionally followed
-    /// by text.
+    /// Returns the positive number at the start of a value, using the key's first value that starts
+    /// with one. Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, and text may follow.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)
     }
 
-    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if `MaxProcs` is missing or not
-    /// positive.
+    /// Returns the number of processors, which is `MaxProcs` or, if that is missing or not
+    /// positive, `MaxNodes`.
     pub fn machine_size(&self) -> Option<u64> {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
@@ -108,7 +107,7 @@ fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
     let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
-    // If the text has none of these forms, only its digits are used.
+    // If the text has neither form, only its leading digits are used.
     let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     product.or_else(digits).filter(|&count| count > 0)
 }

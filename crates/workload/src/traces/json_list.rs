@@ -1,5 +1,5 @@
 //! A reader for a list in a JSON document that keeps only one entry in memory. It skips lines
-//! before the document, such as warnings, and allows several documents.
+//! before the document, such as warnings, and accepts several documents in a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,32 +14,32 @@ use serde_json::value::RawValue;
 use super::text::MOST_IN_FRONT;
 use super::{LineError, ReadError};
 
-/// The maximum length of an entry, in bytes.
+/// The maximum size of an entry, in bytes.
 const LONGEST_ENTRY: u64 = 16 << 20;
 
-/// The error message for text that is not a JSON object.
-pub(crate) const NO_OBJECT: &str = "no JSON object was found: save the whole output of sacct \
+/// The message for text that contains no JSON object.
+pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes before an error to keep for display.
+/// The number of bytes before an error that are kept for display.
 const TAIL: usize = 200;
 
-/// An entry of the list.
+/// An entry in the list.
 pub(crate) struct Entry<'e> {
     pub(crate) text: &'e str,
-    /// The entry's index in the list, from 0, or `None` for a whole document.
+    /// The entry's index in the list, starting from 0, or `None` for a whole document.
     index: Option<u64>,
-    /// The line and column (in bytes) at which the entry begins, from 1.
+    /// The line and column (in bytes) where the entry starts, counting from 1.
     pub(crate) line: u64,
     column: u64,
-    /// The byte offset of the entry in the document, from 0.
+    /// The entry's byte offset in the document.
     byte: u64,
     list: &'static str,
-    /// The text of the document's `kind` member, if it comes before the list.
+    /// The text of the document's `kind` member, if it precedes the list.
     pub(crate) kind: Option<&'e str>,
 }
 
-/// The line counts of a document.
+/// Line counts for a document.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Document {
     /// The total number of lines.
@@ -57,8 +57,8 @@ impl<'e> Entry<'e> {
         object.ok_or_else(|| self.fault("", "expected an object"))
     }
 
-    /// Creates an error for a member of the entry. The path begins with a dot, or is empty for the
-    /// entry itself.
+    /// Creates an error for a member of the entry. The path starts with a dot, or is empty for the
+    /// entry as a whole.
     pub(crate) fn fault(&self, path: &str, reason: impl fmt::Display) -> LineError {
         let Entry { list, byte, .. } = self;
         let place = self.index.map_or(String::new(), |index| format!("{list}[{index}]"));
@@ -69,9 +69,9 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// Calls a function for each entry of a list in the object, until the function returns false. An
-/// object without the list is itself an entry if it has any of the given members; only those are
-/// passed on. Returns line counts. The text after the list is checked, but not used.
+/// Calls a function for each entry in the object's list, until the function returns false. An
+/// object that lacks the list but has any of the given members is itself passed as an entry, with
+/// only those members. Text after the list is checked but not used. Returns line counts.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON
@@ -113,7 +113,7 @@ pub(crate) fn each(
             let at = line.len().saturating_sub(1);
             let is_behind = documents > 0 && tail.last() != Some(&b'{') && error.is_syntax();
             let reason = if is_behind && state.entry.get().is_none() {
-                "unexpected text after the JSON object: remove it".to_string()
+                "unexpected text after the JSON object; remove it".to_string()
             } else {
                 json::reason(&error)
             };
@@ -125,7 +125,7 @@ pub(crate) fn each(
     }
 }
 
-/// Skips lines until one begins with a brace. Returns the number of nonblank lines skipped.
+/// Skips lines until one starts with a brace. Returns the number of nonblank lines skipped.
 fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError> {
     let io = |source| ReadError::Io { line: state.ends.get(), source };
     let (mut first, mut in_front) = (Vec::new(), 0);
@@ -154,7 +154,7 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
     Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
-/// Reasons why reading stops before the end.
+/// The reason that reading stops before the end.
 enum Stop {
     /// No more entries are wanted.
     Wanted,
@@ -162,7 +162,7 @@ enum Stop {
     Fault(ReadError),
 }
 
-/// The reading position in the document.
+/// The position of the reader in the document.
 #[derive(Default)]
 struct State {
     bytes: Cell<u64>,
@@ -170,9 +170,9 @@ struct State {
     /// The byte offset of the current line.
     line_at: Cell<u64>,
     line_start: Cell<bool>,
-    /// The number of bytes of leading white space.
+    /// The number of bytes of leading whitespace.
     blank: Cell<u64>,
-    /// The byte offset of the current entry, within the list.
+    /// The byte offset of the current entry, if the reader is inside the list.
     entry: Cell<Option<u64>>,
     tail: RefCell<Vec<u8>>,
     stop: RefCell<Option<Stop>>,
@@ -202,7 +202,7 @@ impl State {
     }
 }
 
-/// A reader that counts bytes. It returns single bytes, so the count is exact.
+/// A reader that counts bytes. It returns one byte at a time, so that the count is exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,
@@ -222,7 +222,7 @@ impl<R: BufRead> Read for Counted<'_, R> {
     }
 }
 
-/// An object that contains the list as one of its members, or is itself an entry.
+/// An object that has the list as a member or is itself an entry.
 struct Object<'d> {
     list: &'static str,
     /// The members to keep if the object is itself an entry.
@@ -279,7 +279,7 @@ impl<'de> Visitor<'de> for Object<'_> {
         if kept.is_empty() {
             let list = self.list;
             return Err(serde::de::Error::custom(format_args!(
-                "the `{list}` list is missing: save the whole output of the command"
+                "the `{list}` list is missing; save the command's complete output"
             )));
         }
         let text = serde_json::to_string(&kept).map_err(serde::de::Error::custom)?;
@@ -288,7 +288,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// The list, and the text of the enclosing object's `kind` member.
+/// The list, with the text of the `kind` member in the enclosing object.
 struct List<'l, 'd> {
     of: &'l mut Object<'d>,
     kind: Option<&'l str>,
@@ -319,7 +319,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // The column of an entry that spans several lines is unknown.
+            // If an entry spans several lines, its column is unknown.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

@@ -8,21 +8,21 @@
 //!                        "completionTime": "2026-01-05T09:10:00Z"}}]}
 //! ```
 //!
-//! Each Job is one job, except that all child Jobs of a JobSet together are one job. The submit
-//! time is the creation time. The start is `status.startTime`, or else the start of the first Pod.
-//! The end is the completion time, the time of the `Failed` condition, or else the end of the last
-//! container. Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts
-//! as waiting. The size is that of the `pavior.dev/shape` annotation, or else the number of
-//! distinct nodes of the Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`),
-//! their shapes count only towards the size. The estimate is `activeDeadlineSeconds`. The queue is
-//! the Kueue queue, the group is the namespace, and the status is 1 for complete and 0 for failed.
+//! Each Job is one job, except that all Jobs in a JobSet form a single job. The submit time is the
+//! creation time. The job starts at `status.startTime` or else when its first Pod starts. It ends
+//! at its completion time, at the time in its `Failed` condition, or else when its last container
+//! ends. Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as
+//! waiting. The size is that of `pavior.dev/shape` or else the number of distinct nodes used by the
+//! Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes only add
+//! to the size. The estimate is `activeDeadlineSeconds`. Queue and group are the Kueue queue and
+//! the namespace. The status is 1 if the job completed and 0 if it failed.
 //!
-//! The text contains one or more lists, lists of one kind (`"kind": "JobList"`, whose items may
-//! lack `kind`) or single objects. Dates have a time zone: `Z` or an offset such as `+02:00`.
+//! The text contains lists or individual objects. In a list of a single kind (`"kind": "JobList"`),
+//! items may lack `kind`. Dates have a time zone: `Z` or an offset such as `+02:00`.
 //!
-//! Pods without a Job and objects of other kinds are skipped and counted. Source: the APIs of
-//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text of one
-//! object and an entry per Job and Pod in memory.
+//! Pods that do not belong to a Job and objects of other kinds are skipped and counted. Source: the
+//! APIs of Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text
+//! of one object and an entry per Job and Pod in memory.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
@@ -49,25 +49,25 @@ struct Object {
     status: Value,
 }
 
-/// One Job, or all Jobs of a set.
+/// A single Job, or all Jobs in a JobSet.
 struct Unit {
     number: u64,
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The latest end of a Job. It is valid only if all Jobs have ended.
+    /// The latest time at which a Job ended. It is valid only if all Jobs have ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
-    /// The number of nodes according to the Jobs' shapes.
+    /// The number of nodes, according to the shapes of the Jobs.
     nodes: u64,
-    /// The shape, if it applies to the whole unit.
+    /// The shape, if there is one for the whole unit.
     shape: Option<Sides>,
     tags: Tags,
     uids: Vec<String>,
 }
 
-/// A Job's Pods.
+/// The Pods that belong to a Job.
 #[derive(Default)]
 struct Pods {
     nodes: FxHashSet<u64>,
@@ -75,12 +75,12 @@ struct Pods {
     end: Option<f64>,
 }
 
-/// The objects in a log.
+/// The objects found in a log.
 #[derive(Default)]
 struct World {
-    /// Units by namespace, whether they are sets, and name.
+    /// Units by namespace, whether they are JobSets, and name.
     units: BTreeMap<(String, bool, String), Unit>,
-    /// Pods by their Job's uid.
+    /// Pods by the uid of their Job.
     pods: HashMap<String, Pods>,
     /// Node numbers by name.
     nodes: HashMap<String, u64>,
@@ -99,7 +99,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         match world.take(entry) {
             Ok(true) => {}
             Ok(false) => {
-                jobs.note("skipped objects that are neither Jobs nor Pods of Jobs", entry.line);
+                jobs.note("skipped objects other than Jobs and their Pods", entry.line);
             }
             Err(fault) => jobs.malformed(entry.line, || fault)?,
         }
@@ -115,7 +115,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
-    // The whole list is read even with a limit, since the Pods come after the Jobs.
+    // The whole list is read even if there is a limit, because Pods come after Jobs.
     for unit in units {
         if !jobs.wants_more(log.len()) {
             break;
@@ -127,7 +127,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
 }
 
 impl World {
-    /// Adds an object. Returns false for an irrelevant object.
+    /// Adds an object. Returns false if the object is irrelevant.
     fn take(&mut self, entry: &Entry<'_>) -> Result<bool, LineError> {
         let object: Object = entry.read()?;
         let of_list = entry.kind.and_then(|kind| kind.trim_matches('"').strip_suffix("List"));
@@ -136,8 +136,8 @@ impl World {
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
             None => {
-                let reason = "a Kubernetes object must have a kind, unless its list has one \
-                              before its items, such as JobList";
+                let reason = "a Kubernetes object must have a kind unless its list states one, \
+                              such as JobList, before the items";
                 Err(entry.fault(".kind", reason))
             }
         }
@@ -216,7 +216,7 @@ impl World {
 }
 
 impl Unit {
-    /// Creates the job, given the Pods of all Jobs, with node names if requested.
+    /// Creates a job, given the Pods of all Jobs. `names` contains node names if requested.
     fn draft(&self, pods: &HashMap<String, Pods>, names: &HashMap<u64, String>) -> Draft {
         let own = || self.uids.iter().filter_map(|uid| pods.get(uid));
         let nodes: FxHashSet<u64> = own().flat_map(|pods| pods.nodes.iter().copied()).collect();
@@ -245,7 +245,7 @@ impl Unit {
     }
 }
 
-/// Returns a Job's end, and true if it completed. The end is 0 if the Job ended at an unknown time.
+/// Returns a Job's end and whether it completed. The end is 0 if the Job ended at an unknown time.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

@@ -1,4 +1,4 @@
-//! Jobs in accounting logs, in which several lines may describe one job and times are absolute.
+//! Jobs in accounting logs, where times are absolute and several lines may describe the same job.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,11 +6,11 @@ use std::hash::Hash;
 use super::Skip;
 use super::record::{Collector, Draft};
 
-/// A log's job lines by key. Of several lines for one job, the one with the latest submission
-/// counts; ties go to the last line.
+/// A log's job lines by key. If several lines describe the same job, the latest submission is used,
+/// and ties go to the last line.
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
-    /// True for each line replaced by a later run of the same job.
+    /// For each line, true if a later run of the same job replaced it.
     replaced: Vec<bool>,
     by_key: HashMap<K, usize>,
 }
@@ -41,7 +41,7 @@ impl<K: Eq + Hash> Latest<K> {
     }
 
     /// Passes the jobs to the collector, with times relative to the first submission. Adds the
-    /// start time and, if known, the time zone in seconds to the header.
+    /// start time and, if known, the time zone (in seconds) to the header.
     pub(crate) fn offer(self, jobs: &mut Collector<'_>, zone: Option<i64>) {
         let submits = self.drafts.iter().map(|draft| draft.submit).filter(|&at| at >= 0.0);
         let begin = submits.fold(f64::INFINITY, f64::min);

@@ -1,16 +1,15 @@
-//! Names of partitions, queues, users and other fields, and the numbers that represent them in
-//! [`Tags`].
+//! Names of partitions, queues, users and so on, and the numbers that represent them in [`Tags`].
 //!
 //! [`Tags`]: super::Tags
 
 use std::collections::HashMap;
 
-/// A field that classifies a log's jobs. The order is that of filters.
+/// A field that classifies jobs, in the order used by filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.
     Partition,
-    /// The queue or the quality of service.
+    /// The queue or quality of service.
     Queue,
     /// The final state.
     Status,
@@ -33,7 +32,7 @@ impl Field {
         Field::Application,
     ];
 
-    /// Returns the field's key in filters and results.
+    /// Returns the field's key, as used in filters and results.
     pub fn key(self) -> &'static str {
         match self {
             Field::Partition => "partition",
@@ -46,15 +45,15 @@ impl Field {
     }
 }
 
-/// The names in a log's fields and their numbers. Names are numbered from 1 in order of appearance.
-/// Numeric formats have no names.
+/// The names in a log's fields, and their numbers. Names are numbered from 1 in order of
+/// appearance. Numeric formats have no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
 }
 
 impl Names {
-    /// Returns a name's number, adding the name if it is new.
+    /// Returns the number for a name, adding the name if it is new.
     pub fn number(&mut self, field: Field, name: &[u8]) -> i64 {
         let known = &mut self.fields[field as usize];
         if let Some(&number) = known.get(name) {
@@ -65,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds a name whose number is given in the log.
+    /// Adds a name together with its number from the log.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {
@@ -73,17 +72,17 @@ impl Names {
         }
     }
 
-    /// Returns a name's number, or `None` if the log does not have the name.
+    /// Returns the number for a name, or `None` if the name does not occur in the log.
     pub fn get(&self, field: Field, name: &str) -> Option<i64> {
         self.fields[field as usize].get(name.as_bytes()).copied()
     }
 
-    /// Returns true if the log has names in a field.
+    /// Returns true if the log has names in the given field.
     pub fn has(&self, field: Field) -> bool {
         !self.fields[field as usize].is_empty()
     }
 
-    /// Returns a field's names and numbers, in numerical order. Invalid UTF-8 is replaced.
+    /// Returns the names in a field by ascending number, replacing invalid UTF-8.
     pub fn of(&self, field: Field) -> Vec<(String, i64)> {
         let mut all: Vec<_> = self.fields[field as usize].iter().collect();
         all.sort_by_key(|&(name, number)| (*number, name));

@@ -1,33 +1,33 @@
-//! Accounting logs of Torque, PBS Pro and OpenPBS: one record per line.
+//! Accounting logs from Torque, PBS Pro and OpenPBS: one record per line.
 //!
 //! ```text
 //!   03/18/2017 00:01:15;E;71.bw;user=ann queue=normal ctime=1489668573 start=1489799118
 //!   exec_host=26742/0-31+26743/0-31 Resource_List.walltime=04:00:00 end=1489813275 Exit_status=0
 //! ```
 //!
-//! (This is a single line, wrapped here.) A record is a date, a type, an id, and keys with values,
-//! which are quoted if they contain spaces. Records of type `E` (job ended) and `R` (job rerun) are
-//! jobs. All other records are skipped, as are records for whole arrays (`71[].bw`). Of several
-//! records with the same id, only the latest counts; the others count as requeued.
+//! (This is a single line, wrapped here.) A record consists of a date, a type, an id, and key-value
+//! pairs, whose values are quoted if they contain spaces. Records of type `E` (job ended) and `R`
+//! (job rerun) are jobs. All others are skipped, as are records for whole arrays (`71[].bw`). If an
+//! id occurs more than once, the latest record is used, and the others are counted as requeued.
 //!
-//! The submit time is `ctime`, or else `qtime`. The run time is `end` minus `start`, or else
-//! `resources_used.walltime`. The estimate is `Resource_List.walltime`. The size is the number of
-//! distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else the
-//! number requested in `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by `+`,
-//! with their processors after a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 for an
-//! `Exit_status` of 0, otherwise 0. Names of users, groups, queues and accounts become numbers.
+//! The submit time is `ctime` or else `qtime`. The run time is `end` minus `start`, or else
+//! `resources_used.walltime`, and the estimate is `Resource_List.walltime`. The size is the number
+//! of distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else the
+//! number requested by `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by `+`,
+//! and each host's processors follow a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 if
+//! `Exit_status` is 0, and 0 otherwise. Names of users, groups, queues and accounts become numbers.
 //!
-//! A request is the sum of its chunks' counts. A chunk without a count, such as a node name, counts
-//! as one:
+//! The size of a request is the sum of its chunks' counts. A chunk without a count, such as a node
+//! name, counts as one:
 //!
 //! ```text
 //!   request   chunk[+chunk...][#word]                    2:ncpus=8:mpiprocs=8+1:ncpus=4
 //!   chunk     count[:property...] | word[:property...]   4:ppn=8   n1:ppn=4   ncpus=4
 //! ```
 //!
-//! Source: the administrator's guides for Torque 6 and PBS Professional 2022, "Accounting". Lines
-//! may be up to 1 MiB long, since they name every processor. Cost: one pass, and an entry per job
-//! in memory.
+//! Source: the Torque 6 and PBS Professional 2022 administrator's guides, "Accounting". Lines may
+//! be up to 1 MiB long, because they name every processor. Cost: one pass, with an entry per job in
+//! memory.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -80,7 +80,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(lines.number)
 }
 
-/// A record's type, id, and offset of its key-value pairs.
+/// A record's type, its id, and the offset of its key-value pairs.
 type Parts<'l> = (&'l [u8], &'l [u8], usize);
 
 /// Splits a record: `MM/DD/YYYY HH:MM:SS;TYPE;ID;pairs`.
@@ -98,7 +98,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// A key for the size of a job without hosts, its parser, and a description of its valid values.
+/// A key that gives the size of a job without hosts, its parser, and a description of valid values.
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [
@@ -107,7 +107,7 @@ const SIZES: [SizeKey; 3] = [
     ("Resource_List.select", chunks, "valid request; use one such as 2:ncpus=8+1:ncpus=4"),
 ];
 
-/// Reads the job in a record. Returns `None` for records of other types.
+/// Reads the job in a record. Returns `None` if the record is not a job.
 fn job(
     line: &[u8],
     line_number: u64,
@@ -116,8 +116,7 @@ fn job(
 ) -> Result<Option<(Vec<u8>, Draft)>, LineError> {
     let fault = |at: Range<usize>, reason: String| LineError::new(line_number, line, at, reason);
     let Some((kind, id, start)) = record(line) else {
-        let reason =
-            "not a record of an accounting log, such as 03/18/2017 00:01:15;E;71.host;user=...";
+        let reason = "expected an accounting record such as 03/18/2017 00:01:15;E;71.host;user=...";
         return Err(fault(0..1, reason.into()));
     };
     let is_array = id.windows(2).any(|pair| pair == b"[]");
@@ -178,7 +177,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the positions of values by key. The first value of a repeated key counts.
+/// Returns the positions of values by key. If a key is repeated, its first value is used.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {
@@ -209,7 +208,7 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Returns the number of nodes in a request: the sum of its chunks' counts.
+/// Returns the number of nodes requested: the sum of the chunks' counts.
 fn chunks(text: &[u8]) -> Option<f64> {
     let text = text.split(|&byte| byte == b'#').next()?;
     let count = |chunk: &[u8]| {
@@ -225,7 +224,7 @@ fn whole(text: &[u8]) -> Option<f64> {
     number(text).filter(|value| value.fract() == 0.0 && *value >= 0.0)
 }
 
-/// Parses an instant in seconds.
+/// Parses a point in time, in seconds.
 fn seconds(text: &[u8]) -> Option<f64> {
     number(text).filter(|&value| value <= LONGEST)
 }

@@ -1,4 +1,4 @@
-//! Job records, and their collection from logs of any format.
+//! Job records, and the collector that gathers them from logs in any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,12 +15,12 @@ use super::{
 use crate::inspect::Jobs;
 use crate::{Job, Service, TimeUnit};
 
-/// A job in a log that can be replayed. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
+/// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log, or else the number of preceding job lines.
+    /// The job's number in the log or, if it has none, the number of preceding job lines.
     pub number: u64,
-    /// The line where the job begins, from 1.
+    /// The line on which the job starts, counting from 1.
     pub line: u64,
     /// The submit time.
     pub submit: Time,
@@ -30,11 +30,11 @@ pub struct Record {
     pub estimate: Option<Time>,
     /// The size, which is at least 1.
     pub nodes: u32,
-    /// The shape, in logs with shapes, always with three sides.
+    /// The shape, always with three sides, if the log has shapes.
     pub shape: Option<Sides>,
-    /// The job's placement freedom, in logs with freedoms.
+    /// The job's placement freedom, if the log has freedoms.
     pub freedom: Option<Freedom>,
-    /// The job's user, group, queue and so on.
+    /// The job's user, group, queue and similar tags.
     pub tags: Tags,
     /// The job's wait in the log, if known.
     pub wait: Option<Time>,
@@ -42,10 +42,10 @@ pub struct Record {
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// A job's classification by numbers, with -1 for unknown.
+/// Numbers that classify a job, or -1 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
-    /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Logs also contain other values.
+    /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Other values also occur in logs.
     pub status: i64,
     /// Field 12.
     pub user: i64,
@@ -60,7 +60,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// Tags without any known value.
+    /// Tags in which every value is unknown.
     pub const UNKNOWN: Tags =
         Tags { status: -1, user: -1, group: -1, application: -1, queue: -1, partition: -1 };
 
@@ -78,8 +78,8 @@ impl Tags {
 }
 
 impl Record {
-    /// Converts a synthetic job to a record, with its time units as seconds. Returns `None` for a
-    /// job that sends messages, since its run time is unknown until it has run.
+    /// Converts a synthetic job to a record, in which its time units become seconds. Returns `None`
+    /// for a job that sends messages, because its run time is not known in advance.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -101,26 +101,26 @@ impl Record {
 /// A log that has been read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// The header, which is empty in formats without one.
+    /// The header, or an empty one if the format has none.
     pub header: Header,
     /// The jobs that can be replayed, in order of submission (ties in log order).
     pub records: Vec<Record>,
-    /// Counts of lines read and skipped, and of oddities.
+    /// Counts of lines read and skipped, and any oddities.
     pub report: Report,
-    /// The names represented by the numbers in tags, in formats with names.
+    /// The names that the numbers in tags represent, if the format has names.
     pub names: Names,
-    /// The number of processors per node, if the header says that sizes are processors.
+    /// The number of processors per node, if the header indicates that sizes count processors.
     pub(crate) divisor: Option<u32>,
     pub(crate) divided: Divided,
-    /// The node names of each job, by line and job number.
+    /// The names of each job's nodes, by line and job number.
     hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
-/// The log with its sizes divided, computed when first needed.
+/// The same log with its sizes divided, computed when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
-/// Treats all values as equal, because they follow from the rest of the log.
+/// Treats all values as equal, because they are determined by the rest of the log.
 impl PartialEq for Divided {
     fn eq(&self, _: &Divided) -> bool {
         true
@@ -138,11 +138,11 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
-    /// Returns the log as replayed on a machine with this number of nodes: usually the log itself.
-    /// If its sizes are certain to be that machine's processors, they are divided as with
-    /// [`ReadOptions::processors_per_node`]. This is the case if the header has the same number of
-    /// nodes, its number of processors is a multiple of that number, and some job is larger than
-    /// that number. Sizes already divided by the option are not divided again.
+    /// Returns the log as it would be replayed on a machine with the given number of nodes, which
+    /// is usually the log itself. If its sizes certainly count that machine's processors, they are
+    /// divided as with [`ReadOptions::processors_per_node`]. They do if the header states the same
+    /// number of nodes, its number of processors is a multiple of that, and some job is larger than
+    /// the machine. Sizes already divided by the option are not divided again.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -152,17 +152,17 @@ impl Trace {
     }
 
     /// Returns the names of a job's nodes as a Slurm node list ([`expand`](crate::hosts::expand)),
-    /// if they were read and are in the log.
+    /// if the log contains them and they were read.
     pub fn hosts(&self, record: &Record) -> Option<&str> {
         self.hosts.get(&(record.line, record.number)).map(|names| &**names)
     }
 
-    /// Returns the notes about the log as replayed.
+    /// Returns notes about the log as it will be replayed.
     pub fn notes(&self) -> impl Iterator<Item = &Note> {
         self.divided.0.get().map_or(&self.report.notes, |divided| &divided.report.notes).iter()
     }
 
-    /// Divides the job sizes and the machine size, rounding up.
+    /// Divides job sizes and the machine size, rounding up.
     pub(crate) fn divide(&self, by: u32) -> Trace {
         let mut trace = Trace { divided: Divided::default(), divisor: None, ..self.clone() };
         for record in trace.records.iter_mut().filter(|record| record.shape.is_none()) {
@@ -171,30 +171,30 @@ impl Trace {
         trace.header.divide(by.into());
         trace.report.notes.retain(|note| note.text != processors(by));
         let text = format!(
-            "sizes are processors, since jobs are larger than the machine; divided them by {by} \
-             (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
+            "some jobs are larger than the machine, so sizes were assumed to count processors and \
+             divided by {by} (MaxProcs / MaxNodes); --processors-per-node 1 treats them as nodes"
         );
         trace.report.note(text, 0);
         trace
     }
 
-    /// Returns the divisor of job sizes for a machine with this number of nodes.
+    /// Returns the divisor for job sizes on a machine with the given number of nodes.
     pub(crate) fn divisor_for(&self, nodes: u64) -> Option<u32> {
         self.divisor.filter(|_| self.header.count("MaxNodes") == Some(nodes))
     }
 }
 
-/// Returns true if a record is a piece of a job.
+/// Returns true if a record is one piece of a job.
 fn is_piece(record: &Record) -> bool {
     (2..=4).contains(&record.tags.status)
 }
 
-/// Returns true if a record is a job that may have pieces.
+/// Returns true if a record is a whole job, which may also have pieces.
 fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the header's number of processors per node, if above 1, and its number of nodes.
+/// Returns the number of processors per node in the header, if above 1, and the number of nodes.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -208,32 +208,32 @@ fn processors(by: u32) -> String {
     )
 }
 
-/// The options for reading a log.
+/// Options for reading a log.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is on or off, in any combination")]
 pub struct ReadOptions {
-    /// True to skip and count malformed lines, false to stop at the first.
+    /// True to skip and count malformed lines, or false to stop at the first one.
     pub lenient: bool,
-    /// The maximum number of job lines to read, including skipped ones.
+    /// The maximum number of job lines to read, including any that are skipped.
     pub first: Option<u64>,
     /// The filter for jobs.
     pub filter: Filter,
-    /// True to keep jobs that depend on a kept job even if the log has no submit time for them.
+    /// True to keep jobs that lack a submit time in the log if they depend on a job that is kept.
     pub dependencies: bool,
-    /// The format to use if neither the content nor the name determines it.
+    /// The format to use if neither the content nor the name determines one.
     pub format: Option<Format>,
-    /// The divisor that converts processors to nodes, rounding up.
+    /// The number by which to divide processors to get nodes, rounding up.
     pub processors_per_node: Option<u32>,
-    /// The column in an SWF log, from 1, that contains node counts: `4`, `2x4` (nodes times
-    /// processors), or either of these after text that ends in a colon.
+    /// The column in an SWF log, counting from 1, that contains node counts: `4`, `2x4` (nodes
+    /// times processors), or either one after text that ends in a colon.
     pub nodes_from: Option<u32>,
-    /// True to keep pieces of jobs even if the whole jobs have their own lines.
+    /// True to keep pieces of jobs even if the whole jobs have lines of their own.
     pub pieces: bool,
     /// True to read node names ([`Trace::hosts`]).
     pub hosts: bool,
 }
 
-/// The longest time in a log, in seconds. It is longer than any real one, and safe in 64-bit ticks.
+/// The longest time in a log, in seconds. It exceeds any real one, and is safe in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
 /// A job line before the common rules are applied. Negative values mean unknown.
@@ -246,33 +246,33 @@ pub(crate) struct Draft {
     pub(crate) nodes: f64,
     /// True if the size counts processors, false if it counts nodes.
     pub(crate) in_processors: bool,
-    /// The number of the job's state among the log's state names, or -1.
+    /// The number that represents the job's state among the log's state names, or -1.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
     pub(crate) tags: Tags,
     pub(crate) wait: f64,
-    /// The jobs that this job depends on.
+    /// The jobs that this one depends on.
     pub(crate) after: Vec<Predecessor>,
-    /// The job's node names, as a Slurm node list.
+    /// The names of the job's nodes, as a Slurm node list.
     pub(crate) hosts: Option<String>,
 }
 
-/// Returns the wait between a submission and a start, in seconds, or -1 if it is unknown.
+/// Returns the wait from submission to start, in seconds, or -1 if it is unknown.
 pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
     let start = start.filter(|&start| submit >= 0.0 && start >= submit);
     start.map_or(-1.0, |start| (start - submit).min(LONGEST))
 }
 
-/// A collector that counts jobs and applies the rules shared by all formats.
+/// A collector that counts jobs and applies the rules that all formats share.
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics that receive jobs, which are then not kept.
+    /// The statistics that jobs are passed to instead of being kept.
     sink: Option<&'o mut Jobs>,
-    /// The numbers of jobs that were passed on and can have pieces.
+    /// The numbers of jobs that were passed on and may have pieces.
     whole: Numbers,
-    /// The submit time of the last job passed on or kept.
+    /// The submit time of the last job that was passed on or kept.
     before: Option<Time>,
     /// The header's divisor, if sizes may count processors, and its number of nodes.
     divisor: Option<(u32, u64)>,
@@ -282,7 +282,7 @@ pub(crate) struct Collector<'o> {
     records: Vec<Record>,
     report: Report,
     first_fault: Option<LineError>,
-    /// The submit times of the jobs kept so far, by number, if dependencies are used.
+    /// The submit times of jobs kept so far, by job number, if dependencies are used.
     submits: FxHashMap<u64, Time>,
 }
 
@@ -310,7 +310,7 @@ impl<'o> Collector<'o> {
         Collector { sink, ..self }
     }
 
-    /// Sets the log's names. Must be called before any job is offered.
+    /// Sets the log's names. This must happen before any job is offered.
     pub(crate) fn set_names(&mut self, names: Names) -> Result<(), ReadError> {
         self.filter = self.options.filter.resolve(&names).map_err(ReadError::Option)?;
         self.names = names;
@@ -326,8 +326,8 @@ impl<'o> Collector<'o> {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
 
-    /// Records a malformed job line. The error is created only if needed, because finding its
-    /// column is expensive in one long line.
+    /// Records a malformed job line. The error is created only on demand, because finding its
+    /// column is expensive if the line is long.
     pub(crate) fn malformed(
         &mut self,
         line: u64,
@@ -342,7 +342,7 @@ impl<'o> Collector<'o> {
         Ok(())
     }
 
-    /// Records a job line skipped by its format.
+    /// Records a job line that its format skips.
     pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
         self.report.job_lines += 1;
         self.report.skip(reason, line);
@@ -378,7 +378,7 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
-        // Larger numbers are capped by the conversion, since no machine has as many nodes.
+        // The conversion caps larger numbers, because no machine has that many nodes.
         let size = draft.nodes as u32;
         let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
@@ -403,8 +403,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Keeps a job, or passes it to the sink. After the first piece whose job is unknown, all jobs
-    /// are kept until the end of the log.
+    /// Keeps a job, or passes it to the sink. From the first piece of an unknown job to the end of
+    /// the log, all jobs are kept.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
@@ -433,14 +433,14 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the trace once all entries of a document have been offered.
+    /// Returns the log after all entries in a document have been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "skipped lines before the document, such as warnings";
         (0..read.in_front).for_each(|_| self.note(text, 1));
         self.finish(read.lines)
     }
 
-    /// Returns the trace once all lines have been offered.
+    /// Returns the log after all lines have been offered.
     pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {
@@ -485,7 +485,7 @@ impl<'o> Collector<'o> {
         Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips pieces of jobs whose own line was kept.
+    /// Skips pieces of jobs whose own lines were kept.
     fn drop_pieces(&mut self) {
         if !self.records.iter().any(is_piece) {
             return;

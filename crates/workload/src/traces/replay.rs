@@ -1,4 +1,4 @@
-//! Conversion of a log's records to jobs.
+//! Conversion of log records to jobs.
 
 use pavior_kernel::{Family, Selection, Time};
 use pavior_mesh::{JobId, Request};
@@ -9,25 +9,25 @@ use crate::{Job, Service, Shaper};
 /// Options for replaying a log.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The factor applied to interarrival times. The first arrival is unchanged.
+    /// The factor by which gaps between arrivals are multiplied. The first arrival does not change.
     pub arrival_scale: f64,
-    /// True to cut runs that exceed the log's estimate.
+    /// True to cut off runs that exceed the estimate in the log.
     pub kill: bool,
     /// The rule for the estimates given to schedulers.
     pub estimates: Selection<Estimates>,
 }
 
 impl Default for Replay {
-    /// Returns the options that replay the log unchanged.
+    /// Returns options that replay the log unchanged.
     fn default() -> Self {
         let estimates = Selection::defaults(Estimates::builtin()[0]);
         Replay { arrival_scale: 1.0, kill: false, estimates }
     }
 }
 
-/// A log's jobs in order of arrival, in ticks of [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
+/// The jobs in a log, in order of arrival. Ticks are [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
-/// The shape rule chooses shapes for records without one.
+/// If a record has no shape, the shape rule chooses one.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -58,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Without scaling, the result is exact, regardless of the log's length.
+        // Without scaling, the result is exact no matter how long the log is.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

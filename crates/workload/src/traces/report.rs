@@ -1,25 +1,25 @@
-//! Reports on the lines of a log that were read or skipped.
+//! Reports on which lines in a log were read and which were skipped.
 
 use pavior_kernel::Time;
 use serde::Serialize;
 
 use super::{Format, Record};
 
-/// Reasons why a job line is not replayed. If several apply, the first one counts, but `Requeued`
-/// comes before all others.
+/// The reason that a job line is not replayed. If several reasons apply, the first one in this list
+/// is used, except that `Requeued` takes precedence over all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The line is malformed, and the log was read in lenient mode.
     Malformed,
     /// The submit time is negative, which means unknown.
     NegativeSubmit,
-    /// The job has neither an allocated nor a requested size.
+    /// The job has neither an allocated size nor a requested one.
     NoSize,
     /// The run time is negative, which means unknown.
     NoRunTime,
-    /// A later run of the same job is in the log.
+    /// The log contains a later run of the same job.
     Requeued,
-    /// The line is a piece of a job that also has its own line. Pieces have a status of 2, 3 or 4.
+    /// The line is a piece of a job that also has its own line. Pieces have status 2, 3 or 4.
     Piece,
 }
 
@@ -47,7 +47,7 @@ impl Skip {
     }
 }
 
-/// Lines of one kind, in log order.
+/// Lines of the same kind, in log order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LineCount {
     lines: Vec<u64>,
@@ -63,25 +63,25 @@ impl LineCount {
         self.lines.len() as u64
     }
 
-    /// Returns the line numbers, from 1.
+    /// Returns the line numbers, starting from 1.
     pub fn lines(&self) -> &[u64] {
         &self.lines
     }
 }
 
-/// An oddity in a log that is reported to the user but is not an error.
+/// An oddity in a log, which is reported to the user but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The oddity and its treatment.
+    /// The oddity, and how it was handled.
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
-    /// The first of these lines, from 1, or 0 if the note is not about a line.
+    /// The first such line, counting from 1, or 0 if the note is not about a line.
     pub line: u64,
 }
 
-/// Counts of lines read and skipped, and of oddities. `job_lines` is the sum of `kept`, `filtered`
-/// and the skipped lines. Oddities are counted only in lines that were kept.
+/// Counts of lines read and skipped, and any oddities. `job_lines` is the sum of `kept`, `filtered`
+/// and the skipped lines. Oddities are counted only among lines that were kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The format, if the log was read by [`Format::read`].
@@ -94,12 +94,12 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs with dependencies were kept even if the log has no submit time for them
+    /// True if jobs with dependencies were kept even when the log has no submit time for them
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the job kept last. Jobs are sorted after reading.
+    /// Jobs submitted before the last job that was kept. Jobs are sorted after reading.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
@@ -109,7 +109,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the lines skipped for a given reason.
+    /// Returns the lines that were skipped for a given reason.
     pub fn skipped(&self, reason: Skip) -> &LineCount {
         &self.skipped[reason as usize]
     }
@@ -126,7 +126,7 @@ impl Report {
         }
     }
 
-    /// Records a kept record's oddities. `before` is the previous record's submit time.
+    /// Records any oddities in a kept record. `before` is the preceding record's submit time.
     pub(crate) fn notice(&mut self, record: &Record, before: Option<Time>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);

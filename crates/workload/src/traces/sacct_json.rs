@@ -1,4 +1,4 @@
-//! The output of Slurm's `sacct --json`, for every version of its `data_parser`.
+//! Output from Slurm's `sacct --json`, in any version of its `data_parser`.
 //!
 //! ```json
 //! {"jobs": [{"job_id": 71, "allocation_nodes": 4, "partition": "gpu", "user": "ann",
@@ -7,17 +7,17 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word, or a list whose first word is used. A number is either plain or `{set,
-//! infinite, number}`, which means unknown if it is not set or is infinite. A number may be in
-//! quotes. Jobs with the same `job_id` in different clusters (`cluster`) are different jobs. Times
-//! are in seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or else
-//! the allocated or requested `node` count in the trackable resources (`tres`). Failing that, it is
-//! their `cpu` count or `required.CPUs`, divided by an option. Array tasks and components of
-//! heterogeneous jobs are separate jobs, each with its own `job_id`. Jobs with the same `job_id`,
-//! and runs without an end, follow the rules of `sacct`, as does `--dependency=after*` in
-//! `submit_line`. Steps and all other members are ignored.
+//! The state is a word or a list, in which case its first word is used. A number is plain or in the
+//! form `{set, infinite, number}`, which means unknown if it is not set or is infinite, and it may
+//! be in quotes. Jobs with the same `job_id` in different clusters (`cluster`) are different jobs.
+//! Times are in seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or
+//! else the allocated or requested `node` count in the trackable resources (`tres`). Failing that,
+//! it is their `cpu` count or `required.CPUs`, divided as requested by an option. Array tasks and
+//! components of heterogeneous jobs are separate jobs, each with its own `job_id`. Repeated job
+//! ids, runs without an end, and `--dependency=after*` in `submit_line` are treated as in `sacct`
+//! text output. Steps and all other members are ignored.
 //!
-//! Source: the data parsers of Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
+//! Source: the data parsers in Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
 //! an entry per job in memory.
 
 use std::io::BufRead;
@@ -123,7 +123,7 @@ fn job(
     let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
     let size = size(entry, &job)?;
     if matches!(size, Size::Processors(_)) && options.processors_per_node.is_none() {
-        let reason = "there is a processor count but no node count: give --processors-per-node";
+        let reason = "there is a processor count but no node count; use --processors-per-node";
         return Err(entry.fault("", reason));
     }
     let (Size::Nodes(count) | Size::Processors(count)) = size;
@@ -169,7 +169,7 @@ enum Size {
     Processors(f64),
 }
 
-/// Returns the first positive size, or else 0 nodes.
+/// Returns the first positive size, or 0 nodes if there is none.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
@@ -207,7 +207,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Parses a plain number or one with flags. Returns `None` if the number is unknown.
+/// Parses a number that is plain or has flags. Returns `None` if the number is unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

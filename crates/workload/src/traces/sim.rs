@@ -1,4 +1,4 @@
-//! The `.sim` format of scheduler simulators: one job per line, in few columns.
+//! The `.sim` format of scheduler simulators: one job per line, in a few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -6,14 +6,14 @@
 //!   arrival x y z run [estimate]                       5 or 6 columns; x y z is the shape
 //! ```
 //!
-//! The number of columns determines the form of each line. Times are in seconds and may have
-//! decimals. A shape always has three sides; on a machine with fewer axes, trailing sides are 1. If
-//! the box after `mesh` has more nodes than processors, the rest is internal fragmentation; a
-//! smaller box is an error. `mesh` may be in capitals. A column that begins with `#`, `;`, `%` or
-//! `//` starts a comment. Jobs are numbered from 0.
+//! The number of columns determines which form a line has. Times are in seconds and may have
+//! decimals. A shape always has three sides; on a machine with fewer axes, the last ones are 1. If
+//! the box after `mesh` has more nodes than processors were requested, the excess is internal
+//! fragmentation; a smaller box is an error. `mesh` may be in upper case. A column that starts with
+//! `#`, `;`, `%` or `//` begins a comment. Jobs are numbered from 0.
 //!
-//! This is the format of the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
-//! 2011). Unknown values follow the rules of the Standard Workload Format.
+//! This is the format read by the scheduler in the Structural Simulation Toolkit (Rodrigues et al.
+//! 2011). Unknown values are treated as in the Standard Workload Format.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -120,17 +120,17 @@ impl Line<'_> {
         })
     }
 
-    /// Creates the error for a line that matches no form.
+    /// Creates an error for a line that matches none of the forms.
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
-            "{many} columns; a job is `arrival processors run [estimate] [mesh x y z]` or \
+            "{many} columns; use `arrival processors run [estimate] [mesh x y z]` or \
              `arrival x y z run [estimate]`"
         );
         self.fault(&(self.bytes.len()..self.bytes.len()), reason)
     }
 
-    /// Parses the sides of the box after the word `mesh`.
+    /// Parses the sides of the box that follows the word `mesh`.
     fn mesh(&self, places: &[Range<usize>], nodes: f64) -> Result<Sides, LineError> {
         let sides = self.sides(places)?;
         let volume = volume(sides);

@@ -1,8 +1,8 @@
-//! The Standard Workload Format, version 2.2: one job per line, with 18 numbers each.
+//! The Standard Workload Format, version 2.2: one job per line, given as 18 numbers.
 //!
-//! Pavior uses the fields below. They must be numbers, except that any other text for the wait
-//! means unknown. All other fields may contain any text, and columns beyond the 18th are ignored.
-//! -1 means "unknown" in all fields.
+//! Pavior uses the fields below. Each must be a number, except that text in the wait field means
+//! unknown. All other fields may contain any text, and columns after the 18th are ignored. In every
+//! field, -1 means unknown.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -10,18 +10,18 @@
 //!   15 queue   16 partition            17 preceding job                      18 think time
 //! ```
 //!
-//! The size is field 5 if positive, otherwise field 8 if positive. An option can name a different
-//! column, with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or `frontier:excl:2500x112`.
-//! The size is then NODES. A line with status 2, 3 or 4 is part of a job. It is skipped if the log
-//! has a line for the whole job, with the same number and status 0 or 1. A line without a size, or
-//! with a negative submit or run time, is skipped. The estimate is field 9 if positive. Lines that
-//! begin with `;`, `#`, `%` or `//` are comments, even in the middle of a log. If field 17 is
-//! non-negative, the job depends on the job with that number, and is submitted after the think time
-//! in field 18 (negative means unknown).
+//! The size is field 5 if that is positive, or else field 8 if that is positive. An option can
+//! select a different column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or
+//! `frontier:excl:2500x112`, and the size is then NODES. A line with status 2, 3 or 4 describes a
+//! piece of a job. It is skipped if the log also has a line for the whole job, with the same number
+//! and status 0 or 1. Lines without a size, or with a negative submit or run time, are skipped. A
+//! positive field 9 is the estimate. Lines that start with `;`, `#`, `%` or `//` are comments, even
+//! in the middle of a log. If field 17 is not negative, the job depends on the job with that number
+//! and is submitted after the think time in field 18 (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
-//! Deviation: decimals are read in every field (real logs have them in field 6). Times keep their
-//! decimals, in microseconds. Cost: one pass over the bytes.
+//! Deviation: decimals are accepted in every field, because real logs have them in field 6. Times
+//! keep their decimals, to the microsecond. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -58,8 +58,8 @@ const FIELDS: [&str; 18] = [
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, if a line has fewer than 18 columns or a non-numeric
-/// column (unless lenient), or if there are no job lines.
+/// Returns an error if the reader fails, if a line has fewer than 18 columns or a column that is
+/// not numeric (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -91,8 +91,8 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may contain any text: the wait time, which is then unknown, and the unused CPU
-/// time, memory used and memory requested.
+/// The fields that may contain any text: the wait, which is then unknown, and three fields that
+/// Pavior does not use (CPU time, memory used and memory requested).
 const FREE: [usize; 4] = [2, 5, 6, 9];
 
 fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
@@ -159,7 +159,7 @@ fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
     (number >= 0.0).then_some(Predecessor { number: number as u64, think, event: Event::End })
 }
 
-/// Returns the node count in a column, numbered from 1.
+/// Returns the node count in a column. Columns are numbered from 1.
 fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError> {
     let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
     let Some(token) = tokens.nth(column.saturating_sub(1) as usize) else {
@@ -185,8 +185,8 @@ fn name(field: usize) -> String {
     format!("field {} ({})", field + 1, FIELDS[field])
 }
 
-/// Writes a log: the header, then one line per job. Fields that Pavior does not read are -1. Of
-/// several predecessors, the last one whose end the job waits for is written.
+/// Writes a log, with a header and then one line per job. Fields that Pavior does not use are -1.
+/// If a job waits for the end of several predecessors, only the last one is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.
@@ -200,17 +200,17 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     Ok(())
 }
 
-/// A job and its outcome in a schedule.
+/// A job, and its outcome in a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
     /// The job, with its actual run time.
     pub record: Record,
-    /// The wait and the number of granted nodes, or `None` if the job never started.
+    /// The wait and the number of nodes granted, or `None` if the job never started.
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule in the format of [`write()`], with waits in field 3 and granted nodes in field
-/// 5. For a job that never started, both of these fields and the run time are -1.
+/// Writes a schedule in the same format as [`write()`], with waits in field 3 and nodes granted in
+/// field 5. If a job never started, both of these fields and the run time are -1.
 ///
 /// # Errors
 /// Returns an error if writing fails.

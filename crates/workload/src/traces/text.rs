@@ -1,47 +1,47 @@
-//! Lines of bytes, with their columns and numbers.
+//! Lines of bytes, split into columns and parsed as numbers.
 //!
-//! Logs have hundreds of thousands of lines. One buffer is reused, and only lines with errors are
-//! converted to text.
+//! Logs have hundreds of thousands of lines, so a single buffer is reused, and only lines with
+//! errors are converted to text.
 
 use std::io::BufRead;
 use std::ops::Range;
 
 use super::error::{LineError, ReadError};
 
-/// The maximum length of a line in a job log. The limit keeps binary files out of memory.
+/// The maximum length of a line in a job log. It keeps binary files from filling memory.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// The bytes that some programs write before UTF-8 text.
+/// The bytes that some programs write at the start of UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The maximum number of lines, such as warnings, skipped before a log.
+/// The maximum number of lines, such as warnings, that are skipped before a log.
 pub(crate) const MOST_IN_FRONT: u64 = 50;
 
-/// A reader's lines.
+/// The lines that a reader yields.
 pub struct Lines<R> {
     reader: R,
-    /// The number of lines read so far, which is the number of the current one, from 1.
+    /// The number of lines read so far, which is also the current line's number, starting from 1.
     pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
-    /// True if the last line ended with a carriage return, which a newline may follow.
+    /// True if the last line ended with a carriage return, which may be followed by a newline.
     after_return: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Creates the lines of a reader. Lines end with `\n`, `\r\n` or `\r`.
+    /// Splits a reader's text into lines. Lines end with `\n`, `\r\n` or `\r`.
     pub fn new(reader: R) -> Lines<R> {
         let buffer = Vec::with_capacity(256);
         Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
     }
 
-    /// Allows lines of up to 1 MiB, for formats that list every node of a job.
+    /// Allows lines of up to 1 MiB, for formats in which a line lists all nodes of a job.
     #[must_use]
     pub fn with_long_lines(self) -> Lines<R> {
         Lines { longest: 16 * LONGEST_LINE, ..self }
     }
 
-    /// Reads the next line. Returns false at the end.
+    /// Reads the next line. Returns false at the end of the input.
     ///
     /// # Errors
     /// Returns an error if the reader fails, or if the line is too long.
@@ -72,13 +72,13 @@ impl<R: BufRead> Lines<R> {
         }
         self.number += 1;
         if self.buffer.len() > self.longest {
-            let reason = format!("the line is longer than {} bytes: not a job log", self.longest);
+            let reason = format!("not a job log: the line is longer than {} bytes", self.longest);
             return Err(LineError::new(self.number, &self.buffer, 0..1, reason).into());
         }
         Ok(true)
     }
 
-    /// Returns the current line without its line ending or Unicode byte-order mark.
+    /// Returns the current line without its line ending or byte-order mark.
     pub fn line(&self) -> &[u8] {
         let end = self.buffer.strip_suffix(b"\n").or(self.buffer.strip_suffix(b"\r"));
         let line = end.unwrap_or(&self.buffer);
@@ -86,7 +86,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the text of a comment line, which begins with `;`, `#`, `%` or `//`, or `None` for any
+/// Returns the text of a comment line, which starts with `;`, `#`, `%` or `//`, or `None` for any
 /// other line. A blank line is an empty comment.
 pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     match line.trim_ascii_start() {
@@ -96,8 +96,7 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if a text begins like UTF-16: with its byte-order mark, or with a zero in every
-/// other byte.
+/// Returns true if text starts like UTF-16, with a byte-order mark or with every other byte zero.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     let is_zero = |at: usize| begin.get(at).map(|&byte| byte == 0);
@@ -106,7 +105,7 @@ pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
-/// Finds up to `places.len()` columns of a line, and returns their number.
+/// Finds the columns on a line, up to `places.len()`, and returns how many there are.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {
@@ -126,14 +125,14 @@ pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     found
 }
 
-/// Parses a decimal number with an optional sign, point and exponent. Infinity and NaN are
-/// rejected.
+/// Parses a decimal number that may have a sign, a decimal point and an exponent. Infinity and NaN
+/// are rejected.
 pub(crate) fn number(token: &[u8]) -> Option<f64> {
     let (negative, digits) = match token {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, token),
     };
-    // Integers of up to 15 digits are exact in a float, and nearly all numbers are such integers.
+    // Nearly all numbers are integers of up to 15 digits, which a float represents exactly.
     if (1..=15).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) {
         let whole = digits.iter().fold(0i64, |n, digit| n * 10 + i64::from(digit - b'0'));
         return Some(if negative { -whole } else { whole } as f64);

@@ -158,8 +158,8 @@ fn names_may_be_in_filters() {
         assert_eq!(numbers, kept, "{filter}");
     }
     for (filter, reason) in [
-        ("partition=gpus", "`gpus` is not a partition of the log: gpu, 2, cpu"),
-        ("status=DEADLINE", "`DEADLINE` is not a status of the log: COMPLETED, TIMEOUT, FAILED"),
+        ("partition=gpus", "the log has no partition `gpus`, only gpu, 2, cpu"),
+        ("status=DEADLINE", "the log has no status `DEADLINE`, only COMPLETED, TIMEOUT, FAILED"),
         ("app=x", "`x`: the log has no app names, only numbers"),
     ] {
         let options = ReadOptions { filter: filter.parse().unwrap(), ..ReadOptions::default() };
@@ -410,7 +410,7 @@ fn accounting_logs_of_pbs_are_read() {
 fn faults_in_accounting_logs_name_the_place() {
     let first = record("E", "1", "ctime=1 start=2 end=3 exec_host=a/0");
     for (line, reason) in [
-        ("nonsense\n".to_string(), "not a record of an accounting log"),
+        ("nonsense\n".to_string(), "expected an accounting record"),
         (record("E", "x", "ctime=1"), "is not a valid job id"),
         (record("E", "2", "ctime=soon"), "`soon` is not a valid time in seconds"),
         (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a valid span"),

@@ -158,7 +158,7 @@ fn batsim_faults_name_the_place() {
         (with("\"res\": 11", "\"res\": 1.5"), 7, "job nine has 1.5 nodes, which is not a whole"),
         (with("\"res\": 11", "\"res\": \"11\""), 7, "invalid type"),
         (with("10.5, \"res\": 4.0", "1e14, \"res\": 4"), 4, "job w0!7 has a time above"),
-        ("nonsense".into(), 1, "no JSON object was found"),
+        ("nonsense".into(), 1, "no JSON object found"),
         ("{\"jobs\": []}".into(), 1, "missing field `profiles`"),
         ("{\"jobs\": [".into(), 1, "EOF"),
     ] {

@@ -106,11 +106,11 @@ fn faults_name_the_place() {
         ),
         ("1|5|00:01:00|4|COMPLETED|90", 26, "`90` is not a valid Timelimit; expected [days-]hours"),
         ("1|5|00:01:00|-4|COMPLETED|", 14, "`-4` is not a valid NNodes"),
-        ("1|5|00:01:00|1.46K|COMPLETED|", 14, "`1.46K` is rounded: add --noconvert"),
+        ("1|5|00:01:00|1.46K|COMPLETED|", 14, "`1.46K` is rounded; use sacct --noconvert"),
         ("1|5|00:01:00|4|done|", 16, "`done` is not a valid State"),
         ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
-        ("1|5|00:01:00|4", 15, "4 cells; the header has 6 columns"),
-        ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells; the header has 6 columns. A bar"),
+        ("1|5|00:01:00|4", 15, "4 cells, but the header has 6 columns"),
+        ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells, but the header has 6 columns. A bar"),
         ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "the submit time is above"),
         ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {
@@ -128,8 +128,8 @@ fn faults_name_the_place() {
 #[test]
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
-        ("71|ann|5", "not a sacct header with a JobID column: it begins with `71`"),
-        ("JobID|State|NNodes|Elapsed", "there is no Submit column. Request it: sacct -a -X"),
+        ("71|ann|5", "JobID column, but the first line begins with `71`"),
+        ("JobID|State|NNodes|Elapsed", "there is no Submit column; request it with: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "there is no State column"),
         ("JobID|Submit|State|Elapsed", "there is no NNodes column"),
         ("JobID|Submit|State|NNodes|Start", "there is no Elapsed column"),

@@ -119,7 +119,7 @@ fn a_column_may_have_the_nodes() {
         }
     }
     let error = Format::Sim.read("0 1 2\n".as_bytes(), &at(2)).unwrap_err();
-    assert!(error.to_string().contains("--nodes-from applies to columns of SWF"), "{error}");
+    assert!(error.to_string().contains("--nodes-from applies only to SWF logs"), "{error}");
 }
 
 #[test]

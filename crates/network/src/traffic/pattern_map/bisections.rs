@@ -1,15 +1,15 @@
-//! Geometric bisection. The logical grid is cut in the middle of its longest axis, and the nodes
-//! are divided into sets of the same sizes, recursively until every part has one rank.
+//! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
+//! are divided into sets of the same sizes, recursively until every part has a single rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
 //!               4 5 | 6 7
 //! ```
 //!
-//! Nodes are ordered along the machine axis that corresponds to the cut axis. On a ring,
-//! coordinates are counted from the end of the longest stretch without nodes of the job.
+//! Nodes are ordered along the machine axis that corresponds to the axis being cut. On a ring,
+//! coordinates are counted from the end of the longest stretch without any of the job's nodes.
 //!
-//! Cost: O(n log n) for each of the six axis correspondences.
+//! Cost: O(n log n) for each of the six possible correspondences between axes.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -19,16 +19,16 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 use super::AXIS_ORDERS;
 use crate::footprint::Arc;
 
-/// The cuts of a logical grid, which do not depend on the nodes.
+/// The cuts through a logical grid, which do not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// The ranks in cut order.
+    /// The ranks, ordered so that every cut splits a contiguous range.
     ranks: Vec<u32>,
-    /// The cuts in preorder, with the lower part first.
+    /// The cuts in preorder, with those of the lower part first.
     cuts: Vec<Cut>,
 }
 
-/// A cut across an axis of the logical grid.
+/// A cut across one axis of the logical grid.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,
@@ -37,14 +37,14 @@ struct Cut {
 }
 
 impl Cuts {
-    /// Computes the cuts of a grid with ranks at places.
+    /// Computes the cuts through a grid, given each rank's place.
     pub(super) fn of(mut places: Vec<(Coordinates, u32)>) -> Cuts {
         let mut cuts = Vec::with_capacity(places.len());
         cut(&mut places, &mut cuts);
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// Computes one map for each of the six correspondences between logical and machine axes.
+    /// Computes one map for each of the six correspondences between logical axes and machine axes.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -70,12 +70,12 @@ impl Cuts {
     }
 }
 
-/// A node's position, with the machine axes in the order of the corresponding logical axes.
+/// A node's position, with machine axes in the order of the logical axes they correspond to.
 #[derive(Clone, Copy)]
 struct Placed {
-    /// The coordinates, 16 bits per axis, with the first axis in the highest bits.
+    /// The coordinates, with 16 bits per axis and the first axis in the highest bits.
     place: u64,
-    /// The index of the node.
+    /// The node's index.
     index: u32,
 }
 
@@ -85,15 +85,15 @@ impl Placed {
         Placed { place, index }
     }
 
-    /// Returns the position with `axis` first, followed by the other axes cyclically, as a unique
-    /// key.
+    /// Returns the position as a unique key, with `axis` first and the other axes following
+    /// cyclically.
     fn from(self, axis: usize) -> u64 {
         let bits = 16 * axis as u32;
         (self.place << bits | self.place >> (48 - bits)) & ((1 << 48) - 1)
     }
 }
 
-/// Sorts the ranks into cut order, and records the cuts.
+/// Sorts the ranks so that every cut splits a contiguous range, and records the cuts.
 fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     if ranks.len() < 2 {
         return;
@@ -102,7 +102,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
         let along = ranks.iter().map(|(at, _)| at[axis]);
         (along.clone().min().unwrap_or(0), along.max().unwrap_or(0))
     };
-    // The longest axis, or the first of several equally long ones.
+    // If several axes are equally long, the first one is chosen.
     let longest = (0..3).rev().max_by_key(|&axis| range(axis).1 - range(axis).0);
     let axis = longest.expect("there are three axes");
     let (low, high) = range(axis);
@@ -117,7 +117,7 @@ fn cut(ranks: &mut [(Coordinates, u32)], cuts: &mut Vec<Cut>) {
     cut(high, cuts);
 }
 
-/// Sorts the nodes so that each cut has as many nodes below it as ranks.
+/// Sorts the nodes so that there are as many nodes as ranks below each cut.
 fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     if nodes.len() < 2 {
         return;
@@ -129,13 +129,13 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// The number of nodes below which sets are partitioned by comparisons only.
+/// Sets with fewer nodes than this are partitioned by comparisons only.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the smallest positions, compared from `axis` onward, before the
-/// others. The order within each side is arbitrary.
+/// Moves the `below` nodes with the lowest positions, compared starting with `axis`, to the front.
+/// The order within each side is arbitrary.
 ///
-/// Cost: O(nodes + coordinate range).
+/// Cost: O(nodes + range of coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     let mut tied = 0..nodes.len();
     if nodes.len() >= FEW {
@@ -148,8 +148,8 @@ fn part(nodes: &mut [Placed], below: usize, axis: usize) {
     }
 }
 
-/// Partitions nodes around the coordinate of the node at index `below` in sorted order. Returns the
-/// range of nodes with this coordinate.
+/// Partitions nodes around the coordinate of the node that would be at index `below` if they were
+/// sorted. Returns the range of nodes with that coordinate.
 fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<usize> {
     let shift = 32 - 16 * axis as u32;
     let coordinate = |placed: &Placed| usize::from((placed.place >> shift) as u16);

@@ -1,14 +1,14 @@
-//! Fast hop counts between nodes of one machine.
+//! Fast counting of hops between the nodes of one machine.
 
 use pavior_mesh::{Coordinates, Grid};
 
-/// Coordinates padded to four axes for vectorization.
+/// Coordinates, padded to four axes for vectorization.
 pub(in crate::traffic) type Point = [i32; 4];
 
-/// A hop calculator with the results of [`Grid::distance`], but without a branch per axis.
+/// Counts hops like [`Grid::distance`], but without branching on each axis.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
-    /// The side of each axis that wraps. For other axes, a number so large that the way around is
+    /// The side of each axis that wraps. For any other axis, a number so large that going around is
     /// never shorter.
     rings: Point,
     /// True if any axis wraps.

@@ -1,24 +1,24 @@
-//! The mapping of a job's ranks to its nodes such that the messages of its pattern cross few links.
+//! Maps a job's ranks to its nodes so that the messages in its pattern cross few links.
 //!
-//! Minimizing the sum of hops is a quadratic assignment problem. Exact methods handle up to about
-//! thirty ranks. This map is the better of two local optima:
+//! Minimizing the total hops is a quadratic assignment problem, which exact methods can solve for
+//! up to about thirty ranks. The map used here is the better of two local optima:
 //!
-//! 1. Start. One start is the best map of [`RankOrder`](super::RankOrder), with the ranks numbered
-//!    along the axes of their grid in each of the six orders. The other is the best geometric
-//!    bisection ([`bisections`]).
+//! 1. Start. One start is the best map among those of [`RankOrder`](super::RankOrder), with ranks
+//!    numbered along the axes of their grid in each of the six orders. The other is the best
+//!    geometric bisection ([`bisections`]).
 //! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
-//!    swap saves any ([`search`]). Only ranks at a partner's node or next to it are tried.
+//!    swap saves any ([`search`]). Only ranks at or next to a partner's node are tried.
 //!
-//! Invariant: the map never has more hops than any map of `RankOrder`. A start in which no message
-//! crosses more than one link is used unchanged.
+//! Invariant: the map never has more hops than any map from `RankOrder`. If no message in a start
+//! crosses more than one link, that start is used as it is.
 //!
-//! Cost: O(n log n) for the bisections of n ranks, and at most O(n d^2) for each of at most
-//! [`search::MOST_ROUNDS`] rounds of exchanges, with d partners per rank.
+//! Cost: O(n log n) to bisect n ranks, plus at most O(n d^2) for each of up to
+//! [`search::MOST_ROUNDS`] rounds of exchanges, if each rank has d partners.
 //!
-//! Sources: the bisection follows Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde, Çatalyürek
-//! & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
-//! IPDPS 2014. The exchanges follow Bokhari, "On the mapping problem", IEEE Transactions on
-//! Computers 30(3), 1981, but involve only nodes next to partners; Schulz & Träff, "Better process
+//! Sources: the geometric bisection is from Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde,
+//! Çatalyürek & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
+//! IPDPS 2014. The exchanges are from Bokhari, "On the mapping problem", IEEE Transactions on
+//! Computers 30(3), 1981, but only involve nodes next to partners. Schulz & Träff, "Better process
 //! mapping and sparse quadratic assignment", SEA 2017, limit them to partners.
 
 mod bisections;
@@ -34,15 +34,15 @@ use exchanges::Exchanges;
 pub(super) use hops::{Hops, Point};
 use search::Search;
 
-/// The traversal orders of the logical grid's axes.
+/// The orders in which the logical grid's axes can be traversed.
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid, which does not depend on the nodes.
+/// Data about a pattern on its logical grid that does not depend on the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the logical grid's axes in each order, without duplicate lists.
+    /// The ranks, numbered along the grid's axes in each order, without duplicate lists.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
@@ -57,15 +57,15 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found from at least one list of as many nodes as ranks. The bisections
-    /// use the first list.
+    /// Returns the best map found, given at least one list with as many nodes as there are ranks.
+    /// The bisections use the first list.
     pub(super) fn lay(
         &self,
         grid: &Grid,
         mut lists: impl Iterator<Item = Vec<NodeId>>,
     ) -> Vec<NodeId> {
         let first = lists.next().expect("there is a list");
-        // Several orders are identical on a box or a set of whole rows.
+        // On a box or a set of whole rows, several orders are identical.
         let others = lists.filter(|list| *list != first);
         let numbered = std::iter::once(first.clone()).chain(others).flat_map(|list| {
             let given = move |order: &Vec<u32>| {
@@ -88,7 +88,7 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and its hops. Stops at an optimal map.
+    /// Returns the first map with the fewest hops, and its hops. Stops early at an optimal map.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -102,28 +102,28 @@ impl PatternMap {
         best
     }
 
-    /// Improves a map by exchanges. Returns the resulting map and its hops.
+    /// Improves a map by exchanging ranks. Returns the resulting map and its hops.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
         let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns the hops of a map, if fewer than `bound`.
+    /// Returns a map's hops, if there are fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))
     }
 }
 
-/// Returns the ranks and their places on the logical grid.
+/// Returns each rank and its place on the logical grid.
 fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     let [w, d, _] = shape.sides.map(u32::from);
     let place = |rank: u32| [rank % w, rank / w % d, rank / (w * d)].map(|at| at as u16);
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the distinct lists of ranks sorted by position, over all orders of the axes.
+/// Returns the ranks sorted by position, for all orders of the axes, without duplicate lists.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

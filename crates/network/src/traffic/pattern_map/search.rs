@@ -1,13 +1,13 @@
-//! A local search that exchanges ranks until no exchange saves hops.
+//! A local search that exchanges ranks until no exchange saves any hops.
 //!
-//! The hops that an exchange saves depend on the nodes of the two ranks and their partners.
-//! Therefore, a rank without a useful exchange is checked again only after these nodes have
-//! changed, for itself or for a candidate for exchange.
+//! The number of hops that an exchange saves depends only on where the two ranks and their partners
+//! are. A rank without a useful exchange is therefore checked again only after these nodes have
+//! changed, either for the rank itself or for a candidate.
 //!
-//! Invariant: `surplus` is the sum of a rank's hops beyond one per message. The exchanges are the
-//! same as in a search that checks every rank in every round; a test compares them.
+//! Invariant: `surplus` is a rank's total hops in excess of one per message. The exchanges are the
+//! same as in a search that checks every rank in every round, which a test verifies.
 //!
-//! Cost: O(d^2) per check of a rank with d partners.
+//! Cost: O(d^2) for each check of a rank that has d partners.
 
 use pavior_mesh::{Grid, NodeId};
 
@@ -17,45 +17,45 @@ use super::hops::{Hops, Point};
 /// The maximum number of rounds of exchanges. Nearly all maps need fewer.
 pub(super) const MOST_ROUNDS: usize = 64;
 
-/// A map under improvement. Places are the job's nodes in ascending order.
+/// A map that is being improved. Places are the job's nodes, in ascending order.
 pub(super) struct Search<'s> {
     hops: Hops,
     exchanges: &'s Exchanges,
     nodes: Vec<NodeId>,
     /// The index of each place's first entry in `near`, followed by the number of entries.
     near_starts: Vec<usize>,
-    /// For each place, the place itself and those next to it.
+    /// For each place, the place itself and its neighbors.
     near: Vec<u32>,
     ranks: Vec<Rank>,
     /// The rank at each place.
     who: Vec<u32>,
-    /// True for ranks whose best exchange may have changed since the last search for it.
+    /// For each rank, true if its best exchange may have changed since the last search for it.
     open: Vec<bool>,
-    /// For each rank, the value of `now` at the last search for its best exchange, or 0.
+    /// For each rank, the value of `now` when its best exchange was last searched for, or 0.
     checked_at: Vec<u32>,
-    /// One more than the number of exchanges made.
+    /// The number of exchanges made so far, plus one.
     now: u32,
-    /// For each rank, the number of the last search that considered it for an exchange.
+    /// For each rank, the number of the last search in which it was a candidate.
     seen_in: Vec<u64>,
     searches: u64,
 }
 
-/// The position of a rank and its messages.
+/// A rank's position, and totals over its messages.
 #[derive(Clone, Copy)]
 struct Rank {
     point: Point,
     place: u32,
     /// The value of `now` when the rank or one of its partners last moved.
     moved: u32,
-    /// The number of the rank's messages, in both directions.
+    /// The number of messages that the rank sends and receives.
     messages: i64,
-    /// The hops of these messages beyond one per message.
+    /// The hops of these messages in excess of one per message.
     surplus: i64,
 }
 
 impl Rank {
-    /// Returns an upper bound on the hops saved by moving `hops` away. A partner h hops away is
-    /// then at least `hops - h` hops away.
+    /// Returns the maximum number of hops that moving `hops` away could save. A partner that was h
+    /// hops away is then at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -131,8 +131,8 @@ impl<'s> Search<'s> {
     }
 
     /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
-    /// saves any. If nothing has changed for `rank` since its last check, considers only changed
-    /// ranks.
+    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks that
+    /// have.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -143,7 +143,7 @@ impl<'s> Search<'s> {
             let place = self.rank(partner).place as usize;
             for next in self.near_starts[place]..self.near_starts[place + 1] {
                 let number = self.who[self.near[next] as usize];
-                // Places near two partners occur twice.
+                // A place near two partners occurs twice.
                 let seen_in = &mut self.seen_in[number as usize];
                 if std::mem::replace(seen_in, self.searches) == self.searches {
                     continue;
@@ -160,7 +160,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the number of hops that an exchange saves, if more than `most`.
+    /// Returns the number of hops that an exchange saves, if it is more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -171,18 +171,18 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term assumes that the other rank stays, and so counts no hops for messages between
-        // them.
+        // Each term assumes that the other rank stays put, and so counts no hops for messages
+        // between the two.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
     }
 
-    /// Returns the surplus of a rank if it were at `point` and its partners stayed at their places.
+    /// Returns the surplus that a rank would have at `point` if its partners stayed where they are.
     fn surplus_at(&self, rank: u32, point: &Point) -> i64 {
         let partners = self.exchanges.partners(rank);
         if let Some(count) = self.exchanges.alike() {
-            // The axes are summed separately and combined at the end.
+            // Axes are summed separately and combined at the end.
             let mut hops = [0; 4];
             for &(other, _) in partners {
                 let there = &self.ranks[other as usize].point;
@@ -221,8 +221,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Updates a rank after it or a partner has moved: recounts its hops, and reopens its
-    /// candidates for exchange.
+    /// Updates a rank after it or one of its partners has moved: recounts its hops, and marks it
+    /// and its candidates for checking.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {

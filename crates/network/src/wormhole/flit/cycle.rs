@@ -1,4 +1,4 @@
-//! The processing of one cycle, in which flits cross channels.
+//! The processing of one cycle, during which flits cross channels.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::engine::Release;
 use crate::message::Entered;
 
 impl Flit {
-    /// Processes the open cycle's requests, releases, grants and body flits.
+    /// Processes the requests, releases, grants and body flits in the open cycle.
     pub(super) fn close(&mut self) {
         while let Some(place) = self.fresh.pop() {
             let created = self.packets[place as usize].message.created.0;
@@ -37,7 +37,7 @@ impl Flit {
         }
     }
 
-    /// Moves flits until a fixpoint is reached, because a crossing can free a buffer place or a
+    /// Moves flits until nothing changes, because a crossing can free a place in a buffer or a
     /// channel in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
@@ -49,13 +49,13 @@ impl Flit {
                 }
             }
         }
-        // This reuses the list's memory. `cross` adds channels only to `coming`.
+        // The list's memory is reused. `cross` only adds channels to `coming`.
         self.active = work;
     }
 
-    /// Moves flits when virtual channels share a link, which carries one flit per cycle. The state
-    /// at the start of the cycle determines which flits can move. Virtual channels take turns: the
-    /// search begins after the one served last.
+    /// Moves flits if virtual channels share links, each of which carries one flit per cycle. The
+    /// state at the start of the cycle determines which flits can move. Virtual channels take
+    /// turns: the search starts after the one that was served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
@@ -109,7 +109,7 @@ impl Flit {
         (arrived && (consumed || has_place)).then_some(port.sender)
     }
 
-    /// Moves a message's next flit across a channel. Returns the channel's index on the path.
+    /// Moves the next flit of a message across a channel. Returns the channel's index on the path.
     fn cross(&mut self, channel: u32, place: u32) -> usize {
         let now = self.now;
         let packet = &mut self.packets[place as usize];
@@ -159,8 +159,8 @@ impl Flit {
         index
     }
 
-    /// Removes a flit from the buffer after a channel on its path. After a tail, the next message
-    /// is at the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel on its path. If the flit is a tail, the next
+    /// message comes to the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];

@@ -1,26 +1,26 @@
-//! The reference engine, which moves each flit in each cycle.
+//! The reference engine, which moves every flit in every cycle.
 //!
-//! The engine directly implements the model's definition: flit j of a message crosses channel i at
+//! The engine implements the model's definition directly: flit j crosses channel i in cycle
 //!
 //! ```text
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
-//! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
-//! after it has space. A place vacated in a cycle can be filled again in that cycle. A header
-//! crosses when granted the channel.
+//! This is the first cycle in which the flit has arrived, the channel is clear, and there is room
+//! in the buffer after it. A place that is vacated during a cycle can be filled in the same cycle.
+//! A header crosses a channel when the channel is granted to it.
 //!
-//! This engine models two settings that [`Worm`](crate::Worm) does not: release of channels when
+//! This engine supports two settings that [`Worm`](crate::Worm) does not: releasing channels once
 //! the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share a
 //! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
 //! With shared virtual channels, everything depends on the state at the start of the cycle: a place
-//! or channel vacated in a cycle is free from the next cycle onward. Otherwise, the choice between
-//! two virtual channels would depend on the order in which links are processed.
+//! or channel that is vacated becomes free in the next cycle. Otherwise, the choice between two
+//! virtual channels would depend on the order in which links are processed.
 //!
-//! Only channels whose state may have changed are processed. A crossing lists its channel and the
-//! following one for the next cycle, and immediately retries the previous channel. A blocked worm
-//! costs nothing. Cost: O(1) per flit and channel. Memory: O(sum of path lengths in flight).
+//! Only channels whose state may have changed are processed, so blocked worms cost nothing. A
+//! crossing lists its channel and the following one for the next cycle, and retries the preceding
+//! one at once. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
 
 mod cycle;
 mod packet;
@@ -37,32 +37,32 @@ use crate::message::{Delivery, Entered, Message, NetworkEvents};
 use crate::path::Path;
 use packet::{NONE, Packet, Port};
 
-/// The reference engine. See [`Engine`] for its use.
+/// The reference engine. See [`Engine`] for how to use it.
 #[derive(Debug)]
 pub struct Flit {
     channels: Channels,
     settings: Settings,
-    /// The number of cycles between a header's crossing and its next request: t_s + 1.
+    /// The number of cycles from a header's crossing to its next request: t_s + 1.
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// For each channel, the number of virtual channel 0 of its link, and the index of the virtual
-    /// channel.
+    /// For each channel, the number of virtual channel 0 on the same link, and the channel's index
+    /// among the link's virtual channels.
     links: Vec<(u32, u32)>,
-    /// The virtual channel served last on each link, at the index of its virtual channel 0.
+    /// The virtual channel served last on each link, stored at the index of virtual channel 0.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. They are in order, since all are made t_s + 1 cycles in advance.
+    /// Future requests. These are in order, because all are made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
-    /// Channels to try in the open cycle and in the next one.
+    /// The channels to try in the open cycle and in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// With shared virtual channels, the flits that can cross: link, turn, channel and message.
+    /// With shared virtual channels, the flits that can cross, as link, turn, channel and message.
     able: Vec<(u32, u32, u32, u32)>,
-    /// Messages whose tails crossed their ejection channels in the previous cycle.
+    /// Messages whose tails crossed their ejection channel in the previous cycle.
     arrived: Vec<u32>,
     entered: Vec<Entered>,
     crossings: u64,
@@ -72,7 +72,7 @@ impl Flit {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns the errors of [`Settings::check`].
+    /// Returns the same errors as [`Settings::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Flit, BadSettings> {
         settings.check()?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -85,7 +85,7 @@ impl Flit {
         };
         Ok(Flit {
             links: (0..count as u32).map(link).collect(),
-            // Virtual channel 0 comes first.
+            // Virtual channel 0 is served first.
             served: vec![1; count],
             ports: vec![Port::new(); count],
             pace: u64::from(settings.routing_delay) + 1,
@@ -111,7 +111,7 @@ impl Flit {
         &self.channels
     }
 
-    /// Returns the number of flits that have crossed channels, including injection and ejection.
+    /// Returns how often flits have crossed channels, including injection and ejection channels.
     pub fn crossings(&self) -> u64 {
         self.crossings
     }

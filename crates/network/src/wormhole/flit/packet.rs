@@ -1,4 +1,4 @@
-//! The reference engine's state: messages and channels, flit by flit.
+//! The state of messages and channels in the reference engine, flit by flit.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,15 +9,15 @@ use crate::message::Message;
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// A message in the network.
+/// A message that is in the network.
 #[derive(Clone, Debug)]
 pub(super) struct Packet {
     pub(super) message: Message,
-    /// The channels on the path.
+    /// The channels on the message's path.
     pub(super) path: Vec<u32>,
-    /// The number of flits that have crossed each channel.
+    /// The number of flits that have crossed each channel on the path.
     pub(super) crossed: Vec<u32>,
-    /// The index of the channel that the header crosses next.
+    /// The index of the channel that the header will cross next.
     pub(super) position: usize,
 }
 
@@ -27,22 +27,22 @@ impl Packet {
     }
 }
 
-/// A channel and the buffer after it.
+/// A channel, and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits are crossing, from header to tail, and the index of the channel on
-    /// its path.
+    /// The message whose flits are crossing, from its header to its tail, and the channel's index
+    /// on its path.
     pub(super) sender: u32,
     pub(super) index: usize,
-    /// The messages with flits in the buffer, in FIFO order, and the number of these flits.
+    /// The messages that have flits in the buffer, in FIFO order, and the number of these flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
     /// The cycle of the last crossing, and the message that crossed.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
-    /// Waiting headers, by request time and id.
+    /// Waiting headers, ordered by request time and then id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The cycle for which the channel was last listed as a channel to try.
+    /// The cycle for which the channel was last listed to be tried.
     pub(super) listed: u64,
 }
 

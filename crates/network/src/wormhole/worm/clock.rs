@@ -2,8 +2,8 @@
 //!
 //! Invariant: no event is before `now`.
 //!
-//! Cost: O(1) per event in the near future, and O(log k) per message with k messages scheduled for
-//! later.
+//! Cost: O(1) per event in the near future, and O(log k) per message if k messages are scheduled
+//! for later.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,20 +17,20 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle but are not yet in its
-    /// queue, because they were not created in order of their keys.
+    /// Messages that request their injection channel in the open cycle but are not in its queue
+    /// yet, because they were not created in key order.
     pub(super) disordered: Vec<u32>,
-    /// Messages for later cycles, by creation cycle and id.
+    /// Messages for later cycles, ordered by the cycle in which they are created and then by id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight on the present clock, while others catch up on this one
+    /// The number of messages in flight on the present clock while others catch up on this one
     /// ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 
 impl Clock {
-    /// Creates a clock without events.
+    /// Creates a clock that has no events.
     pub(super) fn new(now: u64, pace: u64) -> Clock {
         Clock {
             now,
@@ -48,7 +48,7 @@ impl Clock {
         self.later.push(Reverse((message.created, message.id, message)));
     }
 
-    /// Adds the events of another clock, which must be at the same cycle.
+    /// Adds the events from another clock, which must be at the same cycle.
     pub(super) fn join(&mut self, other: Clock) {
         assert_eq!(self.now, other.now, "a clock that catches up reaches the current cycle");
         self.wheel.join(self.now, other.wheel);

@@ -1,8 +1,8 @@
-//! The inner loop, which processes one cycle's grants and releases.
+//! The inner loop, which processes the grants and releases in a cycle.
 //!
 //! A header that is granted a channel is immediately queued at the next one, t_s + 1 cycles before
-//! the actual request. Therefore, all requests of a cycle are in their queues when the cycle opens,
-//! and a channel is checked once per request:
+//! its actual request. As a result, all requests for a cycle are already queued when the cycle
+//! opens, and each channel is checked once per request:
 //!
 //! ```text
 //!   channels to check -> grant the first of the queue, if both are ready -> queue it at the next
@@ -11,12 +11,12 @@
 //!        +--- now or later --- release the channel behind its tail        check it t_s + 1 later
 //! ```
 //!
-//! Invariant: a channel serves its queue in order of (request cycle, id). If a channel has a
-//! release time and its queue has a request, a check is scheduled for the release or for the first
+//! Invariant: a channel serves its queue in order of request cycle and then id. If a channel has a
+//! release time and a request in its queue, a check is scheduled for the release or the first
 //! request, whichever is later. Early or repeated checks have no effect.
 //!
-//! Cost: O(1) per grant, and per request at the end of its queue; O(A) if B > t_s + 1.
-//! [`worm`](super) defines these symbols, as well as h and L.
+//! Cost: O(1) per grant and per request added to the end of a queue; O(A) if B > t_s + 1. The
+//! symbols, as well as h and L, are defined in [`worm`](super).
 
 use super::slab::{Header, NONE, Slab};
 use super::wheel::{What, Wheel};
@@ -30,26 +30,26 @@ struct Closing<'w> {
     states: &'w mut [ChannelState],
     headers: &'w mut [Header],
     wheel: &'w mut Wheel,
-    /// Channels that become free in this cycle while a message is waiting.
+    /// Channels that become free in this cycle and have a message waiting.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header being drained; empty at all other times.
+    /// The channels of a header that is being drained. Empty at all other times.
     held: &'w mut Vec<u32>,
 }
 
-/// Rare work deferred while a list is checked. Its order does not affect the result, except that
-/// headers are drained last.
+/// Rare work that is deferred while a list is being checked. Its order does not affect the result,
+/// except that headers are drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Channels with waiting messages, and the later cycles in which they become free.
     free: Vec<(u32, u64)>,
-    /// The places of headers that were granted an ejection channel, and the channels.
+    /// The places of headers that were granted an ejection channel, and that channel.
     drain: Vec<(u32, u32)>,
-    /// The places of headers to insert into nonempty queues, and the channels.
+    /// The places of headers to insert into nonempty queues, and the queue's channel.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header's place, the channel granted to it, and the cycle of its request.
+/// A special header's place, the channel granted to it, and the cycle in which it requested it.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -58,7 +58,7 @@ struct Special {
 }
 
 impl Worm {
-    /// Processes the open cycle's requests, releases and grants.
+    /// Processes the requests, releases and grants in the open cycle.
     #[inline]
     pub(super) fn close_cycle(&mut self) {
         let now = self.clock.now;
@@ -93,8 +93,8 @@ impl Worm {
         }
     }
 
-    /// Queues the messages that were not created in order of their keys. They are sorted first, so
-    /// that each is inserted at or near the end.
+    /// Queues the messages that were not created in key order. They are sorted first, so that each
+    /// is inserted at or near the end of its queue.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -106,8 +106,8 @@ impl Worm {
         }
     }
 
-    /// Grants as many listed channels as possible. Each granted channel is replaced in the list by
-    /// the one that its header requests next.
+    /// Grants as many of the listed channels as possible. In the list, each granted channel is
+    /// replaced by the one that its header requests next.
     #[inline]
     fn check_all(&mut self) {
         let Worm { clock, slab, states, checks, left, .. } = self;
@@ -134,7 +134,7 @@ impl Worm {
         for &(place, ejection) in &left.drain {
             closing.drain(place, ejection);
         }
-        // The queue may have become empty.
+        // The queue may have become empty since then.
         for &(place, channel) in &left.queue {
             queue(closing.states, closing.headers, channel, place);
         }
@@ -145,9 +145,9 @@ impl Worm {
     }
 }
 
-/// Grants each listed channel that is free to the first header in its queue, if present, and
-/// replaces the channel by the one that the header requests next. Rare work is deferred, because
-/// calls would use registers that the loop needs.
+/// Grants each listed channel that is free to the first header in its queue, if there is one, and
+/// replaces the channel with the one that the header requests next. Rare work is deferred, because
+/// calls would take up registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -163,7 +163,7 @@ fn grant_all(
         'granted: {
             let state = &mut states[channel as usize];
             let place = state.head;
-            // NONE is not a valid place.
+            // NONE is not a valid place, so an empty queue ends here.
             let Some(header) = headers.get_mut(place as usize) else { break 'granted };
             let requested = header.requested;
             if requested > now {
@@ -220,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel by moving the last one to its place. The order has no effect.
+/// Removes a channel from a list by moving the last one into its place. The order has no effect.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -238,7 +238,7 @@ fn queue(states: &mut [ChannelState], headers: &mut [Header], channel: u32, plac
     }
 }
 
-/// Inserts a header into a nonempty queue by its key. Most headers go to the end.
+/// Inserts a header into a nonempty queue in key order. Most headers go to the end.
 #[inline(never)]
 fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
     let key = headers[place as usize].key();
@@ -267,8 +267,8 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Continues with a special header that was granted a channel. Returns true if its message
-    /// enters the network and is followed.
+    /// Completes the grant of a channel to a special header. Returns true if this makes its message
+    /// enter the network and the message is followed.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
         let header = &mut self.headers[special.place as usize];
@@ -281,8 +281,8 @@ impl Closing<'_> {
         std::mem::take(&mut header.followed)
     }
 
-    /// Releases the oldest channel of a long message. The release time is the maximum of h(j) + L-1
-    /// - (j - i) * B over the channels j from i, the one after the oldest, to the one just granted.
+    /// Releases the oldest channel of a long message. The release time is the maximum of
+    /// `h(j) + L-1 - (j-i)*B` over the channels j from i (after the oldest) to the one just granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
@@ -298,8 +298,8 @@ impl Closing<'_> {
         self.release(oldest, tail);
     }
 
-    /// Finishes a header that was granted its ejection channel, which determines the release times
-    /// of all channels that it still holds.
+    /// Completes the path of a header that was granted its ejection channel. This determines when
+    /// all channels that it still holds are released.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -309,7 +309,7 @@ impl Closing<'_> {
         if channel == ejection {
             return;
         }
-        // Most headers hold one more channel.
+        // Most headers hold just one more channel.
         loop {
             let ahead = self.states[channel as usize].ahead;
             if ahead == ejection {
@@ -319,7 +319,7 @@ impl Closing<'_> {
             channel = ahead;
         }
         // Channel i is released at the maximum of h(j) + L-1 - (j - i - 1) * B over j = i+1..=last.
-        // With every step back, each term decreases by B, and one term is added.
+        // For each step back, every term decreases by B, and one term is added.
         let mut tail = self.now + body;
         let mut granted = self.states[channel as usize].time - HELD;
         self.release(channel, tail);
@@ -330,8 +330,8 @@ impl Closing<'_> {
         }
     }
 
-    /// Sets the release time of a held channel, and schedules a check if a message is waiting.
-    /// Later messages schedule their own checks.
+    /// Sets the release time of a channel that is held. Schedules a check if a message is waiting;
+    /// messages that arrive later schedule their own.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];
@@ -343,7 +343,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Schedules a check of a channel at `at`, or in the open cycle if `at` has passed.
+    /// Schedules a check of a channel at `at`, or in the open cycle if that time has passed.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

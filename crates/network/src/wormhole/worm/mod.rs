@@ -9,8 +9,8 @@
 //!
 //! Here, h(i) is the cycle in which the header crosses channel i, L is the length in flits, B is
 //! the buffer size, and t_s is the routing delay. Channel i becomes free at `r(i) = c(i+1, L-1)`.
-//! This time is known once the header has been granted channel `i + 1 + floor((L-1)/B)` or the
-//! ejection channel:
+//! This time is known once channel `i + 1 + floor((L-1)/B)` or the ejection channel has been
+//! granted to the header:
 //!
 //! ```text
 //!    released   the worm (window)   granted now
@@ -18,18 +18,18 @@
 //!      p-1-A     p-A   ...  p-1         p            A = floor((L-1)/B)
 //! ```
 //!
-//! A channel with a known release time needs no event unless a message is waiting. A header that is
-//! granted a channel is queued at the next one, t_s + 1 cycles before the actual request.
-//! Therefore, a cycle's requests are all queued before its grants, and a hop is one event. A grant
-//! can free another channel in the same cycle, so grants are processed from a list.
+//! A channel whose release time is known needs no event unless a message is waiting for it. A
+//! header that is granted a channel is queued at the next one, t_s + 1 cycles before its actual
+//! request. All requests in a cycle are thus queued before its grants, and each hop is one event. A
+//! grant can free another channel in the same cycle, so grants are processed from a list.
 //!
-//! Invariant: the result is the least fixpoint of the grants, and does not depend on the order of
-//! the list. It equals the result of the [`Flit`](crate::Flit) engine for every message if channels
-//! are released when drained and virtual channels are separate.
+//! Invariant: the result is the least fixpoint of the grants and does not depend on the order of
+//! the list. If channels are released when drained and virtual channels are separate, it equals the
+//! result of the [`Flit`](crate::Flit) engine for every message.
 //!
-//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of the message's length.
-//! Memory: O(messages in flight + channels). A timing wheel contains all events except those of
-//! very long messages.
+//! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of message length. Memory:
+//! O(messages in flight + channels). A timing wheel holds all events except those of very long
+//! messages.
 
 mod clock;
 mod grant;
@@ -50,38 +50,38 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit added to a channel's grant cycle while its release time is unknown.
+/// A bit that is set in a channel's grant cycle while its release time is unknown.
 const HELD: u64 = 1 << 63;
 
-/// A channel's release time and queue, in order of service.
+/// A channel's release time, and its queue in order of service.
 ///
-/// A message's channels form a list that begins with `oldest` in its header and continues with
-/// `ahead` in each channel.
+/// The channels that a message holds form a list, which starts with `oldest` in its header and
+/// continues with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free or, while this is unknown, its grant cycle plus
-    /// HELD.
+    /// The cycle in which the channel becomes free or, while that is unknown, the cycle in which it
+    /// was granted plus HELD.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
     tail: u32,
-    /// The next channel on the holding message's path.
+    /// The next channel on the path of the message that holds this one.
     ahead: u32,
 }
 
-/// The event-driven engine. See [`Engine`] for its use.
+/// The event-driven engine. See [`Engine`] for how to use it.
 #[derive(Debug)]
 pub struct Worm {
     channels: Channels,
-    /// The number of cycles between a grant and the next request: t_s + 1.
+    /// The number of cycles from a grant to the next request: t_s + 1.
     pace: u64,
     buffer: u32,
     states: Vec<ChannelState>,
     slab: Slab,
     /// The open cycle, and all events from then on.
     clock: Clock,
-    /// Working lists of [`close_cycle`](Worm::close_cycle): channels to check, channels that become
-    /// free while a message is waiting, channels of a header being drained, and deferred work.
+    /// Working lists for [`close_cycle`](Worm::close_cycle): channels to check, channels freed
+    /// while a message is waiting, channels of a header being drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -100,7 +100,7 @@ impl Worm {
     /// Creates an empty network.
     ///
     /// # Errors
-    /// Returns the errors of [`EngineKind::check`].
+    /// Returns the same errors as [`EngineKind::check`].
     pub fn new(grid: Grid, settings: Settings) -> Result<Worm, BadSettings> {
         EngineKind::Worm.check(&settings)?;
         let channels = Channels::new(grid, settings.virtual_channels);
@@ -127,12 +127,12 @@ impl Worm {
         &self.channels
     }
 
-    /// Simulates messages created from `since` onward after the fact. Between `since` and now, no
-    /// other message may have used any of their channels.
+    /// Simulates, after the fact, messages created from `since` on. From then until now, no other
+    /// message may have used any of their channels.
     ///
-    /// In `run`, the engine is at `since` and contains only messages created in `run`, which must
-    /// advance the engine to the current cycle again. Messages then in flight continue with the
-    /// others, as if they had been simulated all along.
+    /// While `run` executes, the engine is at `since` and contains only messages created by `run`,
+    /// which must advance the engine back to the current cycle. Messages that are in flight at that
+    /// point continue alongside the others, as if they had been simulated all along.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network;
@@ -160,7 +160,7 @@ impl Worm {
         self.clock.join(past);
     }
 
-    /// Enters the cycle `now`: admits announced messages and reports deliveries.
+    /// Enters cycle `now`: admits announced messages and reports deliveries.
     #[inline]
     fn open_cycle(&mut self, events: &mut NetworkEvents) {
         let now = self.clock.now;
@@ -179,7 +179,7 @@ impl Worm {
         }
     }
 
-    /// Admits the announced messages of the open cycle.
+    /// Admits the messages announced for the open cycle.
     #[inline(never)]
     fn admit_announced(&mut self) {
         let now = Time(self.clock.now);

@@ -1,9 +1,9 @@
-//! The messages in flight: fixed-size records in reused slots.
+//! The messages in flight, stored as fixed-size records in reused slots.
 //!
-//! All data used by a grant is in one cache line ([`Header`]), separate from the data used only by
-//! creation and delivery.
+//! All data that a grant uses is in one cache line ([`Header`]), separate from data that is used
+//! only when a message is created or delivered.
 //!
-//! Invariant: memory is allocated only if the number of messages in flight exceeds its previous
+//! Invariant: memory is allocated only when the number of messages in flight exceeds its previous
 //! maximum.
 //!
 //! Cost: O(segments in the path) to insert a message, and O(1) to remove one.
@@ -18,41 +18,41 @@ use crate::path::{Segment, write_segments};
 /// The value that represents a missing message or channel.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The data used by every grant, in one cache line.
+/// The data that every grant uses, in one cache line.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The queue key: the cycle in which the header requests the channel, and the message's id.
+    /// The queue key: the cycle in which the header requests the channel, and the message id.
     pub(super) requested: u64,
     pub(super) id: u64,
-    /// The next message in the queue.
+    /// The next message in the same queue.
     pub(super) next: u32,
-    /// The step from this channel to the next one, and the last channel in its segment.
+    /// The step from this channel to the next, and the last channel in the same segment.
     pub(super) step: i32,
     pub(super) corner: u32,
-    /// The segment after the current one, and the end of the path.
+    /// The index of the segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path without a release time, and the number of grants until it has
-    /// one. For `long` messages, this number is one higher and never reaches 0.
+    /// The first channel on the path that has no release time, and the number of grants until it
+    /// has one. For `long` messages, this number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The number of cycles from a channel's grant (`lag`), and from its request (`early`), to the
-    /// crossing of the tail `window` channels behind. The later result applies, except for `long`
-    /// messages.
+    /// The number of cycles from when a channel is granted (`lag`), and from when it is requested
+    /// (`early`), to when the tail crosses the channel that is `window` channels behind. The later
+    /// of the two times applies, except to `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if grants before the last two affect release times.
     pub(super) long: bool,
     pub(super) followed: bool,
-    /// True if the message is long, or if it is followed and has not yet entered.
+    /// True if the message is long, or if it is followed and has not entered yet.
     pub(super) special: bool,
 }
 
 impl Header {
-    /// Returns the fields shared by all messages of a length.
+    /// Returns the fields that all messages of the same length share.
     #[cold]
     fn of_length(flits: u32, pace: u64, buffer: u32) -> Header {
         let body = flits - 1;
@@ -71,7 +71,7 @@ impl Header {
         (self.requested, self.id)
     }
 
-    /// Moves to the next segment, which must exist, and returns its first channel.
+    /// Moves to the next segment, which must exist. Returns its first channel.
     #[inline]
     pub(super) fn turn(&mut self, segments: &[Leg]) -> u32 {
         let Leg { first, step, last } = segments[self.segment as usize];
@@ -81,7 +81,7 @@ impl Header {
     }
 }
 
-/// A [`Segment`], represented by its ends.
+/// A [`Segment`], given by its two ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leg {
     first: u32,
@@ -89,14 +89,14 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// The data used only by creation and delivery.
+/// The data that is used only when a message is created or delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
     hops: u32,
 }
 
-/// The content of an unused place.
+/// The content of an unused slot.
 const NO_MESSAGE: Message = Message {
     id: 0,
     from: NodeId(0),
@@ -107,26 +107,26 @@ const NO_MESSAGE: Message = Message {
     tag: Tag { owner: 0, rank: 0, sequence: 0 },
 };
 
-/// All messages in flight, by place.
+/// All messages in flight, indexed by place.
 #[derive(Debug, Default)]
 pub(super) struct Slab {
     pub(super) headers: Vec<Header>,
     pub(super) origins: Vec<Origin>,
-    /// The segments, `most_segments` per message.
+    /// The segments, with room for `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
-    /// The values of t_s + 1 and B.
+    /// The values of t_s + 1 and of B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message, or 0 before the first one, and the header for this length.
-    /// Most messages have the same length.
+    /// The length of the last message (0 if there was none) and the header for that length. Most
+    /// messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,
 }
 
 impl Slab {
-    /// Creates a slab for paths of at most `most_segments` segments.
+    /// Creates a slab for paths with at most `most_segments` segments.
     pub(super) fn new(most_segments: usize, pace: u64, buffer: u32) -> Slab {
         Slab { most_segments, pace, buffer, ..Slab::default() }
     }
@@ -135,7 +135,7 @@ impl Slab {
         self.headers.len() - self.free.len()
     }
 
-    /// Returns the occupied places.
+    /// Returns the places that are in use.
     pub(super) fn live(&self) -> Vec<u32> {
         let mut live = vec![true; self.headers.len()];
         self.free.iter().for_each(|&place| live[place as usize] = false);

@@ -1,45 +1,45 @@
-//! A timing wheel, with O(1) access to events in the near future.
+//! A timing wheel, which handles events in the near future in O(1) time.
 //!
 //! ```text
 //!   slot:   now  now+1  now+2   ..   now+mask        later events: a heap
 //! ```
 //!
-//! A ring has one slot for each of the next cycles, and one bit per slot, set if the slot is not
-//! empty. Later events, of messages with thousands of flits, are kept in a heap until their cycle
-//! begins.
+//! A ring has one slot for each of the next cycles, and one bit per slot, which is set if the slot
+//! is not empty. Later events, which only messages with thousands of flits cause, are kept in a
+//! heap until their cycle begins.
 //!
-//! Invariant: an event within the length of the wheel is in the slot of its cycle.
+//! Invariant: any event within reach of the wheel is in the slot for its cycle.
 //!
-//! Cost: O(1) to add an event within the wheel, and O(slots / 64) to find the next event.
+//! Cost: O(1) to add an event within reach of the wheel, and O(slots / 64) to find the next event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events of one cycle. The lists keep their allocated memory when emptied.
+/// The events in one cycle. Lists keep their allocated memory when they are emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Channels that may be granted, because they were requested, or became free while a message
+    /// Channels that might be granted, because they were requested or became free while a message
     /// was waiting.
     pub(super) checks: Vec<u32>,
-    /// Delivered messages.
+    /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
 }
 
 impl Slot {
-    /// Creates lists with capacity for the usual number of events.
+    /// Creates lists with enough capacity for a typical number of events.
     fn new() -> Slot {
         Slot { checks: Vec::with_capacity(64), deliveries: Vec::with_capacity(16) }
     }
 }
 
-/// A kind of event. The order has no meaning.
+/// A kind of event. The order of the variants has no meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     Check,
     Delivery,
 }
 
-/// Events by cycle.
+/// All pending events, by cycle.
 #[derive(Debug)]
 pub(super) struct Wheel {
     slots: Vec<Slot>,
@@ -52,7 +52,7 @@ impl Wheel {
     /// The maximum length of a wheel, beyond which it would not fit in the cache.
     const LONGEST: u64 = 4096;
 
-    /// Creates a wheel for events at most `reach` cycles ahead.
+    /// Creates a wheel for events up to `reach` cycles ahead.
     pub(super) fn new(reach: u64) -> Wheel {
         let length = (reach + 1).next_power_of_two().clamp(16, Self::LONGEST) as usize;
         Wheel {
@@ -63,7 +63,7 @@ impl Wheel {
         }
     }
 
-    /// Extends the wheel to events `reach` cycles ahead, up to its maximum length.
+    /// Extends the wheel so that it reaches `reach` cycles ahead, up to the maximum length.
     #[inline]
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
         if reach > self.mask {
@@ -79,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Adds the events of another wheel, all at `now` or later.
+    /// Adds the events from another wheel, all of which must be at `now` or later.
     pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {
@@ -94,7 +94,7 @@ impl Wheel {
         self.far.append(&mut other.far);
     }
 
-    /// Adds an event at `at`, which must not be before `now`.
+    /// Adds an event at `at`, which must not be earlier than `now`.
     #[inline]
     pub(super) fn schedule(&mut self, now: u64, at: u64, what: What, subject: u32) {
         debug_assert!(at >= now, "no event in the past");
@@ -118,7 +118,7 @@ impl Wheel {
         self.slots[index].checks.push(channel);
     }
 
-    /// Adds checks of channels at `at`, and empties the list.
+    /// Adds a check at `at` for each channel in a list, and empties the list.
     #[inline]
     pub(super) fn schedule_checks(&mut self, now: u64, at: u64, channels: &mut Vec<u32>) {
         if channels.is_empty() {
@@ -138,7 +138,7 @@ impl Wheel {
         }
     }
 
-    /// Returns the first cycle from `now` onward that has an event.
+    /// Returns the first cycle, at or after `now`, that has an event.
     #[inline]
     pub(super) fn next(&self, now: u64) -> Option<u64> {
         let near = self.next_near(now);
@@ -157,8 +157,7 @@ impl Wheel {
         if rest != 0 {
             return Some(now + u64::from(rest.trailing_zeros()));
         }
-        // Searches the words after the first one, and finally the part of the first one before
-        // `start`.
+        // Search the words after the first one and then the part of the first word before `start`.
         (1..=words).find_map(|k| {
             let word = self.busy[(first + k) % words];
             let round = if first + k < words { 0 } else { self.slots.len() };
@@ -167,7 +166,7 @@ impl Wheel {
         })
     }
 
-    /// Moves the far events of cycle `now` into its slot.
+    /// Moves far events in cycle `now` into its slot.
     #[inline(never)]
     fn bring_far_events(&mut self, now: u64) {
         while let Some(&Reverse((at, what, subject))) = self.far.peek() {
@@ -179,7 +178,7 @@ impl Wheel {
         }
     }
 
-    /// Moves the far events of a cycle into its slot, and returns its deliveries.
+    /// Moves far events in a cycle into its slot. Returns the deliveries in that cycle.
     #[inline]
     pub(super) fn deliveries(&mut self, now: u64) -> &mut Vec<u32> {
         if !self.far.is_empty() {
@@ -193,8 +192,8 @@ impl Wheel {
         &mut self.slots[(at & self.mask) as usize]
     }
 
-    /// Exchanges a cycle's checks for an empty list, and marks the cycle as done. Its deliveries
-    /// must already have been taken.
+    /// Swaps a cycle's checks with an empty list and marks the cycle as done. Its deliveries must
+    /// have been taken before.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");
         let index = (at & self.mask) as usize;

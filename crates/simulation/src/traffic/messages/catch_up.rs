@@ -1,5 +1,5 @@
-//! Jobs that were alone and may now share links. They enter the network in the state that they
-//! would have reached if every message had been simulated.
+//! Handles jobs that were alone and may now share links. They enter the network in the state that
+//! they would be in if all their messages had been simulated.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // Messages at `now` are sent together with those of other jobs.
+            // Messages at `now` are sent together with those from other jobs.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -48,8 +48,8 @@ impl Messages {
         });
     }
 
-    /// Advances a job that computes between exchanges, and has been alone since `since`, to `now`.
-    /// Returns the start of its current exchange, or `None` if it is computing.
+    /// Advances a job that computes between exchanges, and has been alone since `since`, up to
+    /// `now`. Returns the start of its current exchange, or `None` if it is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -76,8 +76,7 @@ impl Messages {
         Some(began)
     }
 
-    /// Begins the next exchange of jobs whose pauses end now, and ends jobs without remaining
-    /// exchanges.
+    /// Handles jobs whose pauses end now: begins their next exchange, or ends them if none remains.
     pub(super) fn wake(&mut self, now: Time, finished: &mut Vec<JobId>) -> Result<(), Deadlock> {
         while let Some(&Reverse((_, slot))) =
             self.wakes.peek().filter(|Reverse((time, _))| *time <= now)
@@ -97,7 +96,7 @@ impl Messages {
         Ok(())
     }
 
-    /// Lets recalled jobs catch up to make the totals correct.
+    /// Lets recalled jobs catch up, so that the totals are correct.
     pub(super) fn settle(&mut self, now: Time) {
         for slot in 0..self.jobs.len() as u32 {
             let sender = self.jobs[slot as usize].as_ref().map(|sender| &sender.how);

@@ -1,5 +1,5 @@
-//! The start of jobs: their layout and link claims, and whether they are simulated or recalled from
-//! an earlier job of the same kind.
+//! Starts jobs: determines their layout, claims links, and decides whether to simulate them or to
+//! recall an earlier job of the same kind.
 
 use std::cmp::Reverse;
 
@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs with random draws rarely repeat, so they are not cached.
+        // Jobs that make random draws are rarely alike, so they are not cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -102,7 +102,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Begins an exchange of a job that computes between exchanges.
+    /// Begins the next exchange of a job that computes in between.
     pub(super) fn begin(&mut self, now: Time, slot: u32, is_alone: bool) -> Result<(), Deadlock> {
         let Messages { jobs, alone, ready, trials, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");
@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on these nodes, and lets the jobs that it may meet catch up.
-    /// Returns the job's footprint, if `wanted` and not too wide, and true if the job is alone.
+    /// Claims the links of a job on the given nodes and lets the jobs that it may meet catch up.
+    /// Returns the job's footprint (if `wanted` and not too wide) and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,

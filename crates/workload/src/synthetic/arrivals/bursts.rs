@@ -1,17 +1,17 @@
-//! Jobs in bursts, as scripts and parameter studies submit them.
+//! Jobs in bursts, as submitted by scripts and parameter studies.
 //!
-//! After each job, a burst continues with probability 1 - 1/`size`, so the number of jobs per burst
-//! is geometric with mean `size`. Gaps within a burst are exponential with mean `within` times the
-//! mean gap. Gaps between bursts are exponential with the mean that gives the requested long-run
-//! load. This is a hyperexponential renewal process: its gaps have a squared coefficient of
-//! variation above 1, and it becomes `exponential` for `size=1` or `within=1`.
+//! After each job, the burst continues with probability 1 - 1/`size`, so the number of jobs in a
+//! burst is geometric with mean `size`. Gaps within a burst are exponential, with a mean of
+//! `within` times the overall mean gap. Gaps between bursts are exponential, with the mean that
+//! gives the requested load. This is a hyperexponential renewal process with a squared coefficient
+//! of variation above 1. With `size=1` or `within=1`, it reduces to `exponential`.
 //!
 //! ```text
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Each gap uses two draws. The model is our own: the simplest with a burst size and no further
-//! memory.
+//! Each gap takes two draws. The model is our own: the simplest one that has a burst size and no
+//! further memory.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

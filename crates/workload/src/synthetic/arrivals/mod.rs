@@ -1,13 +1,13 @@
-//! Arrival processes, one per file.
+//! Arrival processes, each in its own file.
 
 mod bursts;
 mod exponential;
 
 use pavior_kernel::{Entry, Family, Options, Stream};
 
-/// An arrival process's behavior.
+/// The implementation of an arrival process.
 pub struct ArrivalProcess {
-    /// The constructor, given a mean gap between arrivals in the workload's time units.
+    /// The constructor, given the mean gap between arrivals in the workload's time unit.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
 

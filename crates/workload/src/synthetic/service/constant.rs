@@ -1,4 +1,4 @@
-//! The same execution time for every job, without messages and without draws.
+//! The same execution time for every job, with no messages and no draws.
 
 use pavior_kernel::{Entry, OptionSpec, Stream};
 
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     },
 };
 
-/// The same service for every job.
+/// A distribution that gives every job the same service.
 pub(super) struct Same(pub(super) Service);
 
 impl DrawService for Same {

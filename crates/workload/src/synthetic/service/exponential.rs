@@ -1,4 +1,4 @@
-//! Exponential execution times, as in the TBL paper, without messages. Each job uses one draw.
+//! Exponential execution times without messages, as in the TBL paper. Each job takes one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 

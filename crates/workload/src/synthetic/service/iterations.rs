@@ -1,6 +1,6 @@
-//! A constant number of iterations of the communication pattern for every job, without draws.
+//! The same number of iterations of the communication pattern for every job, with no draws.
 //!
-//! The jobs of the NAS paper have exactly one iteration.
+//! Jobs in the NAS paper run exactly one iteration.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

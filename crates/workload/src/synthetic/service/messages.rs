@@ -1,10 +1,10 @@
-//! A exponential number of messages per jobly distributed with a given mean, rounded down, and at
-//! least 1.
+//! An exponentially distributed number of messages per job with a given mean, rounded down to an
+//! integer of at least 1.
 //!
-//! The mean is `num_mes` in the GABL paper. It is the mean of the total per job, not per processor:
-//! only with this reading do the paper's loads give its utilization. The paper does not specify the
-//! rounding. Rounding down comes closest to the paper's numbers; the other roundings are options.
-//! Each job uses one draw.
+//! The mean is called `num_mes` in the GABL paper. It is the mean number of messages per job, not
+//! per processor, because only then do the paper's loads give the utilization that it reports. The
+//! paper does not specify the rounding. Rounding down comes closest to the published numbers, and
+//! the other roundings are available as options. Each job takes one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

@@ -1,4 +1,4 @@
-//! The work of synthetic jobs while they hold nodes. Each distribution is one file.
+//! The work that synthetic jobs do while they hold nodes. Each distribution is in its own file.
 
 mod constant;
 mod exponential;
@@ -9,17 +9,17 @@ use pavior_kernel::{Entry, Family, Options, Stream};
 
 use crate::{Service, TimeUnit};
 
-/// A service distribution's behavior.
+/// The implementation of a service distribution.
 pub struct ServiceDistribution {
-    /// The time unit of a workload with this service: cycles if messages are simulated.
+    /// The time unit of workloads with this service, which is cycles if messages are simulated.
     pub unit: TimeUnit,
     /// The constructor.
     pub build: fn(&Options) -> Box<dyn DrawService>,
 }
 
-/// Random services.
+/// A source of random services.
 pub trait DrawService: Send {
-    /// Draws the service of one job.
+    /// Draws the service for one job.
     fn service(&mut self, draw: &mut Stream) -> Service;
 }
 

@@ -1,7 +1,7 @@
 //! Exponential sides with mean L/2, rounded up and capped at the axis length L.
 //!
-//! The TBL paper says only "exponential". Capping reproduces the paper's utilization; redrawing
-//! until the value fits does not. Each side uses one draw.
+//! The TBL paper only says "exponential". Capping reproduces the paper's utilization, whereas
+//! redrawing until the value fits does not. Each side takes one draw.
 
 use super::{ANY_GRID, SideDistribution, per_axis};
 use pavior_kernel::Entry;
@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
         build: |_, grid| {
             per_axis(grid, |length, draw| {
                 let side = draw.exponential(f64::from(length) / 2.0).ceil();
-                // A draw of exactly 0 rounds up to 0.
+                // A draw of exactly 0 would stay 0 when rounded up.
                 side.clamp(1.0, f64::from(length)) as u16
             })
         },

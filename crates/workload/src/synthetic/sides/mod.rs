@@ -1,4 +1,4 @@
-//! Boxes requested by synthetic jobs. Each distribution is one file.
+//! Boxes requested by synthetic jobs. Each distribution is in its own file.
 
 mod exponential;
 mod pods;
@@ -8,17 +8,17 @@ mod uniform_decreasing;
 use pavior_kernel::{Entry, Family, Options, Stream};
 use pavior_mesh::{Grid, Sides};
 
-/// A side distribution's behavior.
+/// The implementation of a side distribution.
 pub struct SideDistribution {
-    /// A function that returns an error if the distribution is not defined on a machine.
+    /// Checks that the distribution is defined on a machine, or returns the reason that it is not.
     pub supports: fn(&Options, &Grid) -> Result<(), String>,
-    /// The constructor for a supported machine.
+    /// The constructor, for a machine on which the distribution is defined.
     pub build: fn(&Options, &Grid) -> Box<dyn DrawSides>,
 }
 
-/// Random boxes.
+/// A source of random boxes.
 pub trait DrawSides: Send {
-    /// Draws one job's sides, with 1 on axes that the machine lacks.
+    /// Draws the sides of one job's box, which are 1 on axes that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 
@@ -30,11 +30,11 @@ impl Family for SideDistribution {
     }
 }
 
-/// The `supports` function of distributions defined on every machine.
+/// A `supports` function for distributions that are defined on every machine.
 const ANY_GRID: fn(&Options, &Grid) -> Result<(), String> = |_, _| Ok(());
 
-/// Sides drawn independently by `side`, axis by axis in the order x, y, z, from the axis length.
-/// Axes that the machine lacks use no draws.
+/// Sides drawn independently for each axis in the order x, y, z, by calling `side` with the axis
+/// length. Axes that the machine lacks take no draws.
 struct PerAxis<F> {
     grid: Grid,
     side: F,

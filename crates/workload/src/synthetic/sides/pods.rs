@@ -1,14 +1,13 @@
-//! Boxes whose sides are powers of two: the slices that accelerator pods offer.
+//! Boxes whose sides are powers of two, like the slices that accelerator pods offer.
 //!
 //! The volume is 2^k, with probability proportional to `decay`^k. The exponent k ranges from 0 to
-//! the largest value for which such a box fits the machine. With a `decay` below 1, small slices
-//! are more frequent. Among the boxes of that volume that fit, `compact` chooses the one with the
-//! smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` chooses each with the same
-//! probability. The longest side is along the machine's longest side, and so on, as with shape
-//! rules.
+//! the largest value for which a box fits the machine. With `decay` below 1, smaller slices are
+//! more frequent. Among the boxes of that volume that fit, `compact` chooses the one with the
+//! smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` chooses one at random. As with
+//! shape rules, the longest side lies along the machine's longest side, and so on.
 //!
-//! The shapes follow the vendors' public lists of slices. The frequencies are our own, since there
-//! is no public log. Each job uses two draws.
+//! The shapes follow the slices that vendors publish. The frequencies are our own, because there is
+//! no public log. Each job takes two draws.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};
@@ -41,9 +40,9 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
 };
 
 struct Pods {
-    /// The cumulative sum of the weights for each k.
+    /// Cumulative weights, for each k.
     cumulated: Vec<f64>,
-    /// The boxes of volume 2^k to choose from, for each k.
+    /// The boxes of volume 2^k that can be chosen, for each k.
     choices: Vec<Vec<Sides>>,
 }
 

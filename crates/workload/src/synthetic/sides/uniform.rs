@@ -1,4 +1,4 @@
-//! Uniform sides on [1, L], where L is the length of the axis or a shorter bound. Each side takes
+//! Uniform sides on [1, L], where L is the length of the axis or a smaller bound. Each side takes
 //! one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Values};

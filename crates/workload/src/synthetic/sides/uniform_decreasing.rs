@@ -1,10 +1,10 @@
-//! Sides that are small more often than large, as in the GABL and NAS papers.
+//! Sides that are more often small than large, as in the GABL and NAS papers.
 //!
 //! L is the length of the axis. A side is in [1, L/8] with probability 0.4, and in [L/8+1, L/4],
-//! [L/4+1, L/2] and [L/2+1, L] with probability 0.2 each. Within an interval, it is uniform.
-//! Breakpoints are rounded down. If L were less than 8, the first interval would be empty, so such
-//! machines are rejected (an axis that the machine lacks does not count). Each side takes two
-//! draws: one for the interval, and one for the side.
+//! [L/4+1, L/2] or [L/2+1, L] with probability 0.2 each. Within each interval, it is uniform.
+//! Breakpoints are rounded down. Machines with an axis shorter than 8 are rejected, because the
+//! first interval would be empty (axes that the machine lacks do not count). Each side takes two
+//! draws: one for the interval and one for the side.
 //!
 //! ```text
 //!   L = 16:  1 2 | 3 4 | 5 .. 8 | 9 .. 16

@@ -1,27 +1,27 @@
-//! Parsers for cells of `sacct` output, also used for its JSON. A parser returns `None` for an
-//! invalid cell, and a negative number for an unknown time.
+//! Parsers for the cells in `sacct` output, which are also used for its JSON. A parser returns
+//! `None` for an invalid cell and a negative number for an unknown time.
 
 use pavior_kernel::Date;
 
 use crate::traces::text;
 
-/// A job or step id.
+/// The id of a job or step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) enum Name {
-    /// The id of a job.
+    /// A job id.
     Job(Id),
-    /// The id of a job step.
+    /// A step id.
     Step,
 }
 
-/// The id of a job.
+/// The parts of a job id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::traces) struct Id {
-    /// The number of the whole job.
+    /// The number of the job as a whole.
     pub(in crate::traces) number: u64,
-    /// The task in an array.
+    /// The task number, for an array task.
     task: Option<u64>,
-    /// The component in a heterogeneous job.
+    /// The component number, for part of a heterogeneous job.
     component: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share a line, and receive a number that no task has.
+        // Waiting tasks share one line, which gets a number that no task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -57,7 +57,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
     }
 }
 
-/// Splits off the leading integer, which may have at most 15 digits.
+/// Splits off the leading integer, which may have up to 15 digits.
 fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     let count = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if !(1..=15).contains(&count) {
@@ -67,7 +67,7 @@ fn digits(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, &text[count..]))
 }
 
-/// Parses a text that consists only of an integer.
+/// Parses text that consists only of an integer.
 fn whole(text: &[u8]) -> Option<u64> {
     digits(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
 }
@@ -76,11 +76,11 @@ pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
 
-/// The relevant properties of a job's state.
+/// The parts of a job's state that matter here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
     /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for cancelled,
-    /// and -1 for any other.
+    /// or -1 for anything else.
     pub(in crate::traces) status: i64,
     /// True if the job, or this run of it, has ended.
     pub(in crate::traces) over: bool,
@@ -93,7 +93,7 @@ impl State {
     pub(in crate::traces) const OVER: State = State { status: -1, over: true, cancelled: false };
 }
 
-/// The states of waiting and running jobs.
+/// The states of jobs that are waiting or running.
 const OPEN: [&[u8]; 9] = [
     b"PENDING",
     b"RUNNING",
@@ -106,7 +106,7 @@ const OPEN: [&[u8]; 9] = [
     b"REVOKED",
 ];
 
-/// The states of failed jobs.
+/// The states of jobs that failed.
 const FAILED: [&[u8]; 7] = [
     b"FAILED",
     b"TIMEOUT",
@@ -122,8 +122,8 @@ pub(in crate::traces) fn state_word(cell: &[u8]) -> &[u8] {
     cell.split(|&byte| byte == b' ').next().unwrap_or_default()
 }
 
-/// Parses a state: a word in capitals, optionally followed by ` by` and a user. Unknown words are
-/// accepted, since new Slurm releases add words.
+/// Parses a state, which is a word in capitals, optionally followed by ` by` and a user name.
+/// Unknown words are accepted, because new Slurm releases add words.
 pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     let end = cell.iter().position(|&byte| byte == b' ').unwrap_or(cell.len());
     let (word, rest) = cell.split_at(end);
@@ -142,16 +142,16 @@ pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     Some(State { status, over: !OPEN.contains(&word), cancelled })
 }
 
-/// Returns true if a cell is empty or contains a word for an unknown value.
+/// Returns true if a cell is empty or contains one of the words for an unknown value.
 fn is_unknown(cell: &[u8]) -> bool {
     let words = ["", "Unknown", "None", "N/A", "INVALID"];
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses an instant in seconds since 1970. The cell is a number, or a date with `T` or a space
-/// before the time of day, optionally with decimals and a time zone (`Z`, `+0100`, `+01:00`). Also
-/// returns the zone's offset in seconds, which is 0 for a date without a zone and `None` for a
-/// number.
+/// Parses a point in time, in seconds since 1970. The cell contains a number, or a date followed by
+/// `T` or a space and the time of day, optionally with decimals and a time zone (`Z`, `+0100`,
+/// `+01:00`). Also returns the zone's offset in seconds, which is 0 for a date without a zone and
+/// `None` for a number.
 pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     if is_unknown(cell) {
         return Some((-1.0, None));
@@ -175,7 +175,7 @@ pub(in crate::traces) fn instant(cell: &[u8]) -> Option<(f64, Option<i64>)> {
     Some((seconds + decimals - offset as f64, Some(offset)))
 }
 
-/// Parses a time zone as seconds east of Greenwich.
+/// Parses a time zone, as seconds east of Greenwich.
 fn offset(zone: &str) -> Option<i64> {
     if zone == "Z" {
         return Some(0);
@@ -194,7 +194,7 @@ fn offset(zone: &str) -> Option<i64> {
     (hours <= 18 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60) as i64)
 }
 
-/// Parses `[D-]HH:MM:SS` or `MM:SS`, with or without decimals, as seconds.
+/// Parses `[D-]HH:MM:SS` or `MM:SS`, with or without decimals, to seconds.
 fn span(cell: &[u8]) -> Option<f64> {
     let (days, clock) = match cell.iter().position(|&byte| byte == b'-') {
         Some(at) => (whole(&cell[..at])?, &cell[at + 1..]),
@@ -225,18 +225,18 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if a limit cell means that the job has no limit.
+/// Returns true if the cell with a job's time limit means that there is none.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
 }
 
-/// Parses a limit in seconds.
+/// Parses a time limit, in seconds.
 pub(in crate::traces) fn limit(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { span(cell) }
 }
 
-/// Parses a limit in whole minutes, and converts it to seconds.
+/// Parses a time limit in whole minutes, converting it to seconds.
 pub(in crate::traces) fn minutes(cell: &[u8]) -> Option<f64> {
     if is_unlimited(cell) { Some(-1.0) } else { number(cell).map(|minutes| minutes * 60.0) }
 }

@@ -1,4 +1,4 @@
-//! The `--dependency` option in the `SubmitLine` column.
+//! The `--dependency` option, as found in the `SubmitLine` column.
 //!
 //! ```text
 //!   list    clause[,clause...]                all must be met; lists with `?` are ignored
@@ -8,15 +8,15 @@
 //!   job     digits[_task]                     for an array, the last line with its number counts
 //! ```
 //!
-//! Source: the manual page of `sbatch` (Slurm 25.05).
+//! Source: the `sbatch` manual page (Slurm 25.05).
 
 use pavior_kernel::Time;
 
 use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
-/// Returns the predecessors in the first dependency option of a command line, with `base` added to
-/// their numbers. The list is empty if the option is malformed.
+/// Returns the predecessors in the first dependency option on a command line, adding `base` to
+/// their numbers. Returns an empty list if the option is malformed.
 pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();

@@ -1,10 +1,10 @@
-//! The header, which assigns the cells of a line to columns.
+//! The header line, which determines the column that each cell belongs to.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
-//! (CSV), except in `sacct`'s own format, with bars and an unquoted header. `sacct` does not escape
-//! the delimiter in text from users, such as job names. Excess cells in a line therefore belong to
-//! the unused columns, from the first to the last of them. The columns before are counted from the
-//! start of the line, and the columns after from its end.
+//! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. `sacct` does not
+//! escape delimiters in text that users write, such as job names. If a line has too many cells, the
+//! extra ones are therefore attributed to the unused columns. Columns before the first unused one
+//! are counted from the start of the line, and columns after the last one from its end.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::traces::error::quoted;
 use crate::traces::text::{Lines, MOST_IN_FRONT};
 use crate::traces::{LineError, ReadError};
 
-/// A column that Pavior reads.
+/// A column that Pavior uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Column {
     JobId,
@@ -70,16 +70,16 @@ const COLUMNS: [(Column, &str); 24] = [
     (Column::Cluster, "Cluster"),
 ];
 
-/// Columns that may contain delimiters. They are read only if their cells are unambiguous.
+/// Columns whose cells may contain delimiters. A cell is used only if it is unambiguous.
 const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
 
-/// The columns with node counts and with processor counts, in order of preference.
+/// The columns for node counts and for processor counts, each in order of preference.
 pub(super) const NODES: [Column; 3] = [Column::AllocNodes, Column::NNodes, Column::ReqNodes];
 pub(super) const CPUS: [Column; 3] = [Column::AllocCpus, Column::NCpus, Column::ReqCpus];
 
-/// The command recommended to users.
+/// The command to recommend to users.
 const ASK: &str = "sacct -a -X --parsable2 \
                    --format=JobID,User,Submit,Start,End,Elapsed,Timelimit,NNodes,State";
 
@@ -88,7 +88,7 @@ impl Column {
         COLUMNS[self as usize].1
     }
 
-    /// Returns a description of the column's valid cells.
+    /// Returns a description of valid cells in the column.
     pub(super) fn wanted(self) -> &'static str {
         match self {
             Column::JobId | Column::JobIdRaw => "71, 71_4, 71+0 or 71.batch",
@@ -120,7 +120,7 @@ pub(super) fn is_aligned(line: &[u8]) -> bool {
     !line.contains(&b'|') && !line.contains(&b'\t') && words.any(is_id) && words.next().is_some()
 }
 
-/// A log's columns.
+/// The columns in a log.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub(super) line: Vec<u8>,
@@ -134,15 +134,15 @@ pub(super) struct Layout {
     /// The index of each column, in the order of [`COLUMNS`].
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and last unused columns, which may contain any text.
+    /// The first and last of the unused columns, which may contain any text.
     free: Option<(usize, usize)>,
     /// The indices of the [`TEXTS`].
     texts: [Option<usize>; TEXTS.len()],
 }
 
 impl Layout {
-    /// Reads the layout from the first line with a job id column, skipping preceding lines such as
-    /// warnings. Returns `None` if all lines are blank.
+    /// Reads the layout from the first line that has a job id column, skipping earlier lines such
+    /// as warnings. Returns `None` if all lines are blank.
     pub(super) fn read(lines: &mut Lines<impl BufRead>) -> Result<Option<Layout>, ReadError> {
         let (mut first, mut in_front) = (None, 0);
         while in_front < MOST_IN_FRONT && lines.advance()? {
@@ -159,7 +159,7 @@ impl Layout {
             }
             if is_aligned(lines.line()) {
                 let reason = format!(
-                    "sacct aligned this table with spaces and truncated cells. Print it with \
+                    "sacct aligned this table with spaces and truncated its cells. Rerun it with \
                      --parsable2: {ASK}"
                 );
                 return Err(fault(reason).into());
@@ -200,11 +200,11 @@ impl Layout {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Adds a line's cells to the row's count.
+    /// Adds the cells on a line to the count for the row.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // If rows do not begin with ids, an unclosed quote is text.
+        // If rows do not start with ids, an unclosed quote is just text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -212,12 +212,12 @@ impl Layout {
         count
     }
 
-    /// Returns true if there are text columns, whose cells may contain line breaks.
+    /// Returns true if there are text columns, in which cells may contain line breaks.
     pub(super) fn has_texts(&self) -> bool {
         self.free.is_some()
     }
 
-    /// Returns true if a line continues a row with the given cells.
+    /// Returns true if a line continues a row that has the given cells so far.
     pub(super) fn continues(&self, so_far: Count, line: &[u8]) -> bool {
         if line == self.line {
             return false;
@@ -237,7 +237,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message with the recommended command if a required column is missing.
+    /// Returns a message that recommends a command, if a required column is missing.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -245,8 +245,8 @@ impl Layout {
         let missing = if !any(&[Column::JobId, Column::JobIdRaw]) {
             let first = quoted(self.line.split(|&byte| byte == b'|').next().unwrap_or_default());
             return Some(format!(
-                "not a sacct header with a JobID column: it begins with {first}. Print the header: \
-                 omit --noheader: {ASK}"
+                "expected a sacct header with a JobID column, but the first line begins with \
+                 {first}; rerun sacct without --noheader: {ASK}"
             ));
         } else if !any(&[Column::Submit]) {
             "Submit"
@@ -259,7 +259,7 @@ impl Layout {
         } else {
             return None;
         };
-        Some(format!("there is no {missing} column. Request it: {ASK}"))
+        Some(format!("there is no {missing} column; request it with: {ASK}"))
     }
 
     /// Returns true if the log has node counts.
@@ -267,17 +267,17 @@ impl Layout {
         NODES.iter().any(|&column| self.has(column))
     }
 
-    /// Checks that a line with this number of cells is unambiguous.
+    /// Checks that a line with the given number of cells is unambiguous.
     pub(super) fn check(&self, cells: usize) -> Result<(), String> {
         let columns = self.columns;
         if cells < columns {
             let text = if self.has_texts() {
-                ". A line break in a text ends the line: omit text columns such as JobName, \
+                ". A line break within a cell ends the line; omit text columns such as JobName, \
                  Comment and SubmitLine"
             } else {
                 ""
             };
-            return Err(format!("{cells} cells; the header has {columns} columns{text}"));
+            return Err(format!("{cells} cells, but the header has {columns} columns{text}"));
         }
         let clear = |place: &Option<usize>| {
             place.is_none_or(|index| self.shifted(index, cells - columns).is_some())
@@ -286,27 +286,27 @@ impl Layout {
             return Ok(());
         }
         Err(format!(
-            "{cells} cells; the header has {columns} columns. {} in a text looks like one between \
-             columns: omit text columns such as JobName",
+            "{cells} cells, but the header has {columns} columns. {} within a cell looks like a \
+             column separator; omit text columns such as JobName",
             if self.delimiter == b"|" { "A bar".to_string() } else { quoted(&self.delimiter) }
         ))
     }
 
-    /// Returns the index of a column's cell in a line with this number of cells.
+    /// Returns the index of a column's cell on a line with the given number of cells.
     pub(super) fn index(&self, column: Column, cells: usize) -> Option<usize> {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
 
-    /// Returns the cells of one of the [`TEXTS`] in a line with this number of cells. Returns
-    /// `None` if there is no such column, or if its cells cannot be distinguished from those of
-    /// other free-text columns.
+    /// Returns the cells of one of the [`TEXTS`] on a line with the given number of cells. Returns
+    /// `None` if there is no such column, or if its cells cannot be told from those of other
+    /// free-text columns.
     pub(super) fn text(&self, text: usize, cells: usize) -> Option<Range<usize>> {
         let (index, bars) = (self.texts[text]?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));
         (bars == 0 || is_alone).then_some(index..index + bars + 1)
     }
 
-    /// Returns a column's cell index if unused columns contain this number of delimiters.
+    /// Returns the index of a column's cell if unused columns contain `bars` extra delimiters.
     fn shifted(&self, index: usize, bars: usize) -> Option<usize> {
         match self.free {
             _ if bars == 0 => Some(index),
@@ -317,8 +317,8 @@ impl Layout {
     }
 }
 
-/// Returns a header's delimiter: the text after the first column name and its quotes. It is empty
-/// if there is only one name, or if names are separated by spaces.
+/// Returns the delimiter in a header, which is the text after the first column name and its quotes.
+/// It is empty if there is only one name or if spaces separate the names.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
@@ -340,7 +340,7 @@ pub(super) struct Count {
     is_open: bool,
 }
 
-/// The positions of a line's cells, without quotes.
+/// The positions of the cells on a line, without quotes.
 pub(super) struct Cells<'l> {
     line: &'l [u8],
     delimiter: &'l [u8],
@@ -355,7 +355,7 @@ impl<'l> Cells<'l> {
         Cells { line, delimiter, has_quotes, next: Some(0), is_open: false }
     }
 
-    /// Returns the position of a closing quote, which precedes a delimiter or the end of the line.
+    /// Finds a closing quote, which must be followed by a delimiter or the end of the line.
     fn closing(&self, mut at: usize) -> Option<usize> {
         while at < self.line.len() {
             if self.line[at] == b'"' {
@@ -363,7 +363,7 @@ impl<'l> Cells<'l> {
                 if rest.is_empty() || rest.starts_with(self.delimiter) {
                     return Some(at);
                 }
-                // Two quotes represent one quote in the text.
+                // Two quotes in a row stand for one quote in the text.
                 at += usize::from(rest[0] == b'"');
             }
             at += 1;
@@ -385,7 +385,7 @@ impl Iterator for Cells<'_> {
                 self.next = (end + 1 < self.line.len()).then_some(end + 1 + width);
                 return Some(text..end);
             }
-            // Without a closing quote, all quotes in the line are text.
+            // If there is no closing quote, all quotes on the line are just text.
             (self.is_open, self.has_quotes) = (true, false);
         }
         let mut windows = self.line[start..].windows(width.max(1));

@@ -1,4 +1,4 @@
-//! The output of Slurm's `sacct --parsable2`, or a CSV file with quoted cells. A header is followed
+//! Output from Slurm's `sacct --parsable2`, or a CSV file with quoted cells. A header is followed
 //! by one line per job, with cells separated by bars or another delimiter (`sacct --delimiter`).
 //!
 //! ```text
@@ -6,25 +6,25 @@
 //!   71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|01:00:00|02:00:00|4|COMPLETED
 //! ```
 //!
-//! The header names the columns, in any order; other columns are ignored. The required ones are
-//! `JobID` or `JobIDRaw`, `Submit`, `State`, a node count (`AllocNodes`, `NNodes`, `ReqNodes`; the
-//! first positive one is used) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
-//! Without such a column, `AllocCPUS`, `NCPUS` or `ReqCPUS` is divided by an option. Lines before
+//! The header names the columns, in any order, and unknown columns are ignored. It must name
+//! `JobID` or `JobIDRaw`, `Submit`, `State`, a node count (the first positive one of `AllocNodes`,
+//! `NNodes` and `ReqNodes`) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
+//! Without a node count, an option divides `AllocCPUS`, `NCPUS` or `ReqCPUS` instead. Lines before
 //! the header are skipped. If a cell contains a line break, the following lines are joined until
-//! all columns are present or, if `JobID` is first, until a line begins with a job id. `Timelimit`
-//! is the estimate. The run time of a job that has not ended, or never ran, is unknown.
+//! all columns are present or, if `JobID` is first, until a line starts with a job id. `Timelimit`
+//! is the estimate. The run time is unknown if a job never ran or has not ended.
 //!
 //! Steps (`71.batch`) are skipped. Jobs with the same id in different clusters (`Cluster`) are
-//! different jobs. Tasks of arrays (`71_4`) and components of heterogeneous jobs (`71+0`) are
-//! separate jobs. If several lines have the same id (`sacct -D`), the latest submission counts, as
-//! without `-D`. The log's clock begins at its first submission. Dates without a time zone are in
-//! the machine's local time, and go back by an hour when summer time ends. Names of users, groups,
-//! qualities of service and partitions become numbers from 1, in order of appearance.
+//! different jobs. Array tasks (`71_4`) and components of heterogeneous jobs (`71+0`) are separate
+//! jobs. If several lines have the same id (`sacct -D`), the latest submission is used, as it is
+//! without `-D`. The log's clock starts at the first submission. Dates without a time zone are in
+//! the machine's local time, which goes back an hour when summer time ends. Names of users, groups,
+//! qualities of service and partitions become numbers, starting from 1 in order of appearance.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job depends on.
 //!
-//! Source: the manual page of `sacct` (Slurm 25.05), and `convert_num_unit` in its source code for
-//! counts such as `1K`. Cost: one pass over the bytes, and an entry per job in memory.
+//! Source: the `sacct` manual page (Slurm 25.05), and `convert_num_unit` in its source code for
+//! counts such as `1K`. Cost: one pass over the bytes, with an entry per job in memory.
 
 pub(super) mod cells;
 pub(super) mod dependency;
@@ -43,7 +43,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is a header of such a log, or of an aligned table, which is rejected.
+/// Returns true if a line is the header of such a log, or of an aligned table, which is rejected.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -51,9 +51,8 @@ pub(super) fn is_header(line: &[u8]) -> bool {
 /// Reads a log.
 ///
 /// # Errors
-/// Returns an error if the reader fails, or if the first line is not a header or lacks a required
-/// column. Also returns an error if a line is malformed (unless lenient), or if there are no job
-/// lines.
+/// Returns an error if the reader fails, if the first line is not a header or a required column is
+/// missing, if a line is malformed (unless lenient), or if there are no job lines.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -77,7 +76,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         (0..layout.in_front).for_each(|_| jobs.note(text, 1));
     }
     if !layout.has_nodes() && options.processors_per_node.is_none() {
-        let reason = "there are processor counts but no NNodes column: request it, or give \
+        let reason = "there are processor counts but no NNodes column; request it, or use \
                       --processors-per-node";
         return Err(ReadError::Option(reason.into()));
     }
@@ -88,7 +87,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     while jobs.wants_more(log.len()) {
         let Some(number) = rows.advance()? else { break };
         let line = rows.row.as_slice();
-        // Concatenated logs have further headers in the middle.
+        // Concatenated logs contain more headers further down.
         if line.trim_ascii().is_empty() || line == layout.line {
             continue;
         }
@@ -108,31 +107,31 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
-/// A cluster's job-number base, and an id in that cluster.
+/// The base for job numbers in a cluster, and an id in that cluster.
 type ClusterId = (u64, Id);
 
 #[derive(Default)]
 struct Known {
     names: Names,
-    /// The first date's offset, in seconds.
+    /// The UTC offset of the first date, in seconds.
     zone: Option<i64>,
-    /// True if node names are read.
+    /// True to read node names.
     hosts: bool,
     clusters: Clusters,
 }
 
-/// A log's clusters. Jobs with the same number in different clusters are different jobs, so job
-/// numbers of each additional cluster start 10,000,000,000 higher.
+/// The clusters in a log. Because different clusters may use the same job numbers, the numbers for
+/// each additional cluster start 10,000,000,000 higher.
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
-/// The note for jobs of additional clusters.
-pub(super) const MORE_CLUSTERS: &str = "jobs of other clusters, replayed on the same machine, \
-                                        with job numbers from 10000000000 on; sacct -M CLUSTER \
-                                        prints a single cluster";
+/// The note for jobs in additional clusters.
+pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters, replayed on the same machine, \
+                                        with job numbers starting at 10000000000; use sacct -M \
+                                        CLUSTER to print only one cluster";
 
 impl Clusters {
-    /// Returns the base of a cluster's job numbers. Jobs without a cluster belong to the first.
+    /// Returns the base for a cluster's job numbers. Jobs without a cluster are in the first.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -146,17 +145,17 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// A log's rows. A row is a line, joined with the following lines if a cell contains line breaks.
+/// The rows in a log. Usually a row is one line, but a cell with line breaks spans several.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
     row: Vec<u8>,
-    /// The next line and its number, if already read.
+    /// The next line and its number, if it has been read.
     next: Option<(u64, Vec<u8>)>,
 }
 
 impl<R: BufRead> Rows<'_, R> {
-    /// Reads the next row. Returns the number of its first line, or `None` at the end.
+    /// Reads the next row. Returns the number of its first line, or `None` at the end of the log.
     fn advance(&mut self) -> Result<Option<u64>, ReadError> {
         self.row.clear();
         let number = match self.next.take() {
@@ -198,7 +197,7 @@ struct Row<'l> {
     places: &'l [Range<usize>],
 }
 
-/// A cell's value and byte range, or `None` if the log lacks the column.
+/// A cell's value and byte range, or `None` if the log does not have the column.
 type Found<T> = Option<(T, Range<usize>)>;
 
 impl<'l> Row<'l> {
@@ -223,7 +222,7 @@ impl<'l> Row<'l> {
         LineError::new(self.number, self.line, at.clone(), reason)
     }
 
-    /// Returns the byte range of a column's cell, if the log has the column.
+    /// Returns the byte range of a column's cell, or `None` if the log does not have the column.
     fn place(&self, column: Column) -> Option<Range<usize>> {
         let index = self.layout.index(column, self.cells())?;
         Some(self.places[index].clone())
@@ -243,7 +242,7 @@ impl<'l> Row<'l> {
         Err(self.fault(&at, format!("{} is not a valid {name}; expected {wanted}", quoted(cell))))
     }
 
-    /// Returns a cell's parsed value, or `otherwise` if the log lacks the column.
+    /// Returns a cell's parsed value, or `otherwise` if the log does not have the column.
     fn value<T>(
         &self,
         column: Column,
@@ -253,7 +252,7 @@ impl<'l> Row<'l> {
         Ok(self.read(column, grammar)?.map_or(otherwise, |(value, _)| value))
     }
 
-    /// Reads the job in the row. Returns `None` for a job step.
+    /// Reads the job in the row. Returns `None` if the row is a job step.
     fn job(&self, known: &mut Known) -> Result<Option<(ClusterId, Draft)>, LineError> {
         let raw = self.read(Column::JobIdRaw, cells::id)?.map(|(name, _)| name);
         let Some(name) = self.read(Column::JobId, cells::id)?.map(|(name, _)| name).or(raw) else {
@@ -303,8 +302,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or an empty text if it is
-    /// ambiguous.
+    /// Returns the text in a column that may contain delimiters, or empty text if it is ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
@@ -327,14 +325,14 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first positive node count, or 0. In a log without node counts, these are
-    /// processors.
+    /// Returns the first positive node count, or 0. If the log has no node counts, this is a number
+    /// of processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };
             if nodes.fract() != 0.0 {
                 let cell = quoted(&self.line[at.clone()]);
-                return Err(self.fault(&at, format!("{cell} is rounded: add --noconvert to sacct")));
+                return Err(self.fault(&at, format!("{cell} is rounded; use sacct --noconvert")));
             }
             if nodes > 0.0 {
                 return Ok(nodes);
