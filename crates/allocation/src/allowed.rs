@@ -5,10 +5,10 @@ use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
-/// Returns the boxes that a freedom allows, in order of preference. The requested box comes first,
-/// then its other orientations in the order of [`orientations`]. They are followed by all other
-/// boxes with the request's number of nodes or its shape's volume, with compact ones first. All of
-/// them fit the grid. The list is empty for freedoms that also allow sets that are not boxes.
+/// Returns the boxes that a freedom allows, in order of preference: the requested box, its other
+/// orientations in the order of [`orientations`], and then all other boxes with the request's
+/// number of nodes or its shape's volume, most compact first. All of them fit the grid. The list is
+/// empty for freedoms that also allow sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
@@ -30,7 +30,7 @@ pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sid
     shapes
 }
 
-/// Returns the number of nodes that must be free for a request with a freedom.
+/// Returns the number of nodes that must be free for a request with the given freedom.
 pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     let of_shape = request.shape.map(volume);
     match freedom {
@@ -40,8 +40,8 @@ pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     }
 }
 
-/// Returns the maximum number of nodes that may be granted for a request with a freedom. `own` is
-/// the maximum that the strategy itself would grant.
+/// Returns the maximum number of nodes that may be granted for a request with the given freedom.
+/// `own` is the maximum that the strategy itself would grant.
 pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     let (nodes, of_shape) = (u64::from(request.nodes), request.shape.map(volume));
     match freedom {
@@ -51,7 +51,7 @@ pub(crate) fn most(request: &Request, freedom: Freedom, own: u64) -> u64 {
     }
 }
 
-/// Checks that an empty grid can satisfy a request with a freedom.
+/// Checks that an empty grid can satisfy a request with the given freedom.
 pub(crate) fn fits_grid(request: &Request, freedom: Freedom, grid: &Grid) -> Result<(), Refusal> {
     let fits = match freedom {
         _ if request.is_empty() => return Err(Refusal::EmptyRequest),

@@ -1,9 +1,9 @@
-//! A wrapper for strategies that are not built in. It checks their proposals before use.
+//! A wrapper for strategies that are not built in, which checks their proposals before use.
 //!
-//! Invariant: after the strategy's first failure, or a proposal that cannot be granted, it proposes
-//! nothing. Forks share the error, so the machine learns of failures that occur in a plan.
+//! Invariant: after its first failure, or its first proposal that cannot be granted, the strategy
+//! proposes nothing. Forks share the error, so the machine learns of failures during planning.
 //!
-//! Cost: O(N/64) per proposal, in addition to the strategy's own cost, for N nodes.
+//! Cost: O(N/64) per proposal for N nodes, in addition to the strategy's own cost.
 
 use std::sync::{Arc, OnceLock};
 
@@ -30,7 +30,7 @@ impl Checked {
         Checked { strategy, error: Arc::default() }
     }
 
-    /// Stores an error, unless there is an earlier one.
+    /// Stores an error, unless an earlier one is already stored.
     fn note(&self, error: Option<CallerError>) {
         if let Some(error) = error {
             self.error.get_or_init(|| error);
@@ -42,7 +42,7 @@ impl Checked {
     }
 }
 
-/// Checks that a proposal can be granted for a request.
+/// Checks that a proposal can be granted for the given request.
 fn check(free: &Occupancy, request: &Request, proposal: &Placement) -> Result<(), BadProposal> {
     let bad = |fault| BadProposal::Placement { proposal: proposal.clone(), fault };
     proposal.take_from(&mut free.clone()).map_err(bad)?;

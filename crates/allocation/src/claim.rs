@@ -1,21 +1,21 @@
-//! The claims of strategies, as data that tests can compare with the oracle.
+//! The claims of strategies, in a form that tests can compare with the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// The claim of a strategy with given options.
+/// The claim of a strategy with particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// The list is empty for strategies that grant by count. A non-contiguous strategy grants as
-    /// many nodes as one of the shapes has, in pieces.
+    /// Empty for strategies that grant by count. A non-contiguous strategy grants pieces that have
+    /// as many nodes in total as one of the shapes.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,
     /// The number of nodes that the strategy grants, relative to the request.
     pub grants: Grants,
-    /// The requests that the strategy can grant.
+    /// The rule that determines which requests the strategy can grant.
     pub recognition: Recognition,
 }
 
@@ -26,7 +26,7 @@ impl Claim {
     }
 }
 
-/// The number of granted nodes relative to the number requested.
+/// The number of granted nodes, relative to the number requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Grants {
     /// Exactly the shape, or exactly the count.
@@ -38,7 +38,7 @@ pub enum Grants {
     },
 }
 
-/// The requests that a strategy can grant. The oracle judges within the strategy's own family of
+/// The requests that a strategy can grant. The oracle considers only the strategy's own family of
 /// shapes.
 pub enum Recognition {
     /// The strategy takes the first free base, in scan order, of the first shape that has one.
@@ -49,12 +49,12 @@ pub enum Recognition {
         score: fn(&Occupancy, &Cuboid) -> i64,
         /// The candidates that are compared.
         over: Over,
-        /// True if ties go to the first base in scan order. Otherwise, any base may win a tie.
+        /// True if ties go to the first base in scan order. Otherwise, any tied base may win.
         first_of_ties: bool,
     },
-    /// The strategy refuses only if no shape of the family has a free base.
+    /// The strategy refuses only if no shape in the family has a free base.
     Complete,
-    /// The strategy sometimes answers this question incorrectly. A counterexample must be stored.
+    /// The strategy sometimes answers this question incorrectly. A counterexample must be on file.
     Partial(Question),
     /// The strategy succeeds if and only if enough nodes are free.
     Count,
@@ -68,12 +68,12 @@ pub enum Recognition {
     },
 }
 
-/// A request, and everything on which the answer may depend.
+/// A request and everything that the answer may depend on.
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
-    /// The placements that jobs hold, in the form in which they were granted. Failed nodes that no
-    /// job holds may be missing.
+    /// The placements that jobs hold, as they were granted. Failed nodes that no job holds may be
+    /// missing.
     pub held: &'a [Placement],
     /// The request.
     pub request: &'a Request,
@@ -84,13 +84,13 @@ pub struct Scene<'a> {
 /// The candidates among which the best score is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// The bases of the first shape of the family that has a free base.
+    /// The bases of the first shape in the family that has a free base.
     FirstShape,
-    /// The bases of all shapes of the family.
+    /// The bases of all shapes in the family.
     AllShapes,
 }
 
-/// A question that a partial strategy sometimes answers incorrectly with no.
+/// A question to which a partial strategy sometimes incorrectly answers no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Is there a free box of one of the family's shapes?
@@ -99,7 +99,7 @@ pub enum Question {
     Count,
 }
 
-/// Returns the claim of a strategy that succeeds exactly when enough nodes are free, and grants
+/// Returns the claim of a strategy that succeeds exactly when enough nodes are free and then grants
 /// exactly the requested number.
 pub fn by_count(_: &Options) -> Claim {
     Claim {
@@ -111,7 +111,7 @@ pub fn by_count(_: &Options) -> Claim {
 }
 
 impl Recognition {
-    /// Returns the meaning, as a phrase that can follow `claims`.
+    /// Returns the claim in words, as a phrase that can follow `claims`.
     pub fn meaning(&self) -> &'static str {
         match self {
             Recognition::First => "to grant the first free base in scan order",
@@ -136,8 +136,8 @@ impl Recognition {
     }
 }
 
-/// A shape that a strategy may grant, consisting of disjoint boxes that are placed together,
-/// relative to one base.
+/// A shape that a strategy may grant, made up of disjoint boxes that are placed together relative
+/// to a common base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxGroup {
     /// The boxes, with bases relative to the shape's base.
@@ -155,7 +155,7 @@ impl BoxGroup {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// Returns the sides of the bounding box. For a group without boxes, all of them are 0.
+    /// Returns the sides of the bounding box, which are all 0 for a group without boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);

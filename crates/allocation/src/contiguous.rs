@@ -1,7 +1,7 @@
-//! Code that contiguous strategies share, so that a new one consists only of its rule.
+//! Code shared by contiguous strategies, so that a new strategy consists only of its rule.
 //!
-//! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns the rule into a [`Strategy`]: it
-//! turns requests, maintains the list of busy boxes, copies itself for forks, counts its work, and
+//! A [`BoxRule`] places a box of one shape. [`Contiguous`] makes it a [`Strategy`] that rotates
+//! requests, maintains the list of busy boxes, copies itself for forks, counts its work, and
 //! validates itself. A rule returns its best placement directly, or passes an iterator of
 //! candidates to [`View::first`] or [`View::best`]:
 //!
@@ -38,8 +38,8 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// Returns the claim of a rule that misses nothing. The rule grants the box, turned according to
-/// the `turn` option, and refuses only if no such box is free.
+/// Returns the claim of a rule that misses nothing. It grants the box, rotated as the `turn` option
+/// allows, and refuses only if no such box is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -49,11 +49,11 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
-/// Creates an entry for a rule that misses nothing, with the `turn` option. Requests are turned by
+/// Creates an entry for a rule that misses nothing, with the `turn` option. Requests are rotated by
 /// default.
 ///
-/// The claim of the entry is [`complete`], which does not mention scores. A rule that always finds
-/// the best score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
+/// The entry's claim is [`complete`], which says nothing about scores. A rule that always finds the
+/// best score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -82,7 +82,7 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that takes the first free base in row-major order of the first
+/// Returns the claim of a rule that takes the first free base, in row-major order, in the first
 /// orientation that has one.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
@@ -91,13 +91,13 @@ pub fn first_base(options: &Options) -> Claim {
 /// A placement of one shape and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
-    /// The score. Higher is better. Orientations are compared only with `turn=best`.
+    /// The score. Higher is better. Orientations are compared by score only with `turn=best`.
     pub score: i64,
     /// The placement.
     pub at: Cuboid,
 }
 
-/// A conversion for rules without scores, in which all placements are equally good.
+/// A conversion for rules without scores, to which all placements are equally good.
 impl From<Cuboid> for Scored {
     fn from(at: Cuboid) -> Scored {
         Scored { score: 0, at }
@@ -106,36 +106,36 @@ impl From<Cuboid> for Scored {
 
 /// A rule that places a box of one shape. Contiguous strategies differ only in their rules.
 ///
-/// All methods except [`best`](BoxRule::best) have a default. The defaults are correct for a rule
-/// whose only state is scratch memory.
+/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule that has
+/// no state other than scratch space.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
 
-    /// Returns a placement of a shape, or `None` if none is possible. The shape must fit the empty
-    /// machine without being turned.
+    /// Returns a placement of a shape, or `None` if there is none. The shape must fit the empty
+    /// machine without rotation.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. This method is called once, before the orientations of
-    /// the request are tried.
+    /// Prepares for a request in this state. Called once, before the request's orientations are
+    /// tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
     /// Records that these nodes, all of which were free, are now taken.
     fn granted(&mut self, _placement: &Placement) {}
 
-    /// Records that these nodes, which were granted together, are free again.
+    /// Records that nodes that were granted together are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Returns the work counted by the rule itself, in addition to that counted by [`View`].
+    /// Returns the work counted by the rule itself, in addition to what [`View`] counts.
     fn work(&self) -> Work {
         Work::default()
     }
 
-    /// Compares the rule's own index with the true state. Panics if they disagree.
+    /// Compares the rule's own index with the actual state. Panics if they differ.
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state in which a rule places a box. It counts the searches that are made through it.
+/// The state in which a rule places a box. It counts the searches made through it.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -148,7 +148,7 @@ impl<'a> View<'a> {
         self.free.grid()
     }
 
-    /// Returns the free nodes. The rule must count its own reads of them ([`View::count`]).
+    /// Returns the free nodes. The rule must count its own accesses to them ([`View::count`]).
     pub fn occupancy(&self) -> &'a Occupancy {
         self.free
     }
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
         self.busy
     }
 
-    /// Counts work that was not done through this view.
+    /// Counts work that was done outside this view.
     pub fn count(&mut self, work: Work) {
         *self.work += work;
     }
@@ -174,8 +174,8 @@ impl<'a> View<'a> {
         at.lies_on(self.grid()) && self.free.is_free(at)
     }
 
-    /// Returns the contact of a free placement, which is the number of pairs (node in the
-    /// placement, direction) with a busy neighbor or the border. Takes O(surface) time.
+    /// Returns a free placement's contact: the number of (node in the placement, direction) pairs
+    /// with a busy neighbor or the border. Takes O(surface) time.
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
@@ -212,13 +212,13 @@ pub struct Contiguous<R> {
     common: Common,
 }
 
-/// The state that does not depend on the rule, separate so that its code is compiled only once.
+/// The state that does not depend on the rule, kept separate so that it is compiled only once.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// The exact search that refuses requests and chooses the orientation, for a rule that misses
+    /// The exact search that refuses requests and chooses the orientation for a rule that misses
     /// nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
@@ -226,7 +226,7 @@ struct Common {
 }
 
 impl Common {
-    /// Returns the shapes for the rule, in order, or `None` if the exact search refuses.
+    /// Returns the shapes for the rule to try, in order, or `None` if the exact search refuses.
     fn shapes(&mut self, free: &Occupancy, request: &Request) -> Option<FewShapes> {
         let Some(exact) = &mut self.exact else {
             return Some(self.turn.shapes(self.grid, request).collect());
@@ -283,8 +283,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The `turn` option determines which orientations
-    /// are tried; it must be declared, for example as [`TURN_ON`].
+    /// Creates the strategy for an empty machine. The `turn` option, which must be declared (for
+    /// example, as [`TURN_ON`]), determines which orientations are tried.
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -297,15 +297,15 @@ impl<R: BoxRule> Contiguous<R> {
         Contiguous { rule, common }
     }
 
-    /// Lets an exact search refuse requests and choose orientations, for a rule that misses no free
+    /// Lets an exact search refuse requests and choose orientations for a rule that misses no free
     /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which caches refusals. The rule is
-    /// called only if there is a placement.
+    /// called only if a placement exists.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self
     }
 
-    /// Uses the best placement of the first orientation that fits, or of all orientations,
+    /// Uses the best placement in the first orientation that fits, or over all orientations,
     /// regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;

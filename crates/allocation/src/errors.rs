@@ -1,4 +1,4 @@
-//! Errors that a machine returns for unacceptable data. After an error, the machine is unchanged.
+//! Errors that a machine returns for invalid input. An error leaves the machine unchanged.
 
 use pavior_kernel::{BadName, CallerError};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, OccupancyError};
@@ -57,7 +57,7 @@ impl AllocateError {
     }
 }
 
-/// A proposal that cannot be granted, in violation of the strategy's contract.
+/// A proposal that cannot be granted, which violates the strategy's contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.

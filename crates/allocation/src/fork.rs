@@ -1,11 +1,10 @@
-//! Forks: copies of a machine's free nodes and strategy, without its jobs, on which plans are
-//! tried.
+//! Forks: copies of a machine's free nodes and strategy, without its jobs, for trying out plans.
 //!
-//! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken, even if jobs
+//! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken even if jobs
 //! release them.
 //!
 //! Cost: creating a fork takes O(N/64) for N nodes, plus a copy of the strategy's index. Queries
-//! and changes cost as much as on the machine.
+//! and changes cost as much as they do on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -14,10 +13,10 @@ use crate::freedom::Placer;
 use crate::kind::StrategyKind;
 use crate::{Placement, PlacementError, Refusal};
 
-/// A copy of a machine's free nodes and strategy, on which a plan is tried.
+/// A copy of a machine's free nodes and strategy, for trying out a plan.
 ///
 /// A fork does not contain the jobs, so a planner identifies the nodes to release by their
-/// placement. A randomized strategy draws from a separate stream in each fork.
+/// placement. In each fork, a randomized strategy draws from a separate stream.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -40,8 +39,8 @@ pub struct Fork {
     draw: Stream,
     /// The reserved placements, which stay taken even if jobs release nodes.
     covers: Vec<Placement>,
-    /// True if the strategy's index still shows the nodes passed to [`Fork::find_within`] instead
-    /// of `free`.
+    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`]
+    /// instead of `free`.
     shows_others: bool,
 }
 
@@ -65,7 +64,7 @@ impl Fork {
     ///
     /// # Errors
     /// Returns the reason if the strategy refuses. If the strategy never grants the request, the
-    /// reason is the same as if no submesh were free.
+    /// reason is the same as when no submesh is free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
@@ -85,8 +84,8 @@ impl Fork {
     }
 
     /// Takes the nodes that a job was granted on the machine. In the fork, a reservation may
-    /// already have taken some of them. If the strategy cannot represent this, returns false and
-    /// changes nothing.
+    /// already have taken some of them. If the strategy cannot represent that, this returns false
+    /// and changes nothing.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;
@@ -100,7 +99,7 @@ impl Fork {
     }
 
     /// Releases nodes that were taken together, in the fork or on the machine. Failed nodes and
-    /// those of reservations ([`Fork::take_free`]) stay taken.
+    /// nodes reserved by [`Fork::take_free`] stay taken.
     ///
     /// # Errors
     /// Returns an error if the placement is empty, or contains nodes that are free or outside the
@@ -123,7 +122,7 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes of a placement for a reservation. Free nodes are taken immediately, and the
+    /// Takes a placement's nodes for a reservation. Free nodes are taken immediately, and the
     /// others as soon as they are released. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
@@ -131,7 +130,7 @@ impl Fork {
         self.covers.push(placement.clone());
     }
 
-    /// Takes the free nodes of a reservation that are in the boxes `within`.
+    /// Takes a reservation's free nodes that are in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -142,8 +141,8 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Nodes are taken immediately, so if boxes overlap, the later one finds the common
-            // nodes taken.
+            // Nodes are taken immediately, so if two boxes overlap, the later one finds their
+            // common nodes already taken.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {
@@ -156,7 +155,7 @@ impl Fork {
         }
     }
 
-    /// Takes a reservation's nodes again after they were released.
+    /// Takes a reservation's nodes again after they have been released.
     fn cover_again(&mut self, cover: &Placement, given: &Placement) {
         let grid = self.free.grid();
         let covered = cover.parts().iter().filter(|part| part.lies_on(grid));
@@ -170,8 +169,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant if only these nodes were free. They must
     /// be free in the fork.
     ///
-    /// If the strategy can be reset, it is reset to these nodes. Otherwise, the remaining free
-    /// nodes are taken during the query and then released.
+    /// If the strategy can be reset, it is reset to these nodes. Otherwise, all other free nodes
+    /// are taken during the query and released afterwards.
     ///
     /// # Errors
     /// Returns the same errors as [`Fork::find`].
@@ -199,14 +198,14 @@ impl Fork {
         answer
     }
 
-    /// Makes the strategy's index show the fork's free nodes again.
+    /// Makes the strategy's index reflect the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
             assert!(self.strategy.reset(&self.free), "it could be reset before");
         }
     }
 
-    /// Takes the failed nodes of a box again after a job has released them.
+    /// Takes a box's failed nodes again after a job has released them.
     pub(crate) fn withhold_failed(&mut self, part: &Cuboid) {
         let Some(healthy) = &self.healthy else { return };
         let grid = *self.free.grid();
@@ -222,7 +221,7 @@ impl Fork {
     }
 }
 
-/// Finds the placement that a strategy would grant with these free nodes.
+/// Finds the placement that a strategy would grant given these free nodes.
 fn ask(
     kind: &StrategyKind,
     strategy: &mut Placer,

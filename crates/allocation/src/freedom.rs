@@ -1,26 +1,26 @@
-//! Support for requests with a freedom, the same for every strategy.
+//! Support for requests with a freedom, which is the same for every strategy.
 //!
 //! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted if
 //! and only if some placement that the freedom allows is free. This is true of all strategies
 //! except those for partition hardware:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
-//!   anywhere. If the strategy grants this box whole, the strategy chooses the place. Otherwise,
-//!   the box is placed at its first free base in row-major order.
+//!   anywhere. If the strategy can grant that box whole, it chooses the position. Otherwise, the
+//!   box goes to its first free base in row-major order.
 //! - `connected`: the strategy's own placement if it is connected, and otherwise a connected set
 //!   chosen by the `connected` strategy.
 //! - `any`: the strategy's own placement. If there is none, the same as for `connected`. If that
-//!   fails too, the n free nodes nearest to one of them, chosen by the `mc1x1` strategy.
+//!   also fails, the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
 //!
-//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim their
-//! own rules, which round up, and their placements are granted if the freedom allows them.
+//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim rules
+//! of their own, which round up, and their placements are granted if the freedom allows them.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
-//! Cost: the strategy's own search, plus O(N/64 log(side)) for each allowed box, up to the first
-//! that is free, on N nodes. A box costs little if it contains another box that is known not to
-//! fit; such knowledge is discarded when nodes become free. Requests without a freedom have no
-//! additional cost. A request with a pool also copies the strategy's index.
+//! Cost: the strategy's own search, plus O(N/64 log(side)) on N nodes for each allowed box up to
+//! the first free one. A box costs little if it contains another box that is known not to fit; such
+//! knowledge is discarded when nodes become free. Requests without a freedom cost nothing extra. A
+//! request with a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ use crate::strategies::ConnectedSearch;
 use crate::strategies::shared::box_finder::BoxFinder;
 use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 
-/// A strategy, with the searches needed to honor freedoms.
+/// A strategy and the searches needed to honor freedoms.
 pub(crate) struct Placer {
     own: BoxedStrategy,
     grid: Grid,
@@ -44,17 +44,17 @@ pub(crate) struct Placer {
     contiguous: bool,
     /// True if the strategy follows the rules of partition hardware.
     hardware: bool,
-    /// The known properties of the strategy's answers to requests without a freedom.
+    /// Known properties of the strategy's answers to requests without a freedom.
     claimed: Answers,
     /// True if the switches that join parts of placements have failed.
     unswitched: bool,
     /// The nodes in each pool, by pool number.
     pools: Arc<Vec<Occupancy>>,
-    /// The searches for requests with a freedom, created for the first such request.
+    /// The searches for requests with a freedom, created when the first such request arrives.
     wider: Option<Box<Wider>>,
 }
 
-/// The searches that do not depend on the strategy. They receive the state with every query.
+/// Searches that do not depend on the strategy. They receive the state with every query.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,
@@ -63,7 +63,7 @@ struct Wider {
 
 impl Clone for Placer {
     fn clone(&self) -> Placer {
-        // A copy creates its own searches at its first query.
+        // A copy creates its own searches when it is first queried.
         Placer { own: self.own.copy(), pools: Arc::clone(&self.pools), wider: None, ..*self }
     }
 }
@@ -109,7 +109,7 @@ impl Placer {
         })
     }
 
-    /// Returns the known properties of answers. See [`Machine::answers`](crate::Machine::answers).
+    /// Returns what is known about the answers. See [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -124,7 +124,7 @@ impl Placer {
         }
     }
 
-    /// Adds a pool of these nodes.
+    /// Adds a pool that consists of these nodes.
     pub(crate) fn add_pool(&mut self, nodes: Occupancy) -> Pool {
         let pools = Arc::make_mut(&mut self.pools);
         pools.push(nodes);
@@ -164,7 +164,7 @@ impl Placer {
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
         // Restore the strategy, which would otherwise treat the nodes outside the pool as taken. A
-        // strategy that has failed stays failed.
+        // failed strategy stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
         }
@@ -235,13 +235,13 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box with a different number of nodes is requested as a plain box.
+            // A box with a different number of nodes is requested as a box without a count.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };
         let own = self.own.find(free, &wanted, draw);
         let own = own.filter(|placement| is_one_of(placement, &[first.sides]));
-        // A strategy that has failed refuses every request.
+        // A failed strategy refuses every request.
         if self.own.error().is_some() { None } else { own.or(Some(Placement::Whole(first))) }
     }
 
@@ -283,7 +283,7 @@ impl Placer {
     }
 }
 
-/// Returns true if a placement is one box of one of these shapes.
+/// Returns true if a placement is a single box with one of these shapes.
 fn is_one_of(placement: &Placement, shapes: &[Sides]) -> bool {
     matches!(placement.parts(), [whole] if shapes.contains(&whole.sides))
 }

@@ -1,4 +1,4 @@
-//! Strategies as registry entries, and the construction of a selected strategy.
+//! Strategies as registry entries, and the construction of selected strategies.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::errors::BuildError;
 use crate::strategy::MachineStrategy;
 use crate::{Refusal, Strategy};
 
-/// A strategy, described as data: its name, its options and its behavior.
+/// A strategy described as data: its name, its options and its behavior.
 pub type Entry = pavior_kernel::Entry<StrategyKind>;
 
 /// A registry of the built-in strategies and any added ones.
@@ -32,12 +32,12 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<StrategyKind>;
 
-/// The behavior of a strategy, as data from which tables, tests and machines are derived.
+/// A strategy's behavior, as data from which tables, tests and machines are derived.
 #[derive(Clone)]
 pub struct StrategyKind {
     /// True if the strategy grants one box (or one fixed shape) per job.
     pub contiguous: bool,
-    /// True if the strategy turns requests by default.
+    /// True if the strategy rotates requests by default.
     pub turns: bool,
     /// Checks that the strategy works on a grid.
     pub supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
@@ -61,17 +61,17 @@ enum Build {
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// Common kinds of strategies, and methods that change them:
+/// Constructors for common kinds of strategies, and methods that modify a kind:
 /// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
-    /// Describes a strategy from this crate that grants one box, turns requests, works on every
-    /// grid and misses no free box.
+    /// Describes a strategy from this crate that grants one box, rotates requests, works on every
+    /// grid, and misses no free box.
     pub(crate) const fn contiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: true, turns: true, supports: ANY_GRID, claim: complete, build }
     }
 
-    /// Describes a strategy from this crate that does not turn requests, works on every grid, and
+    /// Describes a strategy from this crate that does not rotate requests, works on every grid, and
     /// succeeds exactly when enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
@@ -79,9 +79,9 @@ impl StrategyKind {
     }
 
     /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
-    /// must work on every grid. If `contiguous` is true, it must grant one box, turn requests and
-    /// miss no free box. Otherwise, it must not turn requests, and must succeed exactly when enough
-    /// nodes are free. Its proposals are checked before use.
+    /// must work on every grid. If `contiguous` is true, it must grant one box, rotate requests and
+    /// miss no free box. Otherwise, it must not rotate requests, and must succeed exactly when
+    /// enough nodes are free. Its proposals are checked before use.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -114,7 +114,7 @@ impl StrategyKind {
         self
     }
 
-    /// Restricts the strategy to some grids.
+    /// Restricts the grids on which the strategy works.
     pub const fn with_supports(
         mut self,
         supports: fn(&Grid, &Options) -> Result<(), Unsupported>,
@@ -123,7 +123,7 @@ impl StrategyKind {
         self
     }
 
-    /// Sets whether the strategy turns requests by default.
+    /// Sets whether the strategy rotates requests by default.
     pub const fn with_turns(mut self, turns: bool) -> StrategyKind {
         self.turns = turns;
         self
@@ -131,9 +131,9 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of nodes that must be free for a request. For contiguous strategies,
-    /// these are the nodes in its shape; for others, the count. With a freedom, this is the size of
-    /// the smallest set that the freedom allows.
+    /// Returns the number of nodes that must be free for a request: for contiguous strategies, the
+    /// number in its shape; for others, the count. With a freedom, it is the size of the smallest
+    /// set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -154,7 +154,7 @@ impl StrategyKind {
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit without being turned, so usually no orientations need to be computed.
+            // Most shapes fit without rotation, so the orientations usually need not be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -164,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason if a grid of this size can never grant a request.
+    /// Returns the reason why a grid of this size can never grant a request, if it cannot.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {
@@ -197,7 +197,7 @@ impl Buildable for StrategyKind {
     }
 }
 
-/// Builds a selected strategy for a machine. Proposals by a strategy from outside this crate are
+/// Builds a selected strategy for a machine. Proposals from strategies outside this crate are
 /// checked before use.
 pub(crate) fn build_for_machine(
     selection: &Selection,

@@ -1,9 +1,9 @@
 //! Processor allocation: strategies that choose nodes for jobs.
 //!
-//! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing, and has no
-//! access to the jobs. A [`Machine`] owns the occupancy, asks its strategy, commits the proposal,
-//! and records the nodes of each job. The [`Registry`] lists every strategy with its claim.
-//! [`conformance`] compares each claim with the [`oracle`], which tries every base.
+//! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing and has no
+//! access to the jobs. A [`Machine`] owns the occupancy, asks its strategy for a proposal, commits
+//! it, and records which nodes each job holds. The [`Registry`] lists every strategy with its
+//! claim. [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
 //! This crate has no notion of time, so the same code makes decisions in a simulation and in a live
 //! allocator.
@@ -14,7 +14,7 @@
 //!
 //! let mut machine = Machine::new("mesh:3x3x2".parse()?, "tbl")?;
 //! machine.allocate(JobId(1), &Request::shape([2, 3, 2]))?;
-//! // The second job fits only when turned (the TBL paper's first example).
+//! // The second job fits only when rotated (the first example in the TBL paper).
 //! let placement = machine.allocate(JobId(2), &Request::shape([3, 2, 1]))?;
 //! assert_eq!(placement.parts()[0].sides, [1, 3, 2]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,7 +1,7 @@
 //! The oracle: a slow, simple search that is independent of every strategy.
 //!
 //! The oracle tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and
-//! no strategy may use the oracle.
+//! no strategy may use it.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
@@ -25,8 +25,8 @@ pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cu
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the first free placement with the best score, among those of the first shape that fits or
-/// of all shapes.
+/// Finds the first free placement with the best score, among the placements of the first shape that
+/// fits or of all shapes.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -61,15 +61,15 @@ pub fn largest_connected(free: &Occupancy) -> u32 {
     largest
 }
 
-/// Returns true if the nodes in some boxes are connected by links. Takes O(n^2) time for n nodes.
+/// Returns true if links connect all nodes in these boxes. Takes O(n^2) time for n nodes.
 pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
     cut_out(grid, &mut left);
     left.is_empty()
 }
 
-/// Removes from a list all nodes that are connected with its last node, and returns their number.
-/// Links join nodes that are one hop apart.
+/// Removes all nodes connected to the last node in a list, including that node, and returns their
+/// number. Links join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

@@ -6,8 +6,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in grant order. A placement is displayed as a list
-/// of its boxes.
+/// The nodes granted to a job, as disjoint boxes in grant order. Displayed as a list of boxes.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -22,11 +21,11 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or one box granted by a strategy that grants pieces.
+    /// Several boxes, or a single box granted by a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 
-/// Converts a list of boxes. A list with one box becomes `Whole`.
+/// Converts a list of boxes. A list of one box becomes `Whole`.
 impl From<Vec<Cuboid>> for Placement {
     fn from(parts: Vec<Cuboid>) -> Placement {
         match parts[..] {
@@ -80,13 +79,13 @@ impl Placement {
         }
     }
 
-    /// Takes the placement's boxes from the free nodes. If this fails, none are taken.
+    /// Removes the placement's boxes from the free nodes. If this fails, none are removed.
     pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
         if self.parts().is_empty() {
             return Err(PlacementError::Empty);
         }
         free.take_all(self.parts()).map_err(|error| match error {
-            // The box was free before, but overlaps an earlier box of the placement.
+            // The box was free before but overlaps an earlier box in the placement.
             OccupancyError::NotFree(part) if free.is_free(&part) => {
                 PlacementError::Overlapping(part)
             }

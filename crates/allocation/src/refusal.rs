@@ -2,31 +2,31 @@
 
 use std::fmt;
 
-/// The reason why a request was refused. If several reasons apply, it is the first one in this
-/// order.
+/// The reason why a request was refused. If several reasons apply, the first one in this order is
+/// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
     /// The request has no nodes, or a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request has no box: it is a count, no larger than the
-    /// machine, without a shape.
+    /// The strategy places boxes, but the request specifies none: it is a count without a shape,
+    /// and no larger than the machine.
     NoShape,
-    /// The request can never fit. For contiguous strategies, no permutation of the shape fits the
-    /// machine. For others, the count exceeds the machine's node count.
+    /// The request can never fit. For contiguous strategies, no rotation of the shape fits the
+    /// machine. For others, the count exceeds the machine's number of nodes.
     LargerThanMachine,
     /// The strategy never grants the request, even on the empty machine.
     UnsupportedShape,
     /// Fewer nodes are free than requested.
     TooFewFreeNodes,
-    /// Enough nodes are free, but not in the places that the strategy needs. This is external
+    /// Enough nodes are free, but not where the strategy needs them. This is external
     /// fragmentation.
     NoFreeSubmesh,
 }
 
 impl Refusal {
-    /// All reasons, in the order in which they apply.
+    /// All reasons, in order of precedence.
     pub const ALL: [Refusal; 6] = [
         Refusal::EmptyRequest,
         Refusal::NoShape,
@@ -39,8 +39,8 @@ impl Refusal {
     /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
-            Refusal::EmptyRequest => "the request is for no nodes",
-            Refusal::NoShape => "the strategy places boxes, and the request has no shape",
+            Refusal::EmptyRequest => "the request asks for no nodes",
+            Refusal::NoShape => "the strategy places boxes, but the request has no shape",
             Refusal::LargerThanMachine => "the request can never fit this machine",
             Refusal::UnsupportedShape => {
                 "the strategy never grants this request, even on an empty machine"

@@ -2,19 +2,19 @@
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// The work of a strategy since it was created (for a fork, since its original was created).
+/// The work that a strategy has done since it was created (for a fork, since its original was).
 ///
-/// Counts do not depend on the processor, the compiler or other programs, so they show how the work
-/// of a search grows. Each strategy's header documents the cost of a unit. To compare the speed of
-/// two strategies, measure time instead.
+/// Counts do not depend on the processor, the compiler or other programs, so they show how a
+/// search's work grows. Each strategy's header documents the cost of a unit. To compare the speed
+/// of two strategies, measure time instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes,
-    /// coverages, candidate bases and nodes. A unit that is tested twice counts twice.
+    /// coverages, candidate bases and nodes. A unit tested twice counts twice.
     pub boxes: u64,
     /// Units that `find` has processed in bulk: words of 64 nodes and table cells.
     pub words: u64,
-    /// Units tested in order to follow grants and releases: list entries, blocks and nodes.
+    /// Units tested to follow grants and releases: list entries, blocks and nodes.
     pub upkeep: u64,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// An error from a strategy, a scheduler or another entry that the caller added to a registry, such
-/// as an exception in a script or a service that does not answer. Clones share the error, and two
+/// as an exception in a script or a service that does not respond. Clones share the error, and two
 /// values are equal only if one is a clone of the other.
 ///
 /// ```

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A CRC-64/XZ checksum, displayed as 16 hexadecimal digits. It detects every change within eight
-/// consecutive bytes and almost every other change, but does not protect against tampering.
+/// A CRC-64/XZ checksum, displayed as 16 hexadecimal digits. It detects every change confined to
+/// eight consecutive bytes and almost every other change, but does not protect against tampering.
 ///
 /// ```
 /// # use pavior_kernel as pavior;

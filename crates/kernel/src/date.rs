@@ -1,11 +1,11 @@
-//! Dates in the format used by all outputs.
+//! Dates in the format that all outputs use.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// A date, as the time since 1970. It is displayed in UTC in RFC 3339 format, to the second, or to
-/// the millisecond with `{:.3}`. Dates after the year 9999 are displayed as the end of that year.
+/// A date, stored as the time since 1970. It is displayed in UTC in RFC 3339 format, to the second
+/// (or millisecond, with `{:.3}`). Dates after the year 9999 are displayed as the end of that year.
 ///
 /// ```
 /// use std::time::Duration;

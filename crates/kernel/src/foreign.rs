@@ -3,19 +3,19 @@
 //! Names, lines and values from a user or a file can contain anything: escape sequences that a
 //! terminal executes, marks that reverse the direction of text, or a megabyte without a space.
 //! Every message that quotes such text passes it through this module, which escapes invisible
-//! characters and cuts long text. The drawing crate escapes text in XML.
+//! characters and truncates long text. The drawing crate escapes text in XML.
 
 use std::fmt::{self, Write};
 use std::ops::Range;
 
-/// The maximum number of characters quoted from one untrusted text in a message.
+/// Maximum number of characters quoted from a single untrusted text in a message.
 pub const LONGEST_QUOTE: usize = 160;
 
 /// The maximum length of a message in characters, including quotations.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// The usual length of an excerpt in bytes, and the maximum number of characters in each of its
-/// three pieces.
+/// Usual length of an excerpt in bytes, and the maximum number of characters in each of its three
+/// pieces.
 const EXCERPT: usize = 120;
 
 /// Untrusted text that displays as at most [`LONGEST_QUOTE`] harmless characters, followed by `…`
@@ -41,7 +41,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Formats untrusted bytes for a message, as [`shown`] does for text. Invalid UTF-8 is replaced.
+/// Formats untrusted bytes for a message, as [`shown`] does with text. Invalid UTF-8 is replaced.
 pub fn shown_bytes(bytes: &[u8]) -> String {
     // A character has at most four bytes.
     let enough = &bytes[..bytes.len().min(4 * (LONGEST_QUOTE + 1))];
@@ -57,7 +57,7 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Makes the text of a table cell safe to display. Does not truncate it, since tables limit their
+/// Makes the text of a table cell safe to display. Does not truncate it, because tables limit their
 /// own width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
@@ -65,7 +65,7 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// Returns a displayable excerpt of a line around a fault, and the fault's range in it.
+/// Returns a displayable excerpt of a line around a fault, and the fault's range in the excerpt.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }
@@ -75,8 +75,8 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // The text is cut between characters. If the fault is far into the line, equal amounts of text
-    // are kept before and after it.
+    // Cut the text between characters. If the fault is far into the line, keep equal amounts of
+    // text before and after it.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {
             at -= 1;

@@ -1,6 +1,6 @@
-//! A reader for JSON from other programs. An object with repeated members is an error.
+//! A reader for JSON written by other programs. An object with repeated members is an error.
 //!
-//! RFC 8259 does not define the meaning of repeated members. Most readers use the last value, but
+//! RFC 8259 does not define what repeated members mean. Most readers use the last value, but
 //! another program that reads the same text may use the first.
 
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use serde_json::{Error, Map, Value};
 
 use crate::{Date, shown};
 
-/// Parses a JSON value. Takes linear time in the length of the text.
+/// Parses a JSON value. Takes time linear in the length of the text.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -46,7 +46,7 @@ pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Value::Object(line));
 }
 
-/// Checks that `text` is JSON without repeated object members. Takes linear time in its length.
+/// Checks that `text` is JSON without repeated object members. Takes time linear in its length.
 ///
 /// # Errors
 /// Returns an error if the text is not JSON or repeats a member in an object at any depth.
@@ -54,7 +54,7 @@ pub fn check(text: &[u8]) -> Result<(), Error> {
     serde_json::from_slice::<Distinct>(text).map(|Distinct| ())
 }
 
-/// Returns an error's message without the position that [`Error`] appends.
+/// Returns an error's message without the position that [`Error`] appends to it.
 pub fn reason(error: &Error) -> String {
     let text = error.to_string();
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()

@@ -1,11 +1,11 @@
-//! The basis of deterministic simulation: integer [`Time`], an [`Agenda`] of events with
+//! The foundation for deterministic simulation: integer [`Time`], an [`Agenda`] of events with
 //! deterministic tie-breaking, and named random [`Stream`]s.
 //!
 //! The crate also contains the code shared by all registries (names with [`Options`]), the only
 //! code that displays untrusted text, and time series in bounded memory ([`Stretches`]). With the
-//! feature `json`, it also contains the only JSON reader for input from other programs.
+//! `json` feature, it also contains the only JSON reader for input from other programs.
 //!
-//! No code in this crate depends on machines or jobs, or reads a clock.
+//! No code in this crate depends on machines or jobs, and none reads a clock.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod agenda;

@@ -1,10 +1,10 @@
 //! Names with options, such as `paging:1:snake`, `tff:scan=yzx` or `compact:slack=0.1`.
 //!
 //! A name is followed by options, each after a colon, as `key=value` or as a bare value. The parser
-//! in this module reads the names of all registries (strategies, schedulers, patterns, shape rules,
+//! in this module reads the names in all registries (strategies, schedulers, patterns, shape rules,
 //! ...), so the notation is the same everywhere.
 //!
-//! A bare value sets the first option, in declaration order, that is not yet set and accepts such a
+//! A bare value sets the first option, in declaration order, that is not yet set and accepts the
 //! value. A bare number sets the first option that accepts numbers, and is an error if it is out of
 //! range for that option.
 
@@ -22,8 +22,8 @@ pub struct OptionSpec {
     pub default: &'static str,
     /// The option's meaning, as a clause.
     pub meaning: &'static str,
-    /// True if the canonical name contains only the value (`paging:1`), and false if it also
-    /// contains the key (`tff:scan=yzx`).
+    /// True if the canonical name contains only the option's value (`paging:1`), and false if it
+    /// also contains the key (`tff:scan=yzx`).
     pub bare: bool,
 }
 
@@ -36,7 +36,7 @@ pub enum Values {
     Integer(u64, u64),
     /// A decimal number in this closed range.
     Number(f64, f64),
-    /// Text accepted by a function. The first field describes the form in error messages.
+    /// Text accepted by a function. The first field describes the expected form in error messages.
     Text(&'static str, fn(&str) -> bool),
 }
 
@@ -97,7 +97,7 @@ impl fmt::Display for BadName {
 
 impl std::error::Error for BadName {}
 
-/// The values of all options of a registry entry.
+/// The values of all of a registry entry's options.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }
@@ -191,7 +191,7 @@ impl Options {
     /// Returns the value of an option.
     ///
     /// # Panics
-    /// Panics if no option has the key. An entry may only query options that it declares.
+    /// Panics if no option has this key. An entry may query only the options that it declares.
     pub fn get(&self, key: &str) -> &str {
         let index = self.specs.iter().position(|spec| spec.key == key);
         &self.values[index.expect("an entry queries only declared options")]
@@ -200,7 +200,7 @@ impl Options {
     /// Returns the value of an option that takes integers.
     ///
     /// # Panics
-    /// Panics if no option has the key, or if its values are not [`Values::Integer`].
+    /// Panics if no option has this key, or if its values are not [`Values::Integer`].
     pub fn integer(&self, key: &str) -> u64 {
         self.get(key).parse().expect("parsing checked the value")
     }
@@ -208,13 +208,13 @@ impl Options {
     /// Returns the value of an option that takes numbers.
     ///
     /// # Panics
-    /// Panics if no option has the key, or if its values are not numbers.
+    /// Panics if no option has this key, or if its values are not numbers.
     pub fn number(&self, key: &str) -> f64 {
         self.get(key).parse().expect("parsing checked the value")
     }
 
     /// Returns the canonical name: `name` followed by the options whose values differ from the
-    /// defaults. Bare options that precede such an option are also written.
+    /// defaults. Bare options that precede such an option are included, too.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -240,7 +240,7 @@ pub fn bare_name(text: &str) -> &str {
     text.split(':').next().unwrap_or(text)
 }
 
-/// Creates the error for a name that is not in a registry, with the closest known names.
+/// Creates the error for a name that is not in a registry, suggesting the closest names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }
@@ -274,7 +274,7 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
 }
 
 /// Joins names with commas. Messages are truncated after 600 characters, so a longer list ends with
-/// the number of omitted names.
+/// the number of names left out.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

@@ -2,8 +2,8 @@
 //! selected by name.
 //!
 //! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
-//! options and behavior. A [`Selection`] is an entry with its options, as in `paging:1:snake`. A
-//! [`Registry`] contains the built-in entries and those that its owner adds. There is no global
+//! options and behavior. A [`Selection`] is an entry with its options, such as `paging:1:snake`. A
+//! [`Registry`] contains the built-in entries and any that its owner adds. There is no global
 //! mutable registry. Help, tables and tests are derived from the entries.
 
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
-/// A set of entries that are selected by name. The implementing type defines an entry's behavior.
+/// A set of entries that are selected by name. The implementing type defines how an entry behaves.
 pub trait Family: Sized + Send + Sync + 'static {
     /// The word for an entry in messages, such as `strategy`.
     const NOUN: &'static str;
@@ -29,9 +29,9 @@ pub trait Family: Sized + Send + Sync + 'static {
 }
 
 /// A family whose entries build something. Its functions are called through [`Selection::supports`]
-/// and [`Selection::build`], so code that uses a selection does not have to import a trait.
+/// and [`Selection::build`], so code that uses a selection does not have to import this trait.
 pub trait Buildable: Family {
-    /// Something that an entry may not support, such as a grid of nodes.
+    /// A place that an entry may or may not support, such as a grid of nodes.
     type Place;
     /// The input that [`Buildable::build`] needs, such as a job and a random stream.
     type For<'a>;
@@ -70,7 +70,7 @@ pub struct Entry<F> {
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// Option texts, without the name and colon, that tests and benchmarks run the entry with. An
+    /// Option texts, without the name and colon, with which tests and benchmarks run the entry. An
     /// empty text selects the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
@@ -78,8 +78,8 @@ pub struct Entry<F> {
 }
 
 impl<F> Entry<F> {
-    /// Creates an entry without options, whose title is its name. Other fields are set in a struct
-    /// update: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
+    /// Creates an entry without options, whose title is its name. Set other fields with struct
+    /// update syntax: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
     pub const fn new(name: &'static str, does: F) -> Entry<F> {
         Entry { name, title: name, source: "", options: &[], variants: &[""], does }
     }
@@ -105,7 +105,7 @@ impl<F> Deref for EntryHandle<F> {
     }
 }
 
-// `Clone` is not derived, since that would require `F: Clone`, although only a reference is copied.
+// `Clone` is not derived, because that would require `F: Clone`. Only a reference is copied.
 impl<F> Clone for EntryHandle<F> {
     fn clone(&self) -> Self {
         EntryHandle(match &self.0 {
@@ -127,7 +127,7 @@ impl<F> From<&'static Entry<F>> for EntryHandle<F> {
     }
 }
 
-/// Converts the items of loops over [`Family::builtin`].
+/// Converts the items when iterating over [`Family::builtin`].
 impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
     fn from(entry: &&'static Entry<F>) -> Self {
         EntryHandle::from(*entry)
@@ -157,7 +157,7 @@ impl fmt::Display for BadEntry {
 
 impl std::error::Error for BadEntry {}
 
-/// A family's built-in entries and those that were added.
+/// A family's built-in entries and any that were added.
 ///
 /// ```
 /// use pavior_kernel::{Entry, Family, Registry};
@@ -211,7 +211,7 @@ impl<F: Family> Registry<F> {
     /// # Errors
     /// Returns an error if the name is taken or invalid. Only lower-case letters, digits and single
     /// hyphens are allowed. Also returns an error if an option is declared twice or rejects its own
-    /// default, or if a variant is invalid. In these cases, the registry is unchanged.
+    /// default, or if a variant is invalid. In all of these cases, the registry is unchanged.
     pub fn add(&mut self, entry: Entry<F>) -> Result<EntryHandle<F>, BadEntry> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
@@ -240,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns every entry. The built-in ones come first, followed by the added ones, in order.
+    /// Returns every entry: the built-in ones first, and then the added ones, each in order.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
@@ -264,16 +264,16 @@ impl<F: Family> Registry<F> {
         self.entries().find(|entry| entry.name == name)
     }
 
-    /// Parses a name with options. Capitals and underscores may replace lower-case letters and
-    /// hyphens.
+    /// Parses a name with options. Upper-case letters and underscores may replace lower-case
+    /// letters and hyphens.
     ///
     /// # Errors
     /// Returns an error, with its byte range in `text`, if no entry has this name or these options.
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // Options after an alias are appended to its target. The span of a fault refers to the
-            // text as typed.
+            // Options after an alias are appended to its target. A fault's span refers to the text
+            // as typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -308,7 +308,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if a text is a valid name, which cannot be confused with options or lists.
+/// Returns true if a text is a valid name, which cannot be mistaken for options or a list.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()
@@ -327,7 +327,7 @@ fn behind(name: &str, options: &str) -> String {
 
 /// An entry with its options, such as `paging:1:snake`.
 ///
-/// [`FromStr`] parses the names of built-in entries, and [`Registry::select`] also parses those of
+/// [`FromStr`] parses the names of built-in entries; [`Registry::select`] also parses those of
 /// added ones. [`Display`](fmt::Display) writes the canonical name.
 pub struct Selection<F: 'static> {
     /// The entry.
@@ -344,11 +344,11 @@ impl<F> Selection<F> {
         Selection { entry, options }
     }
 
-    /// Returns the selections that tests and benches run.
+    /// Returns the selections that tests and benchmarks run.
     ///
     /// # Panics
-    /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,
-    /// and [`Registry::add`] checks the variants of added entries.
+    /// Panics if a variant of a built-in entry is invalid. Each registry has a test that rules this
+    /// out, and [`Registry::add`] checks the variants of added entries.
     pub fn variants(entry: impl Into<EntryHandle<F>>) -> impl Iterator<Item = Selection<F>> {
         let entry = entry.into();
         let variants = entry.variants;
@@ -379,7 +379,7 @@ impl<F: Buildable> Selection<F> {
     }
 }
 
-// `Clone` is not derived, since that would require `F: Clone`, although only a reference is copied.
+// `Clone` is not derived, because that would require `F: Clone`. Only a reference is copied.
 impl<F> Clone for Selection<F> {
     fn clone(&self) -> Self {
         Selection { entry: self.entry.clone(), options: self.options.clone() }

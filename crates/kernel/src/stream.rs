@@ -3,14 +3,14 @@
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Dxsm;
 
-/// A random-number generator with one purpose.
+/// A random-number generator with a single purpose.
 ///
-/// The numbers of a stream depend only on the seed, the replication and the purpose. Two strategies
+/// A stream's numbers depend only on the seed, the replication and the purpose. Two strategies
 /// simulated with the same seed therefore see the same jobs, and adding a new consumer of random
 /// numbers does not change the numbers that others receive (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
-/// "standard" generator may change. Distributions are sampled by inversion with `libm`, with one
+/// The generator is PCG-64 DXSM (O'Neill 2014). It is chosen explicitly because a library's
+/// "standard" generator may change. Distributions are sampled by inversion with `libm`, using one
 /// draw per value, so the same seed gives the same bytes on every processor.
 ///
 /// ```
@@ -29,7 +29,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Creates the stream for `purpose` in a replication.
+    /// Creates the stream for `purpose` in a given replication.
     pub fn new(seed: u64, replication: u64, purpose: &str) -> Self {
         let mut state = mix(seed ^ 0x7061_7669_6f72_0001);
         state = mix(state ^ replication);
@@ -54,8 +54,8 @@ impl Stream {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Returns a uniform integer in `0..bound`, by multiplication (Lemire 2019) without rejection.
-    /// The bias is below `bound / 2^64`, and every value costs exactly one draw.
+    /// Returns a uniform integer in `0..bound`, using multiplication (Lemire 2019) without
+    /// rejection. The bias is below `bound / 2^64`, and every value costs exactly one draw.
     ///
     /// Returns 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
@@ -68,7 +68,7 @@ impl Stream {
     }
 
     /// Draws `count` items without replacement, or all items if there are fewer, by swapping
-    /// (Durstenfeld 1964). The drawn items are moved to the front, in random order, and returned.
+    /// (Durstenfeld 1964). The drawn items are moved to the front in random order and returned.
     /// Takes one draw per item.
     ///
     /// ```
@@ -95,7 +95,7 @@ impl Stream {
     }
 }
 
-/// Computes one step of SplitMix64 (Steele, Lea & Flood 2014), which consists of an increment and a
+/// Computes one step of SplitMix64 (Steele, Lea & Flood 2014): an increment followed by a
 /// finalizer.
 fn mix(state: u64) -> u64 {
     let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);

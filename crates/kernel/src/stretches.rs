@@ -1,4 +1,4 @@
-//! Time series in a bounded number of intervals.
+//! Time series stored in a bounded number of intervals.
 
 /// The minimum, maximum and last value in a time interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl<V: Copy + Ord> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with that of the values that followed. Takes O(1) time.
+    /// Combines this range with the range of the values that followed it. Takes O(1) time.
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -35,7 +35,7 @@ pub trait Stretch {
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Time intervals, oldest first, which become longer as their number grows. Intervals are merged if
+/// Time intervals, oldest first, that become longer as their number grows. Intervals are merged if
 /// they begin between the same two multiples of [`Stretches::gap`]. All properties that
 /// [`Stretch::then`] preserves remain available.
 #[derive(Clone, Debug)]
@@ -70,13 +70,13 @@ impl<S: Stretch> Stretches<S> {
         &self.all
     }
 
-    /// Returns the maximum length of an interval, in the unit of [`Stretch::at`].
+    /// Returns the maximum length of an interval, in the units of [`Stretch::at`].
     pub fn gap(&self) -> u64 {
         self.gap
     }
 }
 
-/// Adds an interval, merging it with the last one if both begin between the same multiples of
+/// Adds an interval, merging it with the last one if both begin between the same two multiples of
 /// `gap`.
 fn join<S: Stretch>(all: &mut Vec<S>, new: S, gap: u64) {
     match all.last_mut() {

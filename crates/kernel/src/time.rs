@@ -6,8 +6,8 @@ use std::ops::{Add, AddAssign, Sub};
 /// An instant or a duration, in integer ticks since the start of a run.
 ///
 /// The meaning of a tick depends on the simulation: a microsecond for logs, a millionth of the
-/// papers' time unit, or a network cycle. Times are integers, so comparisons are exact and "at the
-/// same instant" means the same on every processor.
+/// papers' time unit, or a network cycle. Times are integers, so comparisons are exact, and "at the
+/// same instant" means the same thing on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -25,8 +25,8 @@ impl Time {
     pub const MAX: Time = Time(u64::MAX);
 
     /// The latest instant that a simulation can reach, which is 146,000 years in microseconds. A
-    /// later event causes an error that names the job. The remaining range ensures that the sum of
-    /// two times does not overflow.
+    /// later event causes an error that names the job. The rest of the range ensures that the sum
+    /// of two times does not overflow.
     pub const LATEST: Time = Time(1 << 62);
 
     /// Adds a duration to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
@@ -58,7 +58,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // The sum is also checked in release builds, because a sum that wrapped around would be in
+        // The sum is checked in release builds, too, because a sum that wrapped around would be in
         // the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }

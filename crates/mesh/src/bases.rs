@@ -1,9 +1,9 @@
-//! The set of bases where a shape is free, computed by shifts and ANDs over whole words.
+//! The set of bases at which a shape is free, computed by shifts and ANDs over whole words.
 //!
-//! With one bit per node, `pairs = free & free >> 1` has a bit wherever a run of two along x
+//! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two along x
 //! begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length takes about
-//! log2(length) passes. Similar passes along y, with rows instead of bits, and along z, with
-//! planes, yield every base of the shape.
+//! log2(length) passes. Similar passes over rows along y and over planes along z then yield every
+//! base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,21 +13,21 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which faces of a placement are free: a face is free exactly if the next base
-//! on that side is in the set. [`BaseSet::edges`] uses this to find the touching faces of all bases
-//! in one pass.
+//! The set also shows which of a placement's faces are free: a face is free exactly if the next
+//! base on that side is in the set. [`BaseSet::edges`] uses this to find the touching faces of all
+//! bases in a single pass.
 //!
 //! Invariant: the set contains only canonical bases. Bits shifted in from beyond the end of an axis
 //! never count as free.
 //!
-//! Cost: O((log a + log b + log c) * rows * W / 64) word operations for a shape a x b x c.
+//! Cost: O((log a + log b + log c) * rows * W / 64) word operations for an a x b x c shape.
 
 use crate::bits::{Axis, Layout};
 use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for a shape's bases. It reuses scratch memory, so later searches do not allocate.
+/// A search for a shape's bases. It reuses its buffers, so later searches do not allocate memory.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -50,7 +50,7 @@ pub struct BaseSet {
     /// True if the loaded nodes belong to a machine with this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Scratch memory, empty until needed.
+    /// Scratch space, empty until needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -64,9 +64,9 @@ impl BaseSet {
         BaseSet { grid, layout, shape: [1; 3], nodes, fits: true, words, spare, touched: 0 }
     }
 
-    /// Creates a search in a box, treating the box as a machine. An axis wraps if it wraps on the
-    /// grid and the box spans it. Coordinates are relative to the box's base. Loads the box's free
-    /// nodes in O(rows of the box) time. A box outside the grid has no bases.
+    /// Creates a search within a box, treating the box as a machine. An axis wraps if it wraps on
+    /// the grid and the box spans it. Coordinates are relative to the box's base. Loads the box's
+    /// free nodes in O(rows of the box) time. A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -95,13 +95,13 @@ impl BaseSet {
         &self.grid
     }
 
-    /// Finds the first base, in row-major order, of an unturned shape among the free nodes last
-    /// loaded with [`BaseSet::load`].
+    /// Finds the first base, in row-major order, of a shape (without rotating it) among the free
+    /// nodes last loaded with [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
     }
 
-    /// Finds the first base, in scan order, where the unturned shape is free.
+    /// Finds the first base, in scan order, at which the shape is free without rotation.
     pub fn find(&mut self, free: &Occupancy, shape: Sides, scan: Scan) -> Option<Coordinates> {
         if !self.compute(free, shape) {
             return None;
@@ -123,9 +123,9 @@ impl BaseSet {
         self.touched
     }
 
-    /// Computes the bases of a shape, to be read with [`BaseSet::contains`] and
-    /// [`BaseSet::row_major`]. Returns false if the unturned shape does not fit the empty grid or
-    /// the occupancy is for another grid. The set is then empty.
+    /// Computes a shape's bases, which can then be queried with [`BaseSet::contains`] and
+    /// [`BaseSet::row_major`]. Returns false, leaving the set empty, if the shape does not fit the
+    /// empty grid without rotation, or if the occupancy is for another grid.
     pub fn compute(&mut self, free: &Occupancy, shape: Sides) -> bool {
         self.load(free);
         self.compute_loaded(shape)
@@ -144,8 +144,8 @@ impl BaseSet {
         }
     }
 
-    /// Computes the bases of a shape as [`BaseSet::compute`] does, for the free nodes last loaded
-    /// with [`BaseSet::load`] or [`BaseSet::compute`].
+    /// Computes a shape's bases like [`BaseSet::compute`], but for the free nodes last loaded with
+    /// [`BaseSet::load`] or [`BaseSet::compute`].
     pub fn compute_loaded(&mut self, shape: Sides) -> bool {
         self.shape = shape;
         if !self.grid.fits(shape) || !self.fits {
@@ -171,7 +171,7 @@ impl BaseSet {
         true
     }
 
-    /// Keeps only the bases for which the position `step` further along an axis is also a base.
+    /// Keeps only the bases for which the position `step` farther along an axis is also a base.
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
@@ -187,7 +187,7 @@ impl BaseSet {
         }
     }
 
-    /// Adds one to a side of the shape last computed. Returns true if any base remains.
+    /// Adds one to a side of the most recently computed shape. Returns true if any base remains.
     pub fn grow(&mut self, axis: usize) -> bool {
         self.shape[axis] = self.shape[axis].saturating_add(1);
         if !self.grid.fits(self.shape) {
@@ -195,7 +195,7 @@ impl BaseSet {
             return false;
         }
         // A run one node longer begins wherever one run begins here and another at the next node.
-        // If the side closes the ring, runs one node shorter must begin at 0 and 1.
+        // If the side closes the ring, runs one node shorter must begin at both 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -216,8 +216,8 @@ impl BaseSet {
         self.words.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Returns true if any base is in the box. Returns false for a box that passes the end of an
-    /// axis. Takes O(rows of the box) time.
+    /// Returns true if any base is in the box. Returns false for a box that extends past the end of
+    /// an axis. Takes O(rows of the box) time.
     pub fn any_in(&self, cuboid: &Cuboid) -> bool {
         let ends = |axis: usize| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]);
         let within = |axis| ends(axis) <= u32::from(self.grid.side(axis));
@@ -226,12 +226,12 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// Computes the machine's columns that contain bases. Column x is bit x % 64 of word x / 64.
+    /// Computes the columns that contain bases. Column x is bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
 
-    /// Returns the shape last computed.
+    /// Returns the most recently computed shape.
     #[inline]
     pub fn shape(&self) -> Sides {
         self.shape
@@ -249,7 +249,7 @@ impl BaseSet {
         }
     }
 
-    /// Removes the bases whose placement would overlap a box. A box outside the grid removes none.
+    /// Removes the bases whose placements would overlap a box. A box outside the grid removes none.
     /// Takes O(rows of the removed bases) time.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
@@ -273,7 +273,7 @@ impl BaseSet {
         self.layout.clear(&mut self.words, &covered);
     }
 
-    /// Returns true if the shape last computed is free at a canonical base.
+    /// Returns true if the most recently computed shape is free at a canonical base.
     #[inline]
     pub fn contains(&self, base: Coordinates) -> bool {
         if !self.grid.contains(base) {
@@ -322,20 +322,20 @@ impl BaseSet {
         None
     }
 
-    /// Returns the bases of the shape last computed, in row-major order. Takes O(words + bases
-    /// found) time.
+    /// Returns the bases of the most recently computed shape in row-major order. Takes
+    /// O(words + bases found) time.
     pub fn row_major(&self) -> impl Iterator<Item = Coordinates> + '_ {
         let words = self.words.iter().enumerate();
         words.flat_map(move |(index, &word)| Ones(word).map(move |bit| self.point(index, bit)))
     }
 
-    /// Returns the words of the set, in row-major order. [`BaseSet::point`] maps a bit to its base.
+    /// Returns the set's words in row-major order. [`BaseSet::point`] maps a bit to its base.
     #[inline]
     pub fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns the base that a bit of a word represents.
+    /// Returns the base represented by a bit of a word.
     #[inline]
     pub fn point(&self, word: usize, bit: u32) -> Coordinates {
         self.layout.point(word, bit)
@@ -355,8 +355,8 @@ impl BaseSet {
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// Computes the bases whose placement touches a busy node or the border, on the low and the
-    /// high side of an axis. Both sets are empty if a placement has no faces on the axis.
+    /// Computes the bases whose placements touch a busy node or the border on the low and the high
+    /// side of an axis. Both sets are empty if a placement has no faces on the axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -370,7 +370,7 @@ impl BaseSet {
     }
 
     /// Returns the number of nodes in a box that were busy when last loaded, or the box's volume if
-    /// it is outside the grid. Takes O(rows of the box) time.
+    /// the box is outside the grid. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

@@ -27,11 +27,11 @@ pub(crate) struct Layout {
     pitch: usize,
     /// The number of words per plane.
     plane: usize,
-    /// A mask with a bit at the start of every row in a word.
+    /// A mask with a bit set at the start of every row in a word.
     rows: u64,
 }
 
-/// Returns a mask of the `count` lowest bits, up to 64.
+/// Returns a mask of the lowest `count` bits, up to 64.
 #[inline]
 fn low(count: usize) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
@@ -54,7 +54,7 @@ impl Layout {
         self.pitch.div_ceil(64)
     }
 
-    /// Returns the node that a bit represents.
+    /// Returns the node represented by a bit.
     #[inline]
     pub(crate) fn point(&self, word: usize, bit: u32) -> Coordinates {
         let (z, word) =
@@ -68,14 +68,14 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// Returns the word that contains a node of the grid, and the node's bit in that word.
+    /// Returns the word that contains a grid node, and the node's bit in that word.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);
         (self.plane * usize::from(z) + at / 64, at % 64)
     }
 
-    /// Returns word `index` of a row shifted by `step` towards its start.
+    /// Returns word `index` of a row that is shifted by `step` toward its start.
     #[inline]
     pub(crate) fn row_ahead(
         &self,
@@ -92,7 +92,7 @@ impl Layout {
         }
     }
 
-    /// Lays out the free nodes.
+    /// Lays out the free nodes in words.
     pub(crate) fn load(&self, free: &Occupancy, words: &mut [u64]) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         if self.pitch == w && (h == 1 || d * w % 64 == 0) {
@@ -107,8 +107,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes of a box of another grid, beginning at its base. `self` is the
-    /// layout of the box.
+    /// Lays out the free nodes of a box in another grid, beginning at the box's base. `self` is the
+    /// box's layout.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -151,7 +151,7 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with every word that a box touches and the box's bits in that word, until `see`
+    /// Calls `see` with every word that a box touches, and the box's bits in that word, until `see`
     /// returns true. Returns true if `see` did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
@@ -177,7 +177,7 @@ impl Layout {
         })
     }
 
-    /// Counts the nodes in a box that belong to a set.
+    /// Counts the nodes in a box that are in a set.
     #[inline]
     pub(crate) fn count(&self, words: &[u64], cuboid: &Cuboid) -> u32 {
         let mut count = 0;
@@ -198,7 +198,7 @@ impl Layout {
         count
     }
 
-    /// Returns true if any node in a box, which must not wrap, belongs to a set.
+    /// Returns true if any node in a box, which must not wrap, is in a set.
     pub(crate) fn any(&self, words: &[u64], cuboid: &Cuboid) -> bool {
         self.until(cuboid, |word, mask| words[word] & mask != 0)
     }
@@ -213,8 +213,7 @@ impl Layout {
         }
     }
 
-    /// Computes the machine's columns that contain nodes of a set. Column x is bit x % 64 of word x
-    /// / 64.
+    /// Computes the columns that contain nodes in a set. Column x is bit x % 64 of word x / 64.
     pub(crate) fn columns_into(&self, words: &[u64], columns: &mut Vec<u64>) {
         columns.clear();
         columns.resize(self.row_words(), 0);
@@ -231,7 +230,7 @@ impl Layout {
         }
     }
 
-    /// Returns the layout of an axis in the words.
+    /// Returns how an axis is laid out in the words.
     pub(crate) fn axis(&self, axis: usize) -> Axis {
         let n = usize::from(self.grid.side(axis));
         match axis {

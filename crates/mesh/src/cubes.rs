@@ -2,8 +2,8 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The cubes of a machine with three axes whose sides are multiples of 4. They are aligned boxes of
-/// 4x4x4 nodes, in row-major order.
+/// The cubes of a machine with three axes whose sides are multiples of 4. A cube is an aligned box
+/// of 4x4x4 nodes, and cubes are numbered in row-major order.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};

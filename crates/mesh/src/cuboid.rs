@@ -6,7 +6,7 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 
 /// A box of nodes, given by its base (the corner with the smallest coordinates) and its sides.
 ///
-/// On an axis that wraps, `base + side` may pass the end of the axis. The box then continues at 0.
+/// On an axis that wraps, `base + side` may exceed the axis's length. The box then continues at 0.
 ///
 /// A box is displayed as its sides and base, such as `4x2 at 0,5`. The third axis is omitted if its
 /// side is 1 and its base is 0.
@@ -57,7 +57,7 @@ impl Cuboid {
     }
 
     /// Returns true if the box is on the grid: its base is on the grid, no side exceeds its axis,
-    /// and it passes the end only of axes that wrap.
+    /// and it extends past the end only of axes that wrap.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -69,7 +69,7 @@ impl Cuboid {
             })
     }
 
-    /// Returns the same nodes with the canonical base, which is 0 on any axis that the box spans.
+    /// Returns the same box with its canonical base, which is 0 on any axis that the box spans.
     #[inline]
     pub fn canonical(mut self, grid: &Grid) -> Cuboid {
         for axis in 0..3 {
@@ -87,7 +87,7 @@ impl Cuboid {
     }
 
     /// Returns the distance of a coordinate from the base, measured past the end of an axis that
-    /// wraps. The distance is less than the side exactly if the coordinate is inside.
+    /// wraps. The coordinate is inside exactly if this distance is less than the side.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -147,8 +147,8 @@ impl Cuboid {
     }
 
     /// Returns the smallest box, with its canonical base, that contains every box of these sides
-    /// that shares a node with this one. Unless the result closes a ring, all boxes of these sides
-    /// inside it share a node with this one. This box must be on the grid, and the sides must fit
+    /// that shares a node with this one. Unless the result closes a ring, every box of these sides
+    /// inside it shares a node with this one. This box must be on the grid, and the sides must fit
     /// the grid.
     ///
     /// ```
@@ -178,8 +178,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, with x varying fastest. On each axis, they are in order from the base and
-    /// past the wrap. The box must be on the grid.
+    /// Returns the nodes, with x varying fastest. On each axis, they are in order from the base,
+    /// continuing past the wrap. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
@@ -199,8 +199,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// Returns the runs `(first, length)` of coordinates on an axis, in order of offset from the
-    /// base. The second run is empty unless the box passes the end of the axis.
+    /// Returns the runs of coordinates on an axis as `(first, length)`, in order of offset from the
+    /// base. The second run is empty unless the box extends past the end of the axis.
     #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));

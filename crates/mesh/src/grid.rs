@@ -2,9 +2,9 @@
 
 use thiserror::Error;
 
-/// Coordinates on the three axes, 0 on axes that the grid lacks.
+/// Coordinates on the three axes, with 0 for axes that the grid does not have.
 pub type Coordinates = [u16; 3];
-/// Sides on the three axes, 1 on axes that the grid lacks.
+/// Sides on the three axes, with 1 for axes that the grid does not have.
 pub type Sides = [u16; 3];
 
 mod sealed {
@@ -54,7 +54,7 @@ pub fn volume(sides: Sides) -> u64 {
 }
 
 /// Parses sides as users write them, such as `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1.
-/// Returns `None` for other text, or if a side is 0.
+/// Returns `None` for any other text, or if a side is 0.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -104,7 +104,7 @@ pub struct Grid {
     axes: u8,
 }
 
-/// The reasons why a grid is invalid.
+/// Reasons why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
@@ -171,8 +171,8 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// Returns the grid formed by the nodes in a box, which must be on this grid. An axis wraps if
-    /// it wraps on this grid and the box spans it.
+    /// Returns the grid that a box's nodes form. The box must be on this grid. An axis wraps if it
+    /// wraps on this grid and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
@@ -245,15 +245,15 @@ impl Grid {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }
 
-    /// Returns true if an unturned box with these sides fits the empty grid.
+    /// Returns true if a box with these sides fits the empty grid without rotation.
     #[inline]
     pub fn fits(&self, sides: Sides) -> bool {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases on an axis for a side. It is `n - s + 1` if the axis
-    /// does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side
-    /// exceeds the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
+    /// Returns the number of canonical bases for a side on an axis: `n - s + 1` if the axis does
+    /// not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side exceeds
+    /// the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -266,9 +266,8 @@ impl Grid {
         }
     }
 
-    /// Returns the neighbors of a node, each once. On every axis, these are the node below and the
-    /// node above, wrapping around on rings of more than two nodes. An invalid number has no
-    /// neighbors.
+    /// Returns a node's neighbors, each once. On every axis, these are the node below and the node
+    /// above, wrapping around on rings of more than two nodes. An invalid number has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -293,13 +292,14 @@ impl Grid {
         })
     }
 
-    /// Returns the number of hops between two nodes, by the shorter way around on wrapping axes.
+    /// Returns the number of hops between two nodes, going the shorter way around on axes that
+    /// wrap.
     #[inline]
     pub fn distance(&self, a: Coordinates, b: Coordinates) -> u32 {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // Without a wrap, the way around counts as longer than any other.
+                // Without a wrap, going around counts as longer than any other path.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

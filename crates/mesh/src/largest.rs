@@ -1,7 +1,7 @@
-//! The largest free box of an occupancy.
+//! The largest free box in an occupancy.
 //!
 //! For every range of consecutive planes, the planes are ANDed together. The largest rectangle in
-//! the result is found row by row, as the largest rectangle under a histogram, with a stack of
+//! the result is found row by row as the largest rectangle under a histogram, using a stack of
 //! columns of increasing height. Planes are perpendicular to the shortest axis, so there are few
 //! ranges.
 //!
@@ -11,8 +11,8 @@
 //!   row y + 1: . # # . . #        the run at column 0 continues, so a later row searches it
 //! ```
 //!
-//! Bit operations on words of 64 nodes select the runs of free nodes to search in a row. If all
-//! nodes in the next row under a run are free, a larger box is found at a later row. A run is also
+//! Bit operations on words of 64 nodes select the runs of free nodes to search in each row. If all
+//! nodes under a run are also free in the next row, a later row yields a larger box. A run is also
 //! skipped if it is too short to beat the best box so far, given the maximum height in its row or
 //! in the run itself.
 //!
@@ -20,11 +20,11 @@
 //! set of planes, a row or a run as soon as nothing in it can beat `best`.
 //!
 //! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
-//! in the runs that are searched. In the worst case, this is O(N H). Rings, which are walked twice,
+//! in the runs that are searched. In the worst case, this is O(N H). Rings are traversed twice and
 //! cost up to four times as much.
 //!
-//! Source: the rectangle under a histogram is a textbook method. Its use on sets of planes, and the
-//! pruning, are our own.
+//! Source: finding the rectangle under a histogram is a textbook method. Applying it to sets of
+//! planes, and the pruning, are our own.
 
 mod line;
 
@@ -57,8 +57,8 @@ impl Occupancy {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the largest free box whose sides do not exceed the given ones, axis by axis. If
-    /// several bases are possible, the first one is not always chosen.
+    /// Finds the largest free box whose sides do not exceed the given ones on any axis. If several
+    /// bases are possible, the result is not necessarily the first.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -74,13 +74,13 @@ impl Occupancy {
     }
 }
 
-/// A search with reordered axes. Rows are along a long axis, and planes are perpendicular to the
+/// A search with reordered axes: rows run along a long axis, and planes are perpendicular to the
 /// shortest.
 struct Search {
     /// The machine's axes in search order: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest sides allowed. Like `sides` and `wraps`, they are in search order.
+    /// The longest allowed sides. Like `sides` and `wraps`, they are in search order.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
@@ -91,16 +91,15 @@ struct Search {
     /// Boxes of at most this many nodes are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// The number of consecutive free nodes ending at each node of a row, across rows. There are 64
+    /// Number of consecutive free nodes, across rows, that end at each node in a row. There are 64
     /// entries per word. On a ring, the row appears twice, without the bits that represent no node.
     heights: Vec<u16>,
     line: Line,
-    /// The columns of increasing height that end at the current node, each with its start and
-    /// height.
+    /// Columns of increasing height that end at the current node, each with its start and height.
     stack: Vec<(usize, u16)>,
 }
 
-/// Boxes of `planes` planes, starting at plane `first`, that end with row `y`. The highest has
+/// Boxes of `planes` planes, starting at plane `first`, that end with row `y`. The tallest has
 /// `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
@@ -169,8 +168,8 @@ impl Search {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Searches boxes of `c` planes, beginning at plane `z`, given the free nodes that these planes
-    /// share.
+    /// Searches boxes of `c` planes, starting at plane `z`, given the free nodes that all these
+    /// planes share.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -186,7 +185,7 @@ impl Search {
         }
     }
 
-    /// Computes the heights of the next row from its free nodes. Returns the maximum.
+    /// Computes the next row's heights from its free nodes. Returns the maximum.
     fn grow(&mut self, bits: &[u64]) -> u16 {
         let heights = &mut self.heights[..64 * self.width];
         let grow = Grow { heights, bits, cap: self.within[1] };
@@ -245,7 +244,7 @@ impl Search {
         own
     }
 
-    /// Searches boxes that end with a row, within a run of its free nodes.
+    /// Searches boxes that end with a row and lie within a run of its free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -304,7 +303,7 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     rows
 }
 
-/// The number of words per row below which a loop is faster than detecting the processor's vector
+/// Number of words per row below which a loop is faster than detecting the processor's vector
 /// instructions.
 const FEW_WORDS: usize = 4;
 

@@ -1,15 +1,15 @@
-//! The geometry of the machine. A [`Grid`] has one to three axes, each of which may wrap. A
-//! [`Cuboid`] is a box of its nodes, and [`orientations`] lists the rotations of a shape. [`order`]
+//! The geometry of a machine. A [`Grid`] has one to three axes, each of which may wrap. A
+//! [`Cuboid`] is a box of nodes, and [`orientations`] lists the rotations of a shape. [`order`]
 //! contains node orders. [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
-//! Axes are x, y and z, numbered 0, 1 and 2. A grid with fewer axes has sides of 1 on the others,
-//! so every algorithm is written only once, for three axes. Nodes are numbered in row-major order,
-//! with x varying fastest.
+//! The axes x, y and z are numbered 0, 1 and 2. A grid with fewer axes has sides of 1 on the
+//! others, so every algorithm is written only once, for three axes. Nodes are numbered in row-major
+//! order, with x varying fastest.
 //!
 //! This crate has no notion of strategies, job lifecycles, or time.
 //!
-//! Arguments are checked. For example, a box outside the grid is not free, and taking it is an
-//! [`OccupancyError`] that changes nothing.
+//! Arguments are checked. For example, a box outside the grid is not free, and trying to take it
+//! returns an [`OccupancyError`] and changes nothing.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bases;

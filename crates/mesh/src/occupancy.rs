@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The free nodes of a grid. Only this type depends on the layout of the bits in memory.
+/// The free nodes in a grid. Only this type depends on how the bits are laid out in memory.
 ///
 /// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free, and bits
-/// past the last node are zero. Rows are not padded, so an 8x8x8 machine is eight words, which is
-/// one cache line. A failed node counts as not free. The machine keeps track of failures.
+/// past the last node are zero. Rows are not padded, so an 8x8x8 machine takes eight words, which
+/// is one cache line. A failed node counts as not free. The machine keeps track of failures.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -33,7 +33,7 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// The reasons why nodes cannot be marked.
+/// Reasons why nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
@@ -45,7 +45,7 @@ pub enum OccupancyError {
     /// The box contains a node that is free.
     #[error("{0:?} is not taken")]
     NotTaken(Cuboid),
-    /// The occupancies are of different grids.
+    /// The occupancies are for different grids.
     #[error("the occupancies belong to different machines")]
     OtherGrid,
 }
@@ -89,14 +89,14 @@ impl Occupancy {
         self.count
     }
 
-    /// Returns true if a node is free. Returns false outside the grid.
+    /// Returns true if a node is free, and false for a node outside the grid.
     #[inline]
     pub fn is_node_free(&self, node: NodeId) -> bool {
         let word = self.words.get(node.index() / 64);
         word.is_some_and(|word| word >> (node.index() % 64) & 1 == 1)
     }
 
-    /// Returns true if every node of a box is free. Returns false for a box outside the grid. Takes
+    /// Returns true if every node in a box is free, and false for a box outside the grid. Takes
     /// O(rows of the box) time, with a few words per row.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
@@ -105,8 +105,8 @@ impl Occupancy {
         }) && cuboid.lies_on(&self.grid)
     }
 
-    /// Returns true if a box is on the grid and none of its nodes are free. Takes O(rows of the
-    /// box) time.
+    /// Returns true if a box is on the grid and none of its nodes is free. Takes O(rows of the box)
+    /// time.
     pub fn is_taken(&self, cuboid: &Cuboid) -> bool {
         cuboid.lies_on(&self.grid)
             && !any_word(&self.grid, cuboid, |word, mask| self.words[word] & mask != 0)
@@ -126,7 +126,7 @@ impl Occupancy {
         free
     }
 
-    /// Marks every node of a box as not free. Takes O(rows of the box) time.
+    /// Marks every node in a box as not free. Takes O(rows of the box) time.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the box is outside the grid or a node is not free.
@@ -148,10 +148,10 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Marks every node of a box as free. Takes O(rows of the box) time.
+    /// Marks every node in a box as free. Takes O(rows of the box) time.
     ///
     /// # Errors
-    /// Returns an error, changing nothing, if the box is outside the grid or a node is already
+    /// Returns an error, and changes nothing, if the box is outside the grid or a node is already
     /// free.
     pub fn give(&mut self, cuboid: &Cuboid) -> Result<(), OccupancyError> {
         if !cuboid.lies_on(&self.grid) {
@@ -206,7 +206,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Calls `change` with every word that a box touches and the box's bits in that word.
+    /// Calls `change` with every word that a box touches, and the box's bits in that word.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         any_word(&self.grid, cuboid, |word, mask| {
@@ -215,8 +215,8 @@ impl Occupancy {
         });
     }
 
-    /// Marks one node as not free. Returns true if the node was free, and false for a node outside
-    /// the grid.
+    /// Marks a single node as not free. Returns true if the node was free, and false if it was not
+    /// or is outside the grid.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
         let Some(word) = self.words.get_mut(node.index() / 64) else { return false };
@@ -235,8 +235,8 @@ impl Occupancy {
     }
 
     /// Returns one bit per node for `length` nodes (at most 64) in row-major order. The lowest bit
-    /// represents the node `from`. A bit is set if its node is free, and clear if it is outside the
-    /// grid.
+    /// represents the node `from`. A bit is set if its node is free, and clear if its node is busy
+    /// or outside the grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -277,7 +277,7 @@ impl Occupancy {
     }
 }
 
-/// Calls `see` with the index of every word that a box touches and the box's bits in that word,
+/// Calls `see` with the index of every word that a box touches, and the box's bits in that word,
 /// until `see` returns true. Returns true if `see` did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
@@ -307,7 +307,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// Returns a word with one bit set in every `length` bits. `length` is a power of two up to 64.
+/// Returns a word in which one of every `length` bits is set. `length` is a power of two up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [
@@ -332,7 +332,7 @@ fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     })
 }
 
-/// The positions of the set bits of a word, in ascending order.
+/// The positions of a word's set bits, in ascending order.
 pub(crate) struct Ones(pub(crate) u64);
 
 impl Iterator for Ones {

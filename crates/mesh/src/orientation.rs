@@ -2,11 +2,11 @@
 
 use crate::Sides;
 
-/// Returns the distinct permutations of a shape, in the order of the TBL paper: (a,b,c), (a,c,b),
+/// Returns the distinct permutations of a shape in the TBL paper's order: (a,b,c), (a,c,b),
 /// (b,a,c), (b,c,a), (c,a,b), (c,b,a), without duplicates.
 ///
 /// The caller must check that a permutation fits the machine. If the third side is 1, the
-/// permutations that fit a plane are (a,b) and (b,a), in this order.
+/// permutations that fit a plane are (a,b) and (b,a), in that order.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }

@@ -1,7 +1,7 @@
-//! Text drawings of an occupancy. `.` is a free node, and `#` is a busy node.
+//! Text drawings of an occupancy. A `.` is a free node, and a `#` is a busy one.
 //!
-//! As in the literature's figures, the origin is at the lower left. The first line has the highest
-//! y, and x increases to the right. Planes are separated by an empty line and begin with z = 0.
+//! As in figures in the literature, the origin is at the lower left: the first line has the highest
+//! y, and x increases to the right. Planes start with z = 0 and are separated by an empty line.
 
 use crate::{Grid, NodeId, Occupancy};
 

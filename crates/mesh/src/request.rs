@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// A job number. Programs that name jobs otherwise must map the names to numbers.
+/// A job number. Programs that identify jobs differently must map their identifiers to numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// The freedom in placing a job, from least to greatest. Each level allows everything that the
-/// previous one allows.
+/// The freedom allowed in placing a job, from least to greatest. Each level allows everything that
+/// the previous one does.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -94,12 +94,12 @@ pub struct Pool(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
-    /// The number of nodes that the job uses. It is at least 1.
+    /// The number of nodes that the job uses, which is at least 1.
     pub nodes: u32,
-    /// The box to place, with sides of at least 1. It is `None` if no shape rule found a box that
-    /// fits the machine.
+    /// The box to place, with sides of at least 1, or `None` if no shape rule found a box that fits
+    /// the machine.
     pub shape: Option<Sides>,
-    /// The freedom in placing the job. If it is `None`, the strategy decides.
+    /// The freedom allowed in placing the job. If this is `None`, the strategy decides.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
     /// The nodes that the request is confined to. If this is `None`, all nodes are allowed. The
@@ -109,7 +109,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Requests exactly a box with one to three sides. The job uses all nodes of the box.
+    /// Requests exactly one box with one to three sides. The job uses all nodes in the box.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
@@ -121,12 +121,12 @@ impl Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Requests a number of nodes, and the box where a contiguous strategy should place them.
+    /// Requests a number of nodes, and the box in which a contiguous strategy should place them.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }
 
-    /// Sets the freedom in placing the request.
+    /// Sets the freedom allowed in placing the request.
     pub fn with_freedom(self, freedom: impl Into<Option<Freedom>>) -> Request {
         Request { freedom: freedom.into(), ..self }
     }
@@ -136,8 +136,8 @@ impl Request {
         Request { pool: pool.into(), ..self }
     }
 
-    /// Returns true if the request is for no nodes or for a box with a side of 0. No machine grants
-    /// such a request.
+    /// Returns true if the request asks for no nodes, or for a box with a side of 0. No machine
+    /// grants such a request.
     pub fn is_empty(&self) -> bool {
         self.nodes == 0 || self.shape.is_some_and(|sides| sides.contains(&0))
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order: the axes from fastest to slowest, and a direction on each.
+/// A scan order: the axes from fastest to slowest, and the direction on each.
 ///
 /// The default is row-major, `xyz`: x varies fastest and each axis ascends, so the first base is
 /// the lowest leftmost one. The notation lists the axes from fastest to slowest, with a minus
@@ -49,8 +49,8 @@ impl Scan {
         *self == Scan::default()
     }
 
-    /// Returns an unturned shape's canonical bases in this order. There are none if the shape does
-    /// not fit.
+    /// Returns a shape's canonical bases in this order, without rotating the shape. There are none
+    /// if it does not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);

@@ -2,9 +2,9 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// Partitions the wanted nodes of a box into disjoint boxes. These are maximal runs along x, which
-/// are joined along y if the next row has the same run. The boxes do not wrap. A box outside the
-/// grid yields none.
+/// Partitions the wanted nodes in a box into disjoint boxes. These are maximal runs along x, joined
+/// along y where the next row has the same run. The boxes do not wrap. A box outside the grid
+/// yields none.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
@@ -26,7 +26,7 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
     })
 }
 
-/// Partitions nodes as [`tile`] does, with the wanted nodes given up to 64 at a time. `wanted` is
+/// Partitions nodes like [`tile`], but takes the wanted nodes up to 64 at a time. `wanted` is
 /// called with a node and a length, and must return one low bit for each node along x, starting at
 /// that node. The bit is set if the node is wanted. [`Occupancy::window`](crate::Occupancy::window)
 /// returns free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
@@ -39,7 +39,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // Boxes that end with the previous row may grow.
+            // Boxes that end with the previous row can grow.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();
@@ -67,7 +67,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
     boxes
 }
 
-/// The nodes of a row before an end column.
+/// The nodes in a row before an end column.
 struct Row {
     from: NodeId,
     end: u16,

@@ -16,7 +16,7 @@ const COMMANDS: [&str; 3] = [
 #[test]
 fn errors_name_unsupported_values_and_the_option_to_skip_them() {
     for command in COMMANDS {
-        let reason = "2db does not work on mesh:4x4x4: it divides a square mesh";
+        let reason = "2db does not work on mesh:4x4x4: it requires a square mesh";
         refused_for(&words(command), reason);
         refused_for(&words(command), "--skip-unsupported leaves it out");
         let only = command.replace("ff,2db,tff", "2db --skip-unsupported");

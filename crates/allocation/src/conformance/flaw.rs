@@ -17,8 +17,8 @@ pub enum Flaw {
 
 /// A state, a request and a wrong answer.
 ///
-/// A counterexample is displayed as one or two sentences, a drawing of each plane of the state, and
-/// a legend.
+/// A counterexample is displayed as one or two sentences, followed by a drawing of each plane of
+/// the state and a legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
@@ -29,11 +29,11 @@ pub struct Counterexample {
     pub request: Request,
     /// The strategy's answer.
     pub answer: Option<Placement>,
-    /// The boxes that should have been granted, if the oracle has a single correct placement.
+    /// The boxes that should have been granted, if the oracle finds only one correct placement.
     pub expected: Vec<Cuboid>,
     /// The error, as a clause.
     pub reason: String,
-    /// The number of correct answers before this one.
+    /// Number of correct answers before this one.
     pub answers: u64,
 }
 
@@ -136,7 +136,7 @@ impl Counterexample {
         }
     }
 
-    /// Draws the planes, beginning with z = 0. The origin of each plane is at the lower left.
+    /// Draws the planes, starting with z = 0. The origin of each plane is at the lower left.
     fn plan(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [w, d, h] = self.free.grid().sides();
         let wide = d.saturating_sub(1).to_string().len();
@@ -183,7 +183,7 @@ impl fmt::Display for Flaw {
     }
 }
 
-/// Shows the same text as `Display`, so that the message of a failing test contains the drawing.
+/// Shows the same text as `Display`, so that a failing test's message contains the drawing.
 impl fmt::Debug for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

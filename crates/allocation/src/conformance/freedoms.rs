@@ -1,4 +1,4 @@
-//! Checks of requests with a freedom against the oracle, in every occupancy of a small grid.
+//! Checks that requests with a freedom agree with the oracle in every occupancy of a small grid.
 //!
 //! A request must be granted if and only if a placement that its freedom allows is free, and a
 //! granted placement must be allowed. Partition hardware may refuse, so only the second rule
@@ -13,8 +13,8 @@ use crate::claim::{BoxGroup, Claim};
 use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
-/// Tries every request with every freedom in every occupancy of a grid. Returns the number of
-/// answers. Occupancies are in Gray-code order, so each differs from the previous one in one node.
+/// Tries every request with every freedom in every occupancy of a grid, and returns the number of
+/// answers. Occupancies are in Gray-code order, so each differs from the last in a single node.
 ///
 /// # Errors
 /// Returns the first broken claim, with a drawing of the state.
@@ -50,7 +50,7 @@ pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
     Ok(answers)
 }
 
-/// Judges one answer: a refusal, or a placement.
+/// Judges an answer, which is a refusal or a placement.
 fn judge(
     machine: &Machine,
     request: &Request,

@@ -1,4 +1,4 @@
-//! Comparison of one answer with the oracle.
+//! Comparison of a single answer with the oracle.
 
 use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// The fault of an answer, and the correct placement if there is only one.
+/// The fault in an answer, and the correct placement if there is only one.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,
@@ -26,9 +26,9 @@ impl From<&str> for Wrong {
     }
 }
 
-/// Compares a strategy's answer to a request in a given state with its claim. The state consists of
-/// the free nodes and the placements held. Unless a strategy has its own rule, its answers depend
-/// only on the free nodes.
+/// Compares a strategy's answer to a request in a given state with the strategy's claim. The state
+/// consists of the free nodes and the placements held. Unless a strategy has its own rule, its
+/// answers depend only on the free nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.
@@ -63,7 +63,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// Describes a strategy's failure or a proposal that cannot be granted.
+/// Describes a strategy's failure, or a proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,
@@ -152,7 +152,7 @@ fn sound(
     }
 }
 
-/// Explains that a placement has none of the shapes that the strategy may grant.
+/// Explains that a placement matches none of the shapes that the strategy may grant.
 fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     let shape = |group: &BoxGroup| {
         let parts = group.parts.iter().map(|part| words(grid, part));
@@ -176,7 +176,7 @@ fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     })
 }
 
-/// Checks the answer against the claim's recognition.
+/// Checks the answer against the kind of recognition that the strategy claims.
 fn recognised(
     claim: &Claim,
     family: &[BoxGroup],

@@ -1,4 +1,4 @@
-//! Comparison of an engine with the plain search of the same strategy.
+//! Comparison of a strategy's engine with its plain search.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
@@ -6,8 +6,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 use crate::{Placement, Selection, Strategy};
 
 /// Sends the same requests to two selections in the same states, for `steps` random steps. Both
-/// must give the same placements, as the engine and the plain search of a strategy do. Most
-/// requested sides are at most `longest`. Returns the number of answers.
+/// must give the same placements, as a strategy's engine and plain search do. Most requested sides
+/// are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first difference, with a drawing of the state.
@@ -26,7 +26,7 @@ pub fn lock_step(
     Ok(steps)
 }
 
-/// Two strategies with the same history.
+/// Two strategies that have gone through the same history.
 struct Walk {
     strategies: [Box<dyn Strategy>; 2],
     free: Occupancy,
@@ -50,7 +50,7 @@ impl Walk {
     }
 
     fn ask(&mut self, pair: [&Selection; 2], step: u64) -> Result<Option<Placement>, String> {
-        // Requests are sometimes repeated, as are those at the head of a queue.
+        // Requests are sometimes repeated, like those at the head of a queue.
         if self.dice.below(3) > 0 {
             self.request = self.next_request(pair[0].entry.does.contiguous);
         }
@@ -88,8 +88,8 @@ impl Walk {
         }
     }
 
-    /// Grants the answer, or a box that neither strategy proposed. Then releases a placement, and
-    /// occasionally copies the strategies.
+    /// Grants the answer, or a box that neither strategy proposed. Then releases a placement and,
+    /// occasionally, copies the strategies.
     fn go_on(&mut self, answer: Option<Placement>, step: u64) {
         let chance = if answer.is_some() { 5 } else { 2 };
         if let Some(placement) = answer.filter(|_| self.dice.below(8) > 0) {

@@ -1,8 +1,8 @@
-//! Tests that check a strategy's claim. A new strategy in the registry is covered by all of them.
+//! Tests that check a strategy's claim. All of them cover every strategy in the registry.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
-//! - [`every_occupancy`] walks through every set of busy nodes of a small grid, one node at a time,
-//!   and checks every request in each.
+//! - [`every_occupancy`] goes through every set of busy nodes on a small grid, one node at a time,
+//!   and checks every request in each state.
 //! - [`random_boxes`] fills machines with random boxes like those in a busy list.
 //! - [`history()`] runs a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
@@ -30,9 +30,9 @@ pub use lock_step::lock_step;
 pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
-/// Returns the requests for every state of a small grid. They contain every shape up to the longest
-/// side on each axis, so that some fit only when turned and some never fit. For strategies that
-/// grant by count, they also contain every count without a shape, including one that is too large,
+/// Returns the requests to try in every state of a small grid. They include every shape up to the
+/// longest side on each axis, so that some fit only when rotated and some never fit. For strategies
+/// that grant by count, they also include every count without a shape, up to one that is too large,
 /// and shapes with counts below their volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);

@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the true state, which always change together.
+/// A strategy and the actual state, which always change together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
@@ -47,8 +47,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Judges every request in every occupancy of a grid. Occupancies are reached node by node in
-/// Gray-code order, so the strategy handles 2^nodes grants and releases of single nodes. Returns
+/// Judges every request in every occupancy of a grid. Occupancies are visited in Gray-code order,
+/// one node at a time, so the strategy handles 2^nodes grants and releases of single nodes. Returns
 /// the number of answers.
 ///
 /// # Errors
@@ -71,8 +71,8 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
 }
 
 /// Fills the machine with random disjoint boxes and checks every request, then empties it in random
-/// order and checks one request after each release. Repeats this `rounds` times. Returns the number
-/// of answers.
+/// order and checks one request after each release. Repeats this `rounds` times, and returns the
+/// number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

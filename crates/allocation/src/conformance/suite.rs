@@ -59,8 +59,8 @@ pub fn plain_of(selection: &Selection) -> Option<Selection> {
     Some(Selection { entry: entry.clone(), options })
 }
 
-/// Returns the machines on which a selection can be compared with another, and the longest side of
-/// a typical request on each.
+/// Returns the machines on which a selection can be compared with another one, and the longest side
+/// of a typical request on each.
 pub fn walks(selection: &Selection) -> impl Iterator<Item = (Grid, u16)> + '_ {
     let of = |&(name, longest): &(&str, u16)| (grid(name), longest);
     WALKS.iter().map(of).filter(|(grid, _)| selection.supports(grid).is_ok())
@@ -70,9 +70,8 @@ fn grid(name: &str) -> Grid {
     name.parse().expect("a valid grid name")
 }
 
-/// Tests the claim of one selection in every occupancy of small machines, with random boxes, in
-/// long histories, and, if it uses an engine, against its plain search. Returns the number of
-/// answers.
+/// Tests a selection's claim in every occupancy of small machines, with random boxes, in long
+/// histories and, if it uses an engine, against its plain search. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim or difference, or any other failure.

@@ -1,4 +1,4 @@
-//! A state that lists running jobs and their nodes.
+//! A state that lists the running jobs and their nodes.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use thiserror::Error;
 
 use crate::{BuildError, Machine, Placement, Selection};
 
-/// A machine's state without a strategy: jobs in grant order, and failed nodes.
+/// The state of a machine without its strategy: jobs in grant order, and failed nodes.
 #[derive(Clone, Debug)]
 pub struct State {
     grid: Grid,
     free: Occupancy,
     held: Vec<(JobId, Placement)>,
-    /// The jobs that hold nodes. This set serves only for membership tests.
+    /// The jobs that hold nodes, used only for membership tests.
     jobs: HashSet<JobId>,
     failed: Vec<NodeId>,
 }
 
-/// Reasons why a job cannot hold the listed nodes.
+/// Reasons why a job cannot hold the given nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Clash {
     /// The job is already listed.
@@ -47,7 +47,7 @@ impl State {
         State { grid, free: Occupancy::all_free(grid), held, jobs, failed: Vec::new() }
     }
 
-    /// Returns the state of a machine, with failed nodes in row-major order.
+    /// Returns a machine's state, with failed nodes in row-major order.
     pub fn of(machine: &Machine) -> State {
         let grants = machine.grants();
         State {
@@ -84,8 +84,8 @@ impl State {
         Ok(())
     }
 
-    /// Takes one part of a job. The parts before it must already be taken. Takes O(rows of the
-    /// part) time, plus O(parts of all jobs) if some of its nodes are not free.
+    /// Takes one part of a job. The parts before it must already have been taken. Takes
+    /// O(rows of the part) time, plus O(parts of all jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {
@@ -103,7 +103,7 @@ impl State {
         if let Some((holder, _)) = hit {
             return Err(Clash::Overlap { part: index, holder });
         }
-        // Failed nodes were already taken.
+        // Failed nodes have already been taken.
         for node in part.nodes(&self.grid) {
             self.free.take_node(node);
         }
@@ -120,8 +120,8 @@ impl State {
         }
     }
 
-    /// Marks a node as failed. A job that holds the node keeps it. If the node has already failed,
-    /// nothing changes.
+    /// Marks a node as failed. A job that holds the node keeps it. Failing a failed node has no
+    /// effect.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);
@@ -154,7 +154,7 @@ impl State {
         self.held.iter().map(|(_, placement)| placement.nodes()).sum()
     }
 
-    /// Returns the failed nodes that no job holds, in the order in which they were listed.
+    /// Returns the failed nodes that no job holds, in the order in which they were marked.
     #[expect(clippy::missing_panics_doc, reason = "no two parts overlap")]
     pub fn failed(&self) -> Vec<NodeId> {
         if self.failed.is_empty() {
@@ -167,8 +167,8 @@ impl State {
         self.failed.iter().copied().filter(|&node| unheld.is_node_free(node)).collect()
     }
 
-    /// Creates a machine in this state with a strategy. The strategy sees the jobs in grant order,
-    /// and then the failed nodes.
+    /// Creates a machine in this state with a strategy, which sees the jobs in grant order, and
+    /// then the failed nodes.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this machine.

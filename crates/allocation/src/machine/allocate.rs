@@ -1,4 +1,4 @@
-//! Grants and releases of nodes. The module's name sorts first so that the documentation of
+//! Granting and releasing nodes. The module's name sorts first so that the documentation of
 //! [`Machine`] begins with these methods.
 
 use pavior_kernel::{CallerError, Stream};
@@ -33,7 +33,7 @@ impl Machine {
         Machine::with_seed(grid, &strategy.try_into()?, 1)
     }
 
-    /// Grants nodes to a job. The cost is that of [`Machine::probe`], plus O(n) for n granted nodes
+    /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) for n granted nodes
     /// and the update of the strategy's index.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Moves a job to other nodes in one step. Its old nodes count as free for the move, unless
+    /// Moves a job to other nodes in a single step. Its old nodes count as free for the move unless
     /// they have failed. Returns its old placement. Like a failure, a move changes
     /// [`Machine::health`], so earlier promises become void. Takes O(N/64) time for N nodes, plus
     /// the cost of a release and a grant.
@@ -122,8 +122,8 @@ impl Machine {
     }
 
     /// Finds the placement that the strategy would currently grant. This does not affect later
-    /// results, even for random strategies. Takes one search, whose cost the strategy's file
-    /// documents, or O(1) if nothing has changed since the same query.
+    /// results, even with randomized strategies. Takes one search, whose cost is documented in the
+    /// strategy's file, or O(1) if nothing has changed since the same query.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.
@@ -139,10 +139,10 @@ impl Machine {
         answer
     }
 
-    /// Checks that the request could be granted if the machine were empty and healthy.
+    /// Checks that the request could be granted on the machine if it were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason if the request could not be granted. It is permanent
+    /// Returns the reason why the request could not be granted, which is permanent
     /// ([`Refusal::is_permanent`]).
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
@@ -152,7 +152,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // The success of a random strategy does not depend on its draws.
+            // A randomized strategy's success does not depend on its draws.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);
@@ -192,7 +192,7 @@ impl Machine {
         &self.held.entry(job).or_insert(Held { state: self.state, placement, nodes }).placement
     }
 
-    /// Removes the failed nodes of a released placement from the free nodes.
+    /// Removes a released placement's failed nodes from the free nodes.
     fn withhold_failed(&mut self, placement: &Placement) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {

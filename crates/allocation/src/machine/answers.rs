@@ -1,5 +1,5 @@
-//! Properties of answers that are known in advance, without asking the strategy. Schedulers use
-//! them for planning.
+//! Properties of answers that are known in advance, without asking the strategy. Schedulers plan
+//! with them.
 
 use pavior_mesh::{Request, Sides};
 
@@ -7,7 +7,7 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// The condition under which a machine grants a request, according to the strategy's claim and the
+/// The condition under which a machine grants a request, given the strategy's claim and the
 /// request's freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
@@ -15,7 +15,7 @@ pub enum Answers {
     Count,
     /// The request is granted exactly when one of several shapes is free ([`Machine::boxes_for`]).
     Shapes,
-    /// If a request is refused, it is also refused on any subset of the free nodes.
+    /// A request that is refused is also refused on any subset of the free nodes.
     Monotone,
     /// Nothing is known. A request may be refused even if it would be granted on a subset of the
     /// free nodes.
@@ -45,7 +45,7 @@ impl Answers {
 }
 
 impl Machine {
-    /// Returns the known properties of answers to a request. Takes O(1) time.
+    /// Returns what is known about the answers to a request. Takes O(1) time.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -60,14 +60,14 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of nodes that must be free for a request. For contiguous strategies,
-    /// these are the nodes in its shape; for others, the count.
+    /// Returns the number of nodes that must be free for a request: for contiguous strategies, the
+    /// number in its shape; for others, the count.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
 
-    /// Returns the maximum number of nodes that may be granted for a request, now or later. This is
-    /// more than the requested number if the strategy grants whole blocks, or if a box with other
+    /// Returns the maximum number of nodes that may be granted for a request, now or later. It
+    /// exceeds the requested number if the strategy grants whole blocks, or if a box with other
     /// sides may be granted instead.
     ///
     /// ```
@@ -84,8 +84,8 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // The nodes are granted in pieces, but there are as many as in one of the family's
-            // shapes.
+            // The nodes are granted in pieces, but there are as many of them as in one of the
+            // family's shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -124,13 +124,13 @@ impl Machine {
         (!others).then_some(boxes)
     }
 
-    /// Returns boxes that may be granted for a request, with preferred ones first. A strategy may
-    /// also grant other shapes, and may miss a free box.
+    /// Returns boxes that may be granted for a request, in order of preference. A strategy may also
+    /// grant other shapes, and may miss a free box.
     pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
         self.shapes_of(request).0
     }
 
-    /// Returns the boxes that may be granted, and true if other shapes may be granted as well.
+    /// Returns the boxes that may be granted, and true if other shapes may be granted, too.
     fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);

@@ -1,10 +1,10 @@
-//! The most recent grants and releases on a machine, for plans that follow them.
+//! The most recent grants and releases on a machine, for plans that keep up with them.
 //!
 //! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
 //! step per change.
 //!
-//! Cost: O(boxes) per change after a plan has requested the changes, and nothing before. At most
-//! [`BOXES`] boxes are recorded.
+//! Cost: O(boxes) per change once a plan has requested the changes, and nothing before that. At
+//! most [`BOXES`] boxes are recorded.
 
 use std::collections::VecDeque;
 
@@ -24,10 +24,10 @@ pub struct Change {
     pub granted: bool,
 }
 
-/// The maximum number of boxes that are recorded. Replaying more would cost more than a new fork.
+/// Maximum number of recorded boxes. Replaying more would cost more than a new fork.
 const BOXES: usize = 1024;
 
-/// The changes since a state.
+/// The changes since a particular state.
 pub(super) struct Changes {
     since: u64,
     boxes: usize,
@@ -39,7 +39,7 @@ impl Changes {
         Changes { since, boxes: 0, recent: VecDeque::new() }
     }
 
-    /// Records a change, which increases the state number by one.
+    /// Records a change, which increments the state number.
     pub(super) fn note(&mut self, change: Change) {
         self.boxes += change.placement.parts().len();
         self.recent.push_back(change);
@@ -59,7 +59,7 @@ impl Machine {
         self.changes.get_or_insert_with(|| Changes::new(state));
     }
 
-    /// Returns the grants and releases since the machine had a given state, in order. Returns
+    /// Returns the grants and releases since the machine was in a given state, in order. Returns
     /// `None` if they were not recorded, or if nodes have failed or been repaired since then. A
     /// clone of a machine has no recorded changes.
     ///
@@ -83,8 +83,8 @@ impl Machine {
         (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
     }
 
-    /// Records a change that has just increased the state number by one. If an unrecorded change
-    /// preceded it, forgets earlier changes.
+    /// Records a change that has just incremented the state number. If an unrecorded change
+    /// preceded it, earlier changes are discarded.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

@@ -29,13 +29,13 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds. Each node is either free, busy or
-    /// failed in this sense.
+    /// Returns the number of failed nodes that no job holds. In this sense, each node is either
+    /// free, busy or failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
     }
 
-    /// Returns the error of the strategy or one of its forks. A strategy that has failed refuses
+    /// Returns the error reported by the strategy or one of its forks. A failed strategy refuses
     /// every request.
     pub fn error(&self) -> Option<CallerError> {
         self.strategy.error()
@@ -61,8 +61,8 @@ impl Machine {
         self.health
     }
 
-    /// Returns the strategy's work so far, for answers and for its own index. Queries about the
-    /// empty machine ([`Machine::could_ever_fit`]) are not counted.
+    /// Returns the work that the strategy has done so far to give answers and maintain its index.
+    /// Queries about the empty machine ([`Machine::could_ever_fit`]) are not counted.
     pub fn work(&self) -> Work {
         self.strategy.work()
     }
@@ -83,7 +83,7 @@ impl Machine {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
     }
 
-    /// Returns the placement of a job.
+    /// Returns a job's placement.
     pub fn placement(&self, job: JobId) -> Option<&Placement> {
         self.held.get(&job).map(|held| &held.placement)
     }
@@ -98,7 +98,7 @@ impl Machine {
         self.held_by(|job, _| job.0)
     }
 
-    /// Returns every job and its placement, ordered by the key.
+    /// Returns every job and its placement, ordered by a key.
     fn held_by(&self, key: fn(JobId, &Held) -> u64) -> Vec<(JobId, &Placement)> {
         let all = self.held.iter();
         let mut keyed: Vec<_> =
@@ -107,15 +107,15 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the nodes that never failed or have been repaired, whether held or not.
+    /// Returns the nodes that have never failed or have been repaired, whether held or not.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }
 
-    /// Returns the job that holds a node. Takes O(1) time for a free node, and otherwise O(boxes of
-    /// all jobs).
+    /// Returns the job that holds a node. Takes O(1) time for a free node, and O(boxes of all jobs)
+    /// for any other.
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
-        // No job holds a free node, so the table need not be searched.
+        // No job holds a free node, so there is no need to search the table.
         if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {
             return None;
         }
@@ -123,14 +123,14 @@ impl Machine {
         let holds = |placement: &Placement| {
             placement.parts().iter().any(|part| part.contains(&self.grid, point))
         };
-        // Only one job can hold a node, so the order of the table does not matter.
+        // Only one job can hold a node, so the table's order does not matter.
         self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
-    /// Compares every index with the true state, for tests.
+    /// Compares every index with the actual state, for tests.
     ///
     /// # Panics
-    /// Panics if they disagree.
+    /// Panics if they differ.
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;

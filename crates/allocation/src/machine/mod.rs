@@ -1,4 +1,4 @@
-//! A machine's nodes, the strategy that allocates them, and the nodes held by each job.
+//! A machine's nodes, the strategy that allocates them, and the nodes that each job holds.
 //!
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
@@ -28,8 +28,8 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// frees them. A call that fails changes nothing. A machine has no notion of time: the caller
 /// decides when jobs start and end.
 ///
-/// A clone contains a copy of the strategy, so it can answer hypothetical queries at the cost of a
-/// full copy, which is O(N) for N nodes. [`Machine::fork`] copies less.
+/// A clone contains a copy of the strategy, so it can answer hypothetical queries, but copying
+/// everything takes O(N) time for N nodes. [`Machine::fork`] copies less.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The shapes that the strategy claims, which are read once from its options.
+    /// The shapes that the strategy claims, which are read from its options only once.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -55,18 +55,18 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last query, and the random stream after it. It is discarded at any change.
+    /// The answer to the last query and the random stream after it. Any change discards it.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, with its answers to earlier requests.
+    /// The same strategy on an empty machine, and its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request that was found to be grantable. The request at the head of a queue is
-    /// checked repeatedly.
+    /// The last request found to be grantable. The request at the head of a queue is checked
+    /// repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The most recent grants and releases, if a plan tracks them.
+    /// The most recent grants and releases, if a plan keeps up with them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
@@ -103,8 +103,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Creates a machine as [`Machine::new`] does, with a seed for the `allocation` stream, from
-    /// which a randomized strategy draws.
+    /// Creates a machine like [`Machine::new`], but with a given seed for the `allocation` stream,
+    /// from which a randomized strategy draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -112,7 +112,7 @@ impl Machine {
         Machine::with_stream(grid, selection, Stream::new(seed, 0, "allocation"))
     }
 
-    /// Creates a machine as [`Machine::new`] does, with a stream for random draws.
+    /// Creates a machine like [`Machine::new`], but with a given stream for random draws.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -144,8 +144,8 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed and returns the job that holds it. The job keeps the node until it
-    /// releases it; from then on, the node is unavailable. Marking a failed node changes nothing.
+    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
+    /// releases it; from then on, the node is unavailable. Failing a failed node has no effect.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -163,7 +163,7 @@ impl Machine {
         Ok(holder)
     }
 
-    /// Marks a node as healthy again. Repairing a healthy node changes nothing.
+    /// Marks a node as healthy again. Repairing a healthy node has no effect.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -186,8 +186,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work. Initially, they work.
-    /// While they do not, no placement that needs them is granted. Running jobs keep their
+    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
+    /// they do not work, no placement that needs them is granted. Running jobs keep their
     /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
@@ -197,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool of the nodes that are free in `nodes`. Requests may be confined to a pool
-    /// ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
+    /// Adds a pool that consists of the nodes that are free in `nodes`. Requests can be confined to
+    /// a pool ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -211,7 +211,7 @@ impl Machine {
     /// let request = Request::shape([2, 2]).within(pool);
     /// let placement = machine.allocate(JobId(1), &request)?;
     /// assert_eq!(placement.parts()[0].base, [1, 0, 0]);
-    /// // Only two nodes of the pool are still free.
+    /// // Only two of the pool's nodes are still free.
     /// assert!(machine.probe(&request).is_err());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -242,7 +242,7 @@ impl Machine {
 
     fn fork_of(&self, strategy: Placer, free: Occupancy) -> Fork {
         let healthy = (self.healthy.count() < self.grid.nodes()).then(|| self.healthy.clone());
-        // The draws of a fork must neither repeat the machine's next draws nor advance its stream.
+        // A fork's draws must neither repeat the machine's next draws nor advance its stream.
         let draw = Stream::new(self.draw.clone().next_u64(), self.state, "fork");
         Fork::new(self.selection.entry.clone(), strategy, free, healthy, draw)
     }

@@ -1,8 +1,8 @@
 //! The strategies, one per file, and a list of all of them.
 //!
-//! To add a strategy, write its file with an `ENTRY`, declare the module in the `mod.rs` of its
-//! folder, and add one line here. Everything else (names, help, tables, tests, benches) is derived
-//! from the `ENTRY`.
+//! To add a strategy, write its file with an `ENTRY`, declare the module in its directory's
+//! `mod.rs`, and add one line here. Everything else (names, help, tables, tests, benches) is
+//! derived from the `ENTRY`.
 
 mod contiguous;
 mod noncontiguous;

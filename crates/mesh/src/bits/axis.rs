@@ -1,7 +1,7 @@
 //! Shifts of a set of nodes along an axis, over whole words.
 //!
-//! Successive coordinates of an axis are either some bits apart inside a word, some bits apart in
-//! rows of several words, or some words apart.
+//! Consecutive coordinates on an axis are either some bits apart within a word, some bits apart
+//! within rows of several words, or some words apart.
 //!
 //! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
 //!
@@ -9,15 +9,15 @@
 
 use super::low;
 
-/// Keeps the bits that are also set `distance` words further on. The last `distance` words are
+/// Keeps the bits that are also set `distance` words later. The last `distance` words are
 /// unchanged.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Several words are read before any is written. Ascending order makes this correct, but
-    // compilers may not do it by themselves.
+    // Read several words before writing any. Ascending order makes this correct, but compilers
+    // may not do it on their own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -30,7 +30,7 @@ fn and_further(words: &mut [u64], distance: usize) {
     }
 }
 
-/// Returns word `index` of a row shifted by `step` towards its start.
+/// Returns word `index` of a row that is shifted by `step` toward its start.
 #[inline]
 pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -42,7 +42,7 @@ pub(super) fn ahead(row: &[u64], index: usize, step: usize) -> u64 {
     }
 }
 
-/// Returns word `index` of a row shifted by `step` towards its end.
+/// Returns word `index` of a row that is shifted by `step` toward its end.
 #[inline]
 fn back(row: &[u64], index: usize, step: usize) -> u64 {
     let (skip, bits) = (step / 64, step % 64);
@@ -50,7 +50,7 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The layout of an axis of `n` coordinates in the words. The pattern repeats.
+/// The layout in the words of an axis with `n` coordinates. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// The coordinates are `step` bits apart, in lanes of a word. Each lane contains the whole axis
@@ -69,7 +69,7 @@ impl Axis {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Keeps the bits that are also set `distance` coordinates further along the axis, wrapping
+    /// Keeps the bits that are also set `distance` coordinates farther along the axis, wrapping
     /// around on a ring. On rings and in rows of several words, `spare` must be as long as `words`.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
@@ -132,8 +132,8 @@ impl Axis {
         }
     }
 
-    /// Computes the bits whose neighbor along the axis, on the high or the low side, is not set or
-    /// is beyond the end.
+    /// Computes the bits for which the neighbor along the axis, on the high or the low side, is not
+    /// set or is beyond the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {
@@ -191,8 +191,8 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits without a neighbor at one end of the axis. On a ring, the neighbors are in
-/// `around`; otherwise, there are none.
+/// Computes the bits without a neighbor at one end of the axis. On a ring, their neighbors are in
+/// `around`; otherwise, they have none.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

@@ -1,10 +1,10 @@
-//! The free nodes of a row as words, and the runs of free nodes that are worth searching.
+//! The free nodes in a row, as words, and the runs of free nodes that are worth searching.
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
 //! Cost: O(words) to load a row, and O(words log length) to find the runs of a given length.
 
-/// The nodes of a row as words. On a ring, the row is repeated once.
+/// The nodes in a row, as words. On a ring, the row is repeated once.
 #[derive(Default)]
 pub(super) struct Line {
     free: Vec<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Line {
 
 impl Line {
     /// Loads the free nodes of a row and of the next one. On a ring of `ring` nodes, repeats the
-    /// row. Returns true if any of these nodes is not free in the next row.
+    /// row. Returns true if any of the row's free nodes is not free in the next row.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -33,7 +33,7 @@ impl Line {
         any
     }
 
-    /// Marks the starts of runs of `length` or more nodes. Returns true if any exist.
+    /// Marks the starts of runs of at least `length` nodes. Returns true if there are any.
     pub(super) fn seek(&mut self, length: usize) -> bool {
         self.long.clone_from(&self.free);
         let mut known = 1;
@@ -63,7 +63,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // In descending order, no word is read that has already been written.
+    // In descending order, no word is read after it has been written.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;
@@ -73,7 +73,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     }
 }
 
-/// Keeps the bits that are also set `step` bits further on.
+/// Keeps the bits that are also set `step` bits later.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {

@@ -1,4 +1,4 @@
-//! Occupancies as sets of free nodes: intersections, and taking or releasing whole sets.
+//! Set operations on occupancies: intersections, and taking or releasing whole sets of nodes.
 //!
 //! Invariant: an operation that fails changes nothing.
 //!

@@ -1,18 +1,18 @@
 //! The Hilbert curve.
 //!
 //! ```text
-//!   4x4    15 12 11 10     every quarter is a smaller curve, turned so that
-//!          14 13  8  9     its end is next to the start of the next
+//!   4x4    15 12 11 10     every quarter is a smaller curve, rotated so that
+//!          14 13  8  9     it ends next to the start of the following one
 //!           1  2  7  6
 //!           0  3  4  5
 //! ```
 //!
 //! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
 //! The position is computed only from the coordinates (Skilling, "Programming the Hilbert curve",
-//! AIP Conference Proceedings 707, 2004). Positions outside the grid are never visited. A 65535x2
-//! grid therefore costs O(N log N) like any other, rather than as much as a square with side 65536.
-//! On a power-of-two square or cube, every step leads to a neighbor. On other grids, the curve
-//! jumps where it leaves the grid.
+//! AIP Conference Proceedings 707, 2004), and positions outside the grid are never visited. A
+//! 65535x2 grid therefore costs O(N log N) like any other, rather than as much as a square with a
+//! side of 65536. On a power-of-two square or cube, every step leads to a neighbor. On other grids,
+//! the curve jumps where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};
@@ -32,8 +32,8 @@ pub fn hilbert(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Sorts some nodes of a grid into the order of [`hilbert`] without visiting the others. Takes O(n
-/// log n) time for n nodes.
+/// Sorts a subset of a grid's nodes into [`hilbert`] order without visiting the rest. Takes
+/// O(n log n) time for n nodes.
 ///
 /// ```
 /// use pavior_mesh::{Grid, NodeId, order};

@@ -1,6 +1,6 @@
-//! Node orders: row-major, snake, Hilbert, and the shuffled orders of Paging.
+//! Node orders: row-major, snake, Hilbert, and Paging's shuffled orders.
 //!
-//! An order is a list of all nodes of a grid. A node's position in the list is its rank. Orders
+//! An order is a list of all nodes in a grid. A node's position in the list is its rank. Orders
 //! ignore wraps.
 
 mod hilbert;
@@ -16,8 +16,8 @@ pub fn row_major(grid: &Grid) -> Vec<NodeId> {
     (0..grid.nodes()).map(NodeId).collect()
 }
 
-/// Returns the nodes in snake-like (boustrophedon) order. Consecutive nodes are always adjacent,
-/// because every second row runs backwards, and every second plane has its rows in reverse order.
+/// Returns the nodes in snake (boustrophedon) order. Consecutive nodes are always adjacent, because
+/// every second row runs backwards, and every second plane has its rows in reverse order.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -42,21 +42,21 @@ pub fn snake(grid: &Grid) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the nodes by ascending key, as in [`sort_by_key`].
+/// Returns the nodes sorted by ascending key, as in [`sort_by_key`].
 fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     let mut nodes = row_major(grid);
     sort_by_key(grid, &mut nodes, key);
     nodes
 }
 
-/// Sorts nodes by ascending key, which is a function of the coordinates and of the number of bits
-/// of the enclosing power of two. Sorting closes the gaps left by missing nodes.
+/// Sorts nodes by ascending key, a function of the coordinates and of the number of bits of the
+/// enclosing power of two. Sorting closes the gaps left by missing nodes.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
 }
 
-/// Returns the number of bits per coordinate, at most 16, on the smallest power-of-two square or
+/// Returns the number of bits per coordinate (at most 16) in the smallest power-of-two square or
 /// cube that contains the grid.
 fn enclosing_bits(grid: &Grid) -> u32 {
     let longest = *grid.sides().iter().max().expect("three sides");

@@ -1,4 +1,4 @@
-//! The shuffled orders of Paging (Lo et al. 1997), which interleave the bits of the coordinates.
+//! Paging's shuffled orders (Lo et al. 1997), which interleave the bits of the coordinates.
 //!
 //! ```text
 //!   shuffled row-major   shuffled snake      quadrant snake        (y = 0 is the first line)
@@ -10,8 +10,8 @@
 //!
 //! The literature shows a drawing of the first order (Z-order). It also mentions a "shuffled
 //! snake-like" order without, as far as we know, defining it. The other two orders and
-//! [`hilbert`](fn@super::hilbert) are candidates for it. On grids whose sides are not equal powers
-//! of two, the index in the enclosing power-of-two square or cube is used, with the gaps closed.
+//! [`hilbert`](fn@super::hilbert) are candidates for it. On a grid whose sides are not equal powers
+//! of two, nodes are ordered by their index in the enclosing power-of-two square or cube.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};
@@ -29,7 +29,7 @@ pub fn shuffled_row_major(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| interleave(point.map(u32::from), bits))
 }
 
-/// Returns the nodes sorted by their index in a snake, with its bits shuffled as in Z-order.
+/// Returns the nodes sorted by their index in a snake, whose bits are shuffled as in Z-order.
 pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
@@ -41,7 +41,7 @@ pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     })
 }
 
-/// Returns the nodes along a snake through the halves of every axis, repeated inside each part.
+/// Returns the nodes along a snake through the halves of every axis, repeated within each part.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

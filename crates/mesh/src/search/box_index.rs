@@ -1,13 +1,13 @@
-//! The choice of search on machines larger than 8x8x8.
+//! The choice of a search on machines larger than 8x8x8.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the list length at which leaps cost as much as shifts over the rows. It depends on
-//! whether the shape has a long side. A search by leaps that takes too many steps gives up, and a
-//! row search continues from the plane it reached.
+//! The bound is the list length at which leaps cost as much as shifts over the rows, and it depends
+//! on whether the shape has a long side. A search by leaps gives up if it takes too many steps, and
+//! a row search continues from the plane that it reached.
 //!
 //! Invariant: the list of busy boxes and the rows show the same nodes as busy.
 //!
@@ -31,10 +31,10 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The longest list searched, for shapes without and with a long side. For a longer list, the
-    /// rows are searched.
+    /// The longest list that is searched, for shapes without and with a long side. If the list is
+    /// longer, the rows are searched.
     longest_list: [usize; 2],
-    /// The longest list searched by corners, or 0 if no axis wraps.
+    /// The longest list that is searched by corners, or 0 if no axis wraps.
     corner_search_limit: usize,
     /// The number of leaps that cost as much as a row search, for shapes without and with a long
     /// side, by the number of groups minus one.
@@ -43,12 +43,12 @@ pub(super) struct BoxIndex {
     pub(super) work: SearchWork,
 }
 
-/// The longest list searched by leaps.
+/// The longest list that is searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
-/// The longest list searched by corners.
+/// The longest list that is searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The smallest side that takes many passes in a row search.
+/// The shortest side that takes many passes in a row search.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if the shapes, which are orientations of a single shape, have a long side.
@@ -96,8 +96,8 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Marks a box, whose parts in `free` were free, as busy permanently. The list then contains
-    /// the whole box rather than these parts.
+    /// Marks a box as permanently busy; its parts in `free` were free. The list then contains the
+    /// whole box rather than these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {
@@ -123,7 +123,7 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Returns true if the list is so short that searching near one box is no cheaper than
+    /// Returns true if the list is so short that searching near a single box is no cheaper than
     /// searching the whole machine.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
@@ -135,7 +135,7 @@ impl BoxIndex {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
 
-    /// Returns the nodes that are in none of the list's boxes.
+    /// Returns the nodes that are in none of the boxes in the list.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
         for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
@@ -180,7 +180,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by corners, among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled for
+    /// Searches by corners among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled for
     /// each combination of groups, vectors and candidates (see [`Corners`]).
     fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
@@ -206,7 +206,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps, among at most N groups of boxes. After too many leaps, searches the rows.
+    /// Searches by leaps among at most N groups of boxes. After too many leaps, searches the rows.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,

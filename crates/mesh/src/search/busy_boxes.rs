@@ -1,11 +1,11 @@
-//! The list of busy boxes, in groups of eight, with one vector per coordinate of a group.
+//! The list of busy boxes, in groups of eight, with one vector for each coordinate in a group.
 //!
 //! ```text
 //!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and likewise y and z
 //! ```
 //!
-//! Boxes are in no particular order. The last group is padded with empty boxes, so that a search
-//! reads whole groups.
+//! Boxes are in no particular order. The last group is padded with empty boxes, so that searches
+//! can read whole groups.
 //!
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
 //! which may overlap boxes and contain their bases, has a separate key.
@@ -21,9 +21,9 @@ use crate::{Coordinates, Cuboid};
 pub(super) struct BusyBoxes {
     /// The groups, padded with empty boxes.
     groups: Vec<Group>,
-    /// The bases, one word each.
+    /// The bases, as one word each.
     keys: Vec<u64>,
-    /// The position of each base in the list. The index is unused while the list is short.
+    /// The position of each base in the list. Unused while the list is short.
     index_of_keys: KeyIndex,
 }
 
@@ -46,7 +46,7 @@ const COVER: u64 = 1 << 63;
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, and the maximum that a search reads.
+    /// The number of groups by which the list grows, which is also the maximum that a search reads.
     pub(super) const GROUPS: usize = 8;
 
     #[inline]
@@ -69,7 +69,7 @@ impl BusyBoxes {
     }
 
     /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
-    /// Returns false, without adding the box, if another cover has the same base. Takes O(m) time
+    /// Returns false and does not add the box if another cover has the same base. Takes O(m) time
     /// for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
@@ -80,7 +80,7 @@ impl BusyBoxes {
         true
     }
 
-    /// Returns true if some box may overlap others.
+    /// Returns true if some boxes may overlap others.
     pub(super) fn has_covers(&self) -> bool {
         self.keys.iter().any(|key| key & COVER != 0)
     }

@@ -1,4 +1,4 @@
-//! The search for the first free base among few busy boxes by testing every possible position.
+//! The search for the first free base among few busy boxes, by testing every possible position.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. Therefore m boxes give m + 1 candidates per axis, the same
@@ -13,10 +13,10 @@
 //!
 //! Inside a box, the gap is 0. Boxes are in groups of eight. For each candidate and group, a byte
 //! has one bit for each box that forbids the candidate. A base is free if the bytes for its three
-//! coordinates share no bit. Vectors test many bases at once, without a branch.
+//! coordinates have no bit in common. Vectors test many bases at once, without branching.
 //!
 //! Invariant: the candidates on an axis include the coordinate of every possible first free base.
-//! The answer is therefore exact, on lines and on rings.
+//! The answer is therefore exact, both on lines and on rings.
 //!
 //! Cost: O(m^3 / 16) vector operations per shape.
 
@@ -24,14 +24,14 @@ use super::busy_boxes::{BusyBoxes, Group};
 use super::lanes::{I16x8, U8x16};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The gap to a box behind the candidate, which is greater than every side.
+/// A gap that exceeds every side, used for boxes behind the candidate.
 const NEVER: i16 = i16::MAX;
 
 /// The forbidding boxes, by group of boxes and batch of eight candidates. Each candidate has one
-/// byte, with a bit for each box of the group that forbids it.
+/// byte, with a bit for each box in the group that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// A mark for a word not yet computed. A word whose computed value equals it is computed again.
+/// A mark for a word not yet computed. A word whose value happens to equal it is recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
 /// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
@@ -48,7 +48,7 @@ struct Axis<const G: usize> {
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the first C candidates. These are all candidates, and possibly the one at 0 again.
+    /// Computes the first C candidates. These are all candidates, possibly with the one at 0 twice.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -97,7 +97,7 @@ impl<const G: usize> Axis<G> {
     }
 
     /// Computes which boxes forbid each of the first C candidates for a side. A candidate too close
-    /// to the end of a line is replaced by the one at 0, which has the number `count`.
+    /// to the end of a line is replaced by the one at 0, whose number is `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
@@ -146,8 +146,8 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
 /// The search tests C candidates on each of the x and y axes, and Z along z, where Z is C, or 1 on
-/// a flat grid. C is even and greater than the number of boxes. A plane's candidates fill R = C G /
-/// 2 vectors.
+/// a flat grid. C is even and greater than the number of boxes. The candidates in a plane fill R =
+/// C G / 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],
@@ -194,7 +194,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         })
     }
 
-    /// Finds the first free base of a shape from the boxes that forbid the candidates of each axis.
+    /// Finds the first free base of a shape from the boxes that forbid the candidates on each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
         // For each pair of candidates along x and y and each group, the boxes that forbid both. The
@@ -220,7 +220,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         Some(Cuboid::new(self.first_of(&rows, &z), shape))
     }
 
-    /// Returns the boxes that forbid a candidate along z, in all lanes.
+    /// Returns the boxes that forbid a candidate along z, repeated in all lanes.
     #[inline(always)]
     fn boxes_in_plane(&self, z: &ForbiddenBy<G>, plane: usize) -> [U8x16; G] {
         let plane = if Z == 1 { self.count } else { plane };
@@ -231,8 +231,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist. It is the first base in the first row that
-    /// has one, in the first plane that has one.
+    /// Returns the first free base, which must exist: the first base in the first row that has one,
+    /// in the first plane that has one.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -278,7 +278,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 }
 
-/// Returns the candidates in a vector that are not forbidden by any box crossing their plane.
+/// Returns the candidates in a vector that no box crossing their plane forbids.
 #[inline(always)]
 fn free<const G: usize>(row: &[U8x16; G], in_plane: &[U8x16; G]) -> U8x16 {
     let mut taken = row[0] & in_plane[0];

@@ -1,7 +1,7 @@
 //! The search for the first free base on machines of up to 8x8x8, in eight words that stay in
 //! registers.
 //!
-//! Bit `x + 8 y` of word z is set while the node is free. For a shape a x b x c:
+//! Bit `x + 8 y` of word z is set while the node is free. For an a x b x c shape:
 //!
 //! ```text
 //!   runs along z:  words[z] & words[z + 1] & ..        made once, for every c
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Every side takes three shifts, some of them by 0, so that no branch depends on the shape. A
-//! shift along x carries bits past the end of a row, into columns that contain no bases. On a ring,
+//! shift along x carries bits past the end of a row into columns that contain no bases. On a ring,
 //! these bits are replaced by bits from the other end of the row. A final mask clears all bits that
 //! are not bases.
 //!
@@ -24,7 +24,7 @@ use super::lanes::U64x2;
 use super::vectors::{Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Sides};
 
-/// The longest side for which this search works.
+/// The longest side that this search supports.
 const SIDE: usize = 8;
 
 /// The free nodes of a small machine.
@@ -50,7 +50,7 @@ struct Tables {
 }
 
 /// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On a
-/// mesh, no bits come from the other end, and only `ahead` is used.
+/// mesh, no bits come in from the other end, and only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,
@@ -105,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, whatever the shifts are.
+                // A side that does not fit has no bases, no matter what the shifts are.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -151,7 +151,7 @@ impl Cube {
     }
 }
 
-/// A search for the first free box of several shapes.
+/// A search for the first free box with one of several shapes.
 struct InCube<'c> {
     cube: &'c Cube,
     shapes: &'c [Sides],
@@ -234,7 +234,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// Finds the first bit under a mask in the first `planes` planes.
+/// Finds the first bit that is set under a mask in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();

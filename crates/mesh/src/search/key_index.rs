@@ -1,4 +1,4 @@
-//! An index from the keys of a list to their positions.
+//! An index that maps the keys in a list to their positions.
 //!
 //! The index is a hash table with open addressing and linear probing. Its slots contain positions
 //! in the list rather than keys, so the index is a single array that is quick to copy.
@@ -10,10 +10,10 @@
 /// The value of an empty slot.
 const NONE: u32 = u32::MAX;
 
-/// The positions of a list's keys, which are distinct.
+/// The positions of a list's keys, which are all different.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// The slots. Their number is a power of two, or 0 if there is no index.
+    /// The slots, whose number is a power of two, or 0 if there is no index.
     slots: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl KeyIndex {
         }
     }
 
-    /// Removes a key from the list, moving the last key to its position, and returns that position.
+    /// Removes a key from the list, moves the last key to its position, and returns that position.
     pub(super) fn swap_remove(&mut self, keys: &mut Vec<u64>, key: u64) -> Option<usize> {
         let hole = self.find(keys, key)?;
         let place = self.slots[hole];
@@ -79,7 +79,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot, and moves later entries that could otherwise no longer be found.
+    /// Empties a slot, and moves later entries that could no longer be found otherwise.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

@@ -1,9 +1,9 @@
 //! A search for the first free base among few busy boxes that leaps from the end of one box to the
 //! next.
 //!
-//! A busy box that is w nodes long on an axis rules out `w + a - 1` bases on that axis for a shape
-//! with side a. While a box forbids the current base, the search leaps to the end of that box along
-//! x.
+//! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
+//! on that axis. While a box forbids the current base, the search leaps to the end of that box
+//! along x.
 //!
 //! ```text
 //!   2x2 in 8x4:  A A A . . B B .      A forbids x = 0..2, B forbids x = 4..6, both in rows 0..1.
@@ -12,11 +12,11 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! A row that is forbidden to its end remains forbidden, along y, until the first of the boxes that
-//! forbid it ends. A plane remains forbidden, along z, until the first of its boxes ends. The
-//! search leaps over whole rows and planes of this kind.
+//! A row that is forbidden up to its end remains forbidden, along y, until the first of the boxes
+//! that forbid it ends. Likewise, a plane remains forbidden, along z, until the first of its boxes
+//! ends. The search leaps over whole rows and planes in these cases.
 //!
-//! Invariant: no base before the current one, in row-major order, is free. The answer is exact.
+//! Invariant: no base before the current one, in row-major order, is free, so the answer is exact.
 //!
 //! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
 //! from real schedules, there are about m leaps. The search gives up when it exceeds its budget of
@@ -90,8 +90,8 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns the number of bases from `at` onward that each box forbids. The number is 0 if the
-    /// box does not forbid `at`.
+    /// Returns the number of bases from `at` onward that each box forbids, which is 0 if the box
+    /// does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -100,7 +100,7 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // If `at` precedes the forbidden bases, `past` is negative: a large unsigned number.
+            // If `at` precedes the forbidden bases, `past` is negative, or large if unsigned.
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
@@ -183,7 +183,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If all of it is forbidden, returns the number of planes that remain
+    /// Searches a plane. If the whole plane is forbidden, returns the number of planes that remain
     /// forbidden.
     #[inline(always)]
     fn plane(
@@ -195,11 +195,11 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first of the boxes that forbid the rows seen so far ends.
+        // The number of planes until the first of the boxes that forbid the rows so far ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
-            // The boxes that cross this row of this plane.
+            // The boxes that cross this row in this plane.
             let mut crossing = left_y;
             for i in 0..N {
                 crossing[i] = left_y[i].min(left_z[i]).simd_gt(I16x8::ZERO);
@@ -240,8 +240,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over boxes that forbid a whole row or plane, together with the box. The
-/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare and
-/// not looked for.
+/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
+/// and the search does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -1,4 +1,4 @@
-//! The exact search for the first free box of a shape, in row-major order of the bases.
+//! The exact search for the first free box of a shape, in row-major order of bases.
 //!
 //! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
 //! is taken or released. For each query, it runs the cheapest of several searches:
@@ -15,16 +15,15 @@
 //!        +---------+-----------------> many, or many leaps:     rows
 //! ```
 //!
-//! A machine with at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words
-//! directly.
+//! A machine of at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words directly.
 //!
-//! Invariant: every search returns the same result. The choice depends only on the state, never on
-//! the clock.
+//! Invariant: every search returns the same result. The choice of a search depends only on the
+//! state, never on the clock.
 //!
-//! Cost: see each file. The measurements behind the choice are in docs/search.md.
+//! Cost: see each file. docs/search.md contains the measurements behind the choice.
 
 // A search is compiled for each instruction set, so all of it must be inlined. Compilers vectorize
-// loops over several arrays only if the arrays are indexed.
+// loops over several arrays only if the arrays are accessed by index.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod box_index;
@@ -79,18 +78,18 @@ enum Index {
     Boxes(Box<BoxIndex>),
 }
 
-/// The methods that a search may use. All methods except `wide` are enabled unless a test or a
-/// measurement disables them.
+/// The methods that a search may use. All except `wide` are enabled unless a test or a measurement
+/// disables them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
     /// Searches words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Tests all candidates after busy boxes in one pass, if boxes are few and an axis wraps.
+    /// Tests all candidates after busy boxes in one pass, if there are few boxes and an axis wraps.
     pub corners: bool,
     /// Leaps over the list of busy boxes.
     pub leaps: bool,
-    /// Shifts the rows. If this method is disabled, and on grids wider than 64, the whole machine
+    /// Shifts the rows. If this method is disabled or the grid is wider than 64, the whole machine
     /// is shifted instead ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
     /// Caches refusals.
@@ -115,13 +114,13 @@ impl Default for SearchMethods {
     }
 }
 
-/// The amount of work done by searches.
+/// The amount of work that searches have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// The number of busy boxes tested. Each leap counts the whole list, as does each shape
-    /// searched by corners. At least one box is counted.
+    /// Number of busy boxes tested. Each leap counts the whole list, as does each shape searched by
+    /// corners. At least one box is counted.
     pub boxes: u64,
-    /// The number of rows computed, or of words of the whole machine.
+    /// Number of rows computed, or of words if the whole machine was searched.
     pub words: u64,
 }
 
@@ -154,7 +153,7 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box, whose disjoint parts in `free` were free, as busy permanently. This costs less
+    /// Marks a box as permanently busy; its disjoint parts in `free` were free. This costs less
     /// than taking many parts. The caller must cover the box again after releasing one that
     /// overlaps it.
     ///
@@ -179,7 +178,7 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box that overlaps a covered one as busy. Its disjoint parts in `free` were free.
+    /// Marks a box that overlaps a covered one as busy; its disjoint parts in `free` were free.
     /// After releasing it, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
@@ -198,7 +197,7 @@ impl BoxSearch {
     }
 
     /// Undoes a take, provided that only [`RefusalKey::Once`] has been used since then. Earlier
-    /// refusals remain valid, since every node that is free now was already free when they were
+    /// refusals remain valid, because every node that is free now was already free when they were
     /// recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
@@ -235,8 +234,8 @@ impl BoxSearch {
     }
 
     /// Finds the first free box, in row-major order of bases, of the first of these shapes that has
-    /// one. `asked` identifies the query in the refusal cache. `free` must be the free nodes after
-    /// all boxes taken and released so far.
+    /// one. `asked` identifies the query in the refusal cache. `free` must contain the nodes that
+    /// are free after all boxes taken and released so far.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -1,6 +1,6 @@
-//! Refusals of earlier queries and the boxes released since then.
+//! Refusals of earlier queries, and the boxes released since then.
 //!
-//! A refused shape, and every larger one, stays refused until a box is released. Taking boxes does
+//! A refused shape, and every larger one, stays refused until a box is released; taking boxes does
 //! not change this. After a release, the shape can fit only where it overlaps the released box, so
 //! the search is limited to that region.
 //!
@@ -15,8 +15,8 @@
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
 
-/// The key under which a query's refusal is stored. A key must always be used with the same shapes,
-/// in any order.
+/// The key under which a query's refusal is stored. The same key must always be used with the same
+/// shapes, in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
     /// A query that is not stored.
@@ -33,15 +33,15 @@ pub(super) struct Refusals {
     /// The refusals, in the order in which they were recorded until the list became full. No
     /// refusal covers an earlier one.
     kept: Vec<Refusal>,
-    /// The position that was last overwritten after the list became full.
+    /// The position that was overwritten most recently after the list became full.
     next: usize,
     /// A box around everything released since the last query. It is added to the refusals only at
-    /// the next query, since a job may consist of thousands of boxes.
+    /// the next query, because a job may consist of thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// The maximum number of stored refusals. It is large enough for the smallest shapes in a long
-/// queue, which matter most, since a refused shape refuses all larger ones.
+/// Maximum number of stored refusals. It is large enough for the smallest shapes in a long queue,
+/// which matter most, because a refused shape refuses all larger ones.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// Knowledge about a request from earlier refusals.
+/// Knowledge about a request, gained from earlier refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -126,7 +126,7 @@ impl Refusals {
         }
     }
 
-    /// Forgets all refusals, which is always correct after a release.
+    /// Discards all refusals, which is always correct after a release.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();
@@ -142,7 +142,7 @@ impl Refusals {
         }
     }
 
-    /// Adds a newly free box, or a box around several, to every refusal.
+    /// Adds a newly freed box, or a box around several of them, to every refusal.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         // Searching half of the machine is no faster than searching all of it.
         let is_large =
@@ -168,7 +168,7 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes. On a ring, it is the smaller of the two possible ones.
+/// Returns a box around two boxes. On a ring, it is the smaller of the two possibilities.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {

@@ -1,11 +1,11 @@
-//! The box of bases that is searched.
+//! The box of bases to search.
 //!
 //! ```text
-//!   z:  0 . . . g g g g . . . n-1     A region that passes the end of a ring along z begins again
+//!   z:  0 . . . g g g g . . . n-1     A region that extends past the end of a ring along z resumes
 //!                                     at 0. The planes g of its gap do not belong to it.
 //! ```
 //!
-//! Invariant: `first` and `last` are bases of the shape and belong to the region.
+//! Invariant: `first` and `last` are bases of the shape and are in the region.
 //!
 //! Cost: O(1).
 
@@ -16,14 +16,13 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that are outside the region: their first, and the one
-    /// after their last.
+    /// The planes between `first` and `last` that are outside the region: the first one, and the
+    /// one after the last.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Returns the region of all canonical bases of a shape. Returns `None` if the shape does not
-    /// fit.
+    /// Returns the region of all canonical bases of a shape, or `None` if the shape does not fit.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];
@@ -35,9 +34,9 @@ impl Region {
         Some(Region { first: [0; 3], last, gap: [0; 2] })
     }
 
-    /// Returns the region of all bases where a shape overlaps a box. If these bases pass the end of
-    /// a ring along x or y, the region contains every base on that axis. Returns `None` if the
-    /// shape does not fit.
+    /// Returns the region of all bases at which a shape overlaps a box. If these bases extend past
+    /// the end of a ring along x or y, the region contains every base on that axis. Returns `None`
+    /// if the shape does not fit.
     pub(super) fn meeting(grid: &Grid, shape: Sides, cuboid: &Cuboid) -> Option<Region> {
         let mut region = Region::whole(grid, shape)?;
         for axis in 0..3 {
@@ -57,8 +56,8 @@ impl Region {
         Some(region)
     }
 
-    /// Returns the first plane of the region at `from` or later, and the number of planes from it
-    /// to the gap or the end. Returns `None` after the last plane.
+    /// Returns the region's first plane at `from` or later, and the number of planes from there to
+    /// the gap or the end. Returns `None` after the last plane.
     #[inline(always)]
     pub(super) fn planes(&self, from: u16) -> Option<(u16, u16)> {
         let [end, again] = self.gap;

@@ -11,9 +11,9 @@
 //!
 //! Invariant: after each pass, the rows still to be read contain the bases of the runs so far.
 //!
-//! Cost: O(planes * D * (log a + log b + log c) / lanes), for the planes up to the first base. A
-//! wrapping axis costs more, because it takes rotations along x, and copies of rows or planes
-//! beyond the end.
+//! Cost: O(planes * D * (log a + log b + log c) / lanes), counting the planes up to the first base.
+//! An axis that wraps costs more, because it requires rotations along x, or copies of rows or
+//! planes beyond the end.
 
 use super::region::Region;
 use super::rows::{Row, Rows};
@@ -24,10 +24,10 @@ use crate::{Coordinates, Grid, Sides};
 const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// The number of rows per plane above which only the region is searched, if it has at most half of
-/// the rows.
+/// Number of rows per plane above which only the region is searched, if it has at most half of the
+/// rows.
 const LARGE: usize = 32;
-/// The number of shifts for a run of any length within 64 bits.
+/// Number of shifts for a run of any length up to 64.
 const SHIFTS: usize = 6;
 
 #[derive(Clone, Copy)]
@@ -44,8 +44,8 @@ struct Searched<'r, R> {
 
 impl<R: Row> Searched<'_, R> {
     /// Copies the region's rows, each plane followed by a row of zeros. Returns `None` if copying
-    /// does not pay off (see [`LARGE`]), or if a run along y may pass the end of a ring. A run
-    /// along z may pass the end.
+    /// does not pay off (see [`LARGE`]), or if a run along y might extend past the end of a ring. A
+    /// run along z may do so.
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -159,8 +159,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// Returns the number of planes to search at a time. The number is larger for long runs along z,
-/// since neighboring groups share `c - 1` planes.
+/// Returns the number of planes to search at a time. It is larger for long runs along z, because
+/// neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
     let planes = (GROUP / size_of::<R>() / stride).max(1) as u16;
@@ -282,7 +282,7 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
 }
 
 /// Copies planes from z onward. After the last plane, the copy continues with the first. It
-/// consists of at most two pieces, since planes may be small.
+/// consists of at most two pieces, because planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -291,8 +291,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. Each plane's first rows are repeated after its last, as many
-/// as the stride allows, followed by a row of zeros.
+/// Copies planes whose y axis wraps. As many of a plane's first rows as the stride allows are
+/// repeated after its last row, followed by a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);

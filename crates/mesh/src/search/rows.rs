@@ -24,7 +24,7 @@ pub(super) trait Row:
     + std::ops::Shl<u32, Output = Self>
     + std::ops::Shr<u32, Output = Self>
 {
-    /// Returns `count` set bits (at least one), starting at a bit.
+    /// Returns `count` set bits (at least one), starting at a given bit.
     fn ones(from: u16, count: u16) -> Self;
     fn lowest(self) -> u16;
 }
@@ -45,16 +45,16 @@ macro_rules! row {
 }
 row!(u16, u32, u64);
 
-/// A machine's free nodes as rows. L rows fill 32 bytes.
+/// A machine's free nodes as rows, L of which fill 32 bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<R, const L: usize> {
     pub(super) grid: Grid,
     /// The rows, plane by plane, each plane with its row of zeros. L more rows follow, so that
     /// whole vectors can be read.
     pub(super) list: Vec<R>,
-    /// Scratch memory: the rows that the next pass reads, and those that it writes.
+    /// Scratch space for the rows that the next pass reads, and those that it writes.
     pub(super) scratch: [Vec<R>; 2],
-    /// Scratch memory: the rows of a small region that is searched instead of all rows.
+    /// Scratch space for the rows of a small region that is searched instead of all rows.
     pub(super) part: Vec<R>,
 }
 

@@ -1,4 +1,4 @@
-//! The widest vector instructions of the processor, selected at run time.
+//! The processor's widest vector instructions, selected at run time.
 //!
 //! The searches are plain loops over arrays, which the compiler turns into vector instructions.
 //! Every x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors. Each search is
@@ -7,7 +7,7 @@
 //! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
 //! that the processor supports it.
 
-/// The number of words below which a loop is faster than detecting the vector instructions.
+/// Number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
 /// A search that is compiled for each instruction set. The search and all functions that it calls
@@ -20,7 +20,7 @@ pub(crate) trait Kernel {
 /// The instructions to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vectors {
-    /// The instructions that every processor of the architecture has.
+    /// The instructions that every processor of this architecture supports.
     Baseline,
     /// AVX2 and the bit instructions that came with it. This variant is created only by
     /// [`Vectors::widest`], after checking that the processor has these instructions.
@@ -28,13 +28,13 @@ pub(crate) enum Vectors {
     Avx2(Seen),
 }
 
-/// A proof that the processor was checked.
+/// Proof that the processor has been checked.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen(());
 
 impl Vectors {
-    /// Returns the widest instructions of this processor.
+    /// Returns this processor's widest instructions.
     pub(crate) fn widest() -> Vectors {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")

@@ -1,33 +1,33 @@
-//! Adaptive Scan (`as`): follow each line of bases, and jump over the coverages of busy boxes, that
-//! is, the bases at which the request would overlap them.
+//! Adaptive Scan (`as`): scan each line of bases and jump over the *coverage* of each busy box,
+//! which is the set of bases at which the request would overlap that box.
 //!
-//! The strategy misses no free placement. From a covered base, the scan jumps to the first column
-//! after all coverages that contain the base. All columns in between are covered as well.
-//! Therefore, the result is the base that First Fit finds for the same orientation in row-major
-//! order.
+//! The strategy finds a free placement whenever one exists. From a covered base, the scan jumps to
+//! the first column past every coverage that contains the base; all columns in between are covered
+//! as well. The result is therefore the base that First Fit finds for the same orientation in
+//! row-major order.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
-//!   its coverages are columns 1..2 and 4..5:   c c   c c
-//!   base 0 is free; if it were covered, the scan would jump from 1 to 3
+//!   coverages in columns 1..2 and 4..5:        c c   c c
+//!   base 0 is free, so the scan stops there; otherwise, it would jump from 1 to 3
 //! ```
 //!
-//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
-//! from the literature.
+//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
+//! is the search described in the literature.
 //!
-//! Cost of `plain`: O(L J B) for L lines of bases, J jumps on a line (at most B + 1) and B busy
-//! boxes. The source quotes O(N B). A release takes O(B) to search the list (O(1) in the
-//! literature, with a pointer to the entry).
+//! Cost of `plain`: O(L J B) for L lines of bases, B busy boxes, and J jumps per line (at most
+//! B + 1). The source states O(N B). A release takes O(B) to search the list; the literature stores
+//! a pointer to the entry, which makes it O(1).
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
-//! connected systems", ICPP 1993. Only the abstract and later summaries were available. "Adaptive"
-//! (the abstract) and "stride 1" (the MFA paper) agree only if the step adapts to the obstacle, as
-//! it does here.
+//! connected systems", ICPP 1993. Only the abstract and later summaries were available. The
+//! abstract's "adaptive" and the MFA paper's "stride 1" are consistent only if the step adapts to
+//! the obstacle, as it does here.
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
-//! continues above the lowest top of the coverages in that row, because all of them also cover the
-//! rows below that top. Support for 3D meshes and tori is also our addition. On tori, coverages are
-//! cut at the wrap, and lines are followed as usual.
+//! resumes just above the lowest top edge among the coverages in that row, because all of them also
+//! cover the rows below that edge. Support for 3D meshes and tori is our addition, too. On tori,
+//! coverages are split at the wrap, and lines are scanned as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -76,15 +76,15 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// The number of bases visited, plus the number of coverages compared with them.
+    /// Number of bases visited, plus the number of coverages compared with a base.
     tested: u64,
 }
 
-/// The result of following a line.
+/// The result of scanning a line.
 enum Line {
     /// The first column that is not covered.
     Base(u16),
-    /// There is no base. `next` is the row above the lowest top of the coverages on the line.
+    /// The line has no base. `next` is the row just above the lowest top edge of its coverages.
     Covered { next: u16 },
 }
 

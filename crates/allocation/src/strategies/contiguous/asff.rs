@@ -1,10 +1,10 @@
-//! All-Shapes First Fit: First Fit over every box with the requested number of nodes, with compact
-//! ones first.
+//! All-Shapes First Fit: try First Fit with every box of the requested number of nodes, most
+//! compact first.
 //!
-//! The strategy misses no free placement of its shapes. Shapes whose sides differ less come first;
-//! ties go to the wider one. On 6x6, 12 nodes are tried as 4x3, 3x4, 6x2 and 2x6, and 25 nodes only
-//! as 5x5. With `peripheral`, the first shape that fits is placed at the base with the most nodes
-//! on the border.
+//! The strategy finds a free placement of one of its shapes whenever one exists. Shapes whose sides
+//! differ least come first, and ties go to the wider shape. On 6x6, for example, 12 nodes are tried
+//! as 4x3, 3x4, 6x2 and 2x6, and 25 nodes only as 5x5. With `peripheral`, the first shape that fits
+//! is placed at the base with the most nodes on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -13,17 +13,17 @@
 //!                         . . .
 //! ```
 //!
-//! Cost: d(n) First Fits for n nodes, where d(n) is the number of divisors whose box fits the
-//! machine. `peripheral` scores every base of one shape, in O(1) each. A job whose n has no box on
-//! the machine (7 nodes on 6x6) is always refused.
+//! Cost: d(n) First Fit searches for n nodes, where d(n) is the number of divisors whose box fits
+//! the machine. `peripheral` scores every base of one shape, in O(1) each. A job is always refused
+//! if no box of exactly n nodes fits the machine (such as 7 nodes on 6x6).
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
-//! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the NAS paper's examples.
+//! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the examples in the NAS paper.
 //!
-//! Departures: the abstract credits "all shapes combined with priority to peripheral submeshes",
-//! but the NAS paper leaves out the priority. No source defines the measure; counting border nodes
-//! is an interpretation. Support for 3D (by the difference between the longest and shortest sides)
-//! and for tori is our addition.
+//! Departures: the abstract mentions "all shapes combined with priority to peripheral submeshes",
+//! but the NAS paper omits the priority. No source defines how "peripheral" is measured; counting
+//! border nodes is our interpretation. Support for tori and for 3D (where shapes are ordered by the
+//! difference between their longest and shortest sides) is our addition.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
@@ -110,8 +110,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base where a shape has the most border nodes. Their number is the volume of the
-    /// shape minus that of the box of its inner nodes.
+    /// Finds the base at which a shape has the most border nodes. Their number is the shape's
+    /// volume minus that of the box formed by its inner nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

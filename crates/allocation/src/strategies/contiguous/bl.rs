@@ -1,7 +1,7 @@
-//! Busy List: TBL without turning.
+//! Busy List: TBL without rotation.
 //!
-//! The rule is that of [`tbl`](super::tbl) with `turn=none`, and all code is in that module. The
-//! strategy misses no free base for the requested orientation.
+//! The rule is the same as that of [`tbl`](super::tbl) with `turn=none`, and that module contains
+//! all the code. The strategy finds a free base for the requested orientation whenever one exists.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.
 

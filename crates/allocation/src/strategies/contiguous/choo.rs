@@ -1,9 +1,9 @@
-//! Scan search: follow each line of bases along one axis. From a covered base, jump to the first
-//! base that is not covered by any of the same boxes.
+//! Scan Search: scan each line of bases along one axis. From a covered base, jump to the next base
+//! that is clear of every box covering the current one.
 //!
-//! The strategy misses no free placement and grants the first base in scan order, as First Fit
-//! does, because a jump skips only covered bases. Therefore, `choo` and `tff` agree on every
-//! machine.
+//! The strategy finds a free placement whenever one exists. Like First Fit, it grants the first
+//! base in scan order, because jumps skip only covered bases. Therefore, `choo` and `tff` give the
+//! same answer on every machine.
 //!
 //! ```text
 //!   x           0 1 2 3 4 5 6     A covers bases 0 to 3, B 3 to 5:
@@ -11,21 +11,21 @@
 //!               . . . B B B .     B covers base 4, so go to 6, which is free
 //! ```
 //!
-//! The search does not store an occupancy of the space. It stores only the next possible x on the
-//! current line (y, z), whereas the status table of the source has an entry for every line.
+//! The search does not store an occupancy map. It stores only the next possible x on the current
+//! line (y, z), whereas the source's status table has an entry for every line.
 //!
-//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
-//! from the literature.
+//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
+//! is the search described in the literature.
 //!
 //! Cost of `plain`: there are at most D * H lines of bases. Each takes O(B) to find the boxes that
-//! cover part of it, and one step per jump. The total is O(D * H * B) for B busy boxes; the source
-//! quotes O(L W^2 H^2). A grant is O(1), and a release is O(B). No memory is allocated after the
-//! first searches.
+//! cover part of it, plus one step per jump, so the total is O(D * H * B) for B busy boxes. The
+//! source states O(L W^2 H^2). A grant takes O(1) and a release O(B). After the first few searches,
+//! no more memory is allocated.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
-//! systems", IEEE TPDS 11(5), 2000. Only its abstract was available. The contents of its Coverage
-//! Status Table are not known, so this search is a reconstruction with the same result. Meshes and
-//! machines with fewer axes are special cases. The order of the axes is an option.
+//! systems", IEEE TPDS 11(5), 2000. Only the abstract was available. The contents of the paper's
+//! Coverage Status Table are not known, so this search is a reconstruction with the same result.
+//! Meshes and machines with fewer axes are special cases. The order of the axes is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -81,13 +81,12 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, followed by the other two, with the slowest last.
+    /// The axis along which lines run, followed by the other two, slowest last.
     axes: [usize; 3],
-    /// Scratch memory: the boxes that cover bases in the current plane and on the current line.
+    /// Scratch space for the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,
     line: Vec<Cuboid>,
-    /// The number of bases tested, plus the number of boxes compared with a plane, a line or a
-    /// base.
+    /// Number of bases tested, plus the number of boxes compared with a plane, a line or a base.
     tested: u64,
 }
 
@@ -115,7 +114,7 @@ impl ScanSearch {
         None
     }
 
-    /// Finds the first base on the current line that none of its boxes covers.
+    /// Finds the first base on the current line that no box covers.
     fn first_on_line(&mut self, grid: &Grid, axis: usize, side: u16) -> Option<u16> {
         let limit = grid.starts(axis, side);
         let mut at = 0;

@@ -1,37 +1,37 @@
-//! Free List: keep a list of free submeshes, and place a request in the smallest one that fits it.
+//! Free List: keep a list of free submeshes, and place each request in the smallest that fits it.
 //!
-//! The maintenance rule of the list determines which free submeshes are missed:
+//! The rule that maintains the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
 //!   The request goes to the lower left corner of the smallest one that fits it.
-//! - `bounded`: a released submesh is joined, in one pass, with each listed submesh that shares
-//!   part of an edge with it. Joined submeshes are not joined again. This is cheap, but does not
-//!   find some free submeshes:
+//! - `bounded`: a released submesh is joined, in a single pass, with each listed submesh that
+//!   shares part of an edge with it. The results are not joined again. This is cheap, but misses
+//!   some free submeshes:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
-//!   1 2     with 2 and with 3, but these pairs are not joined to 2x2
+//!   1 2     with 2 and with 3, but these pairs are not joined into a 2x2
 //! ```
 //!
 //! - `linear`: the list contains all maximal free submeshes in no particular order. The request
-//!   goes to the first one that it fits, at the corner and in the orientation with the most
+//!   goes to the first one that fits it, at the corner and in the orientation with the most
 //!   contact. Ties go to the earlier orientation, then to the corners in the order lower left,
 //!   lower right, upper left, upper right. This misses nothing, and scores the corners of only one
 //!   submesh.
 //!
-//! Cost for F entries: a search is O(F), and a grant is O(F^2). A release is O(F^2) with `bounded`;
-//! otherwise, it costs as much as the consensus of [`kymfl`](super::kymfl).
+//! Cost with F entries: a search takes O(F) and a grant O(F^2). A release takes O(F^2) with
+//! `bounded`; otherwise, it costs as much as the consensus in [`kymfl`](super::kymfl).
 //!
 //! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
 //! multiprocessor systems", ICPP 1995 II; for `linear`, Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
-//! paper was available. Later papers agree that the first one keeps a list of free submeshes at
-//! O(F^2), and the MFA paper says that it misses some. They agree that the second one takes the
-//! first submesh that fits, and in it the part with the most busy neighbors.
+//! paper was available. According to later papers, the first one keeps a list of free submeshes at
+//! a cost of O(F^2) and, as the MFA paper says, misses some of them. The second one takes the first
+//! submesh that fits and, within it, the position with the most busy neighbors.
 //!
-//! Departures: the order of the lists and their joins are our own. `bounded` starts over with the
-//! whole machine when every node is free; otherwise, a job could wait forever on an empty machine.
-//! Only 2D meshes are supported; tori are rejected, as they are by KYMFL.
+//! Departures: the order of each list and the way entries are joined are our own. When every node
+//! is free, `bounded` starts over with the whole machine; otherwise, a job could wait forever on an
+//! empty machine. Only 2D meshes are supported; like KYMFL, this strategy rejects tori.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -84,11 +84,11 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     }
 }
 
-/// The `bounded` update, which joins the entries with a released submesh in one pass, and drops
+/// The `bounded` update, which joins a released submesh with listed ones in a single pass and drops
 /// entries contained in a join.
 #[derive(Clone, Default)]
 struct OnePass {
-    /// Scratch memory: the joins that a release creates.
+    /// Scratch space for the joins that a release creates.
     joined: Vec<Cuboid>,
     /// The number of comparisons between entries.
     upkeep: u64,

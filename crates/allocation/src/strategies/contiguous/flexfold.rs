@@ -1,4 +1,4 @@
-//! FlexFold: First Fit over the request, its rotation, and both of these folded in half.
+//! FlexFold: try First Fit with the request, its rotation, and both of these folded in half.
 //!
 //! ```text
 //!   4x3 = 1 2 3 4     a fold along x:  . .     6x2 and the rotations are the other
@@ -6,17 +6,17 @@
 //!         9 . . .                      . .     so a job may run longer
 //! ```
 //!
-//! The strategy misses no free placement of its shapes, which are a x b, b x a, a/2 x 2b, 2a x b/2,
-//! 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only if it is even (with
-//! `even=both`, only if both sides are even, as the NAS paper says).
+//! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are a x
+//! b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only
+//! if it is even (or, with `even=both`, only if both sides are even, as the NAS paper says).
 //!
-//! Cost: up to six First Fits. As in First Fit, a release costs nothing.
+//! Cost: up to six First Fit searches. As with First Fit, a release costs nothing.
 //!
 //! Source: Gupta & Jayendran, "A flexible processor allocation strategy for mesh connected parallel
-//! systems", ICPP 1996. The shapes and their order are from the abstract and the NAS paper.
+//! systems", ICPP 1996. The shapes and their order come from the abstract and the NAS paper.
 //!
-//! Departures: folding may increase the run time, and the original decides by "a simple test"
-//! whether it pays off. The test is not known, and a strategy does not know run times. Therefore,
+//! Departures: folding may increase a job's run time, and the original decides with "a simple test"
+//! whether it pays off. That test is not known, and a strategy does not know run times. Therefore,
 //! folds are always tried, as in later papers. Support for tori is our addition. 3D is not
 //! supported, because no paper says which side would double.
 
@@ -45,7 +45,7 @@ const EVEN: OptionSpec = OptionSpec {
     key: "even",
     values: Values::OneOf(&["halved", "both"]),
     default: "halved",
-    meaning: "the sides that must be even for a fold: only the one that is halved, or both",
+    meaning: "the sides that must be even for a fold: only the one to be halved, or both",
     bare: false,
 };
 

@@ -1,27 +1,27 @@
-//! Frame Sliding: slide a frame of the requested size over the mesh, in steps of its own width and
+//! Frame Sliding: slide a frame of the requested size over the mesh in steps of its own width and
 //! height.
 //!
-//! The first frame is at the lowest leftmost free node. The strategy misses every base between the
-//! strides. Unlike the earlier buddy system, it grants exactly the requested shape.
+//! The first frame is at the lowest leftmost free node. The strategy misses every base that falls
+//! between strides. Unlike the earlier buddy system, it grants exactly the requested shape.
 //!
 //! ```text
 //!   request 3x1, busy #:    . # . . .     frames at 0 (hits #) and 3 (off the mesh);
 //!                           [ . . ][ .    base 2 is free and missed
 //! ```
 //!
-//! Cost: O(N/(a b) B) frames and coverage tests for a request a x b and B busy boxes, and at worst
-//! O(N B) for the first free node. The source quotes O(N B). A release takes O(B) to search the
-//! list.
+//! Cost: O(N/(a b) B) to test the frames against the coverages for an a x b request and B busy
+//! boxes, and at worst O(N B) to find the first free node. The source states O(N B). A release
+//! takes O(B) to search the list.
 //!
 //! Source: Chuang & Tzeng, "An efficient submesh allocation strategy for mesh computer systems",
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
-//! latter is known from the abstract and from summaries.
+//! latter is known only from its abstract and from summaries.
 //!
-//! Departures: no source says where the rows of frames above the first one begin. Here, each row
-//! begins at the first column that is a whole number of strides from the first frame. Some accounts
-//! follow every second row backwards (`walk=snake`), or push the last frame back to the border
-//! (`walk=clamp`). Tori are not supported, because a row of frames must begin and end at borders.
-//! 3D is not supported, because no paper describes how a frame would slide.
+//! Departures: no source says where the rows of frames above the first row begin. Here, each row
+//! begins at the first column that is a whole number of strides from the first frame. In some
+//! accounts, every second row is traversed backwards (`walk=snake`), or the last frame is pushed
+//! back to the border (`walk=clamp`). Tori are not supported, because a row of frames needs a
+//! border at each end. 3D is not supported, because no paper describes how a frame would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -67,7 +67,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     let reason = if grid.side(2) > 1 {
         "frames slide over a plane; no paper says how they would move through a volume"
     } else if grid.has_wrap() {
-        "a row of frames needs a border to begin and end at"
+        "a row of frames must begin and end at a border"
     } else {
         return Ok(());
     };
@@ -100,7 +100,7 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// The number of frames tested, of boxes compared with a node, and of coverages compared with a
+    /// Number of frames tested, plus boxes compared with a node and coverages compared with a
     /// frame.
     tested: u64,
 }
@@ -153,9 +153,9 @@ impl FrameSliding {
     }
 }
 
-/// Returns the positions of frames along an axis. They begin with `from` and continue by strides up
-/// to `last`, beyond which a frame would leave the mesh. With `clamp`, the last stride is shortened
-/// so that it ends at `last`.
+/// Returns the positions of frames along an axis: `from`, then every stride up to `last`, beyond
+/// which a frame would leave the mesh. With `clamp`, the last stride is shortened so that it ends
+/// at `last`.
 fn stops(
     from: u16,
     stride: u16,

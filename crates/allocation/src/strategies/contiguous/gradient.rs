@@ -1,27 +1,27 @@
-//! Fragmentation gradient: among the free placements, take the one that destroys the fewest places
-//! for the shapes of running jobs.
+//! Fragmentation Gradient: among the free placements, take the one that destroys the fewest places
+//! for shapes that running jobs use.
 //!
-//! The strategy misses no free placement. The job mix consists of the four shapes that are most
-//! common among the running jobs, as granted. A free base of such a shape is a place. A placement
-//! destroys every place that it overlaps:
+//! The strategy finds a free placement whenever one exists. The job mix consists of the four most
+//! common shapes among the running jobs, as granted. A free base of such a shape is called a
+//! *place*. A placement destroys every place that it overlaps:
 //!
 //! ```text
-//!   mix 2x2, busy #:    . . . . #     2x2 has places at the columns 0, 1 and 2. A node destroys
-//!                       . . . . .     none in column 4, one in columns 0 and 3, two in 1 and 2.
+//!   mix 2x2, busy #:    . . . . #     2x2 has places in columns 0, 1 and 2. A node in column 4
+//!                       . . . . .     destroys none of them; in column 0 or 3, one; in 1 or 2, two
 //! ```
 //!
-//! The cost of a placement is a sum over the shapes in the mix: the number of jobs with the shape,
-//! times the share (`by=share`) or the number (`by=count`) of its places that the placement
-//! destroys. Ties go to the first placement in scan order. The first orientation that has a free
-//! base is used.
+//! The cost of a placement is a sum over the shapes in the mix: the number of jobs with that shape,
+//! times the fraction (`by=share`) or the number (`by=count`) of its places that the placement
+//! destroys. Ties go to the first placement in scan order. The first orientation with a free base
+//! is used.
 //!
-//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place of the mix (mostly 4 cells in two
+//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place in the mix (usually 4 cells in two
 //! dimensions and 8 in three), and O(1) per free base.
 //!
-//! Source: the idea is that of Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
+//! Source: the idea comes from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
-//! fragments are parts of the GPUs of a node, and the mix is known. Boxes, the mix of running jobs,
-//! and the shares are our own.
+//! fragments are parts of a node's GPUs, and the mix is known in advance. The use of boxes, of the
+//! running jobs as the mix, and of shares is our own.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all places of a shape, with `by=share`.
+/// Total cost of all of a shape's places, with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -81,7 +81,7 @@ impl Gradient {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Ties go to the first one in order, which is the last one when iterating backwards.
+        // Ties go to the first in order, which comes last in a backward iteration.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts the places for a shape, and those that a placement overlaps.
+    /// Counts a shape's places, and those that a placement overlaps.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

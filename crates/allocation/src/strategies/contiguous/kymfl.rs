@@ -1,8 +1,8 @@
-//! Kim & Yoon's Maximal Free List: keep a list of all maximal free boxes, and use the best corner
-//! of one of them.
+//! Kim & Yoon's Maximal Free List: keep a list of all maximal free boxes, and place each request at
+//! the best corner of one of them.
 //!
-//! The strategy misses no free placement, because any free box is contained in a maximal one, and
-//! the list contains all maximal ones.
+//! The strategy finds a free placement whenever one exists, because every free box is contained in
+//! a maximal one, and the list contains all of those.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:
@@ -10,20 +10,20 @@
 //!   # . . .      4x1, and the middle columns 2x3
 //! ```
 //!
-//! The best corner is the one that reduces the free boxes least (`place=fragmentation`). Other
-//! placement policies are options.
+//! By default, the best corner is the one that reduces the free boxes least
+//! (`place=fragmentation`). Other placement policies are available as options.
 //!
-//! Cost for F entries: O(F) to find the entries that fit, O(F^2) to score their corners, and O(F^2)
-//! for a grant. A release is an iterated consensus of nearby entries, which takes O(F^3).
+//! Cost with F entries: O(F) to find those that fit, O(F^2) to score their corners, and O(F^2) for
+//! a grant. A release runs an iterated consensus over nearby entries, which takes O(F^3).
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
-//! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only its abstract was
+//! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only the abstract was
 //! available. It says that all maximal free submeshes are kept, and that the one with the least
 //! potential fragmentation is taken.
 //!
-//! Departures: the formula is not known, so the one here is our own, as are the maintenance of the
-//! list and the support for 3D. Tori are rejected, because two boxes on a ring can overlap in two
-//! pieces, for which the rules do not hold. Virtual submeshes around faulty rows are omitted.
+//! Departures: the original formula is not known, so this one is our own, as are the list
+//! maintenance and the support for 3D. Tori are rejected, because two boxes on a ring can overlap
+//! in two pieces, which the rules do not cover. Virtual submeshes around faulty rows are omitted.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;

@@ -1,5 +1,5 @@
-//! L-Shaped Submesh Allocation: try rectangles first, and then the rectangle cut and joined again
-//! as an L.
+//! L-Shaped Submesh Allocation: try rectangles first, then cut the rectangle in two and rejoin the
+//! parts as an L.
 //!
 //! ```text
 //!   4x3:  . . . .      no 4x3, 3x4,       . .
@@ -8,25 +8,25 @@
 //!                                         . . . .
 //! ```
 //!
-//! The strategy misses no free placement of its shapes. These are S(a,b), S(b,a), S(a/2,2b),
-//! S(2b,a/2), S(2a,b/2) and S(b/2,2a), without duplicates, followed by the L-shapes of S(a,b) and
-//! S(b,a). Each L is tried in eight symmetries, with First Fit over its bounding box. Other shapes
-//! with the same number of nodes, such as other Ls, are not tried. An L is granted as two parts,
-//! with the taller one first.
+//! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are
+//! S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2) and S(b/2,2a), without duplicates, followed by
+//! the L-shapes of S(a,b) and S(b,a). Each L is tried in eight symmetries, using First Fit over its
+//! bounding box. Other shapes with the same number of nodes, such as other Ls, are not tried. An L
+//! is granted as two parts, the taller one first.
 //!
-//! Cost: one First Fit per shape: at most 6 rectangles, and 8 Ls for each of about 4 values of the
-//! parameter k and two orientations.
+//! Cost: one First Fit search per shape: at most 6 rectangles, and 8 Ls for each of two
+//! orientations and about 4 values of the parameter k.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
-//! mesh-connected parallel systems", JSS 67(1), 2003, known from the abstract and from the NAS
-//! paper. The NAS paper's formulas for the nucleus define the larger part of the L.
+//! mesh-connected parallel systems", JSS 67(1), 2003, known only from its abstract and from the NAS
+//! paper, whose formulas for the nucleus define the larger part of the L.
 //!
-//! Departures: the order of Ls and the search by bounding boxes are our own. Tori are not
-//! supported, because an L that closes a ring has only one bounding box but as many places as the
-//! ring has nodes, and because the paper is about meshes. 3D is not supported, because the paper
-//! does not say along which axis the smaller box joins the larger one, or which Ls of three boxes
-//! belong to the shapes. `connected` finds a place whenever an L of free nodes exists, including in
-//! 3D and on tori.
+//! Departures: the order of the Ls and the search by bounding box are our own. Tori are not
+//! supported, because the paper is about meshes, and because an L that closes a ring has only one
+//! bounding box but as many positions as the ring has nodes. 3D is not supported, because the paper
+//! does not say along which axis the smaller box would join the larger one, or which Ls of three
+//! boxes would count. Unlike this strategy, `connected` succeeds whenever an L of free nodes
+//! exists, including in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};
@@ -55,7 +55,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     if grid.side(2) == 1 && !grid.has_wrap() {
         return Ok(());
     }
-    Err(Unsupported("its L-shapes are defined on two-dimensional meshes".into()))
+    Err(Unsupported("its L-shapes are defined only on two-dimensional meshes".into()))
 }
 
 fn folds(options: &Options) -> Folds {

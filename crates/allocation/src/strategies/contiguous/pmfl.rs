@@ -1,29 +1,29 @@
-//! Maximal free list with a faster release: the list is that of [`kymfl`](super::kymfl), but a
-//! released box is grown along its faces instead of joining all pairs.
+//! Maximal Free List with a faster release: the list is the same as in [`kymfl`](super::kymfl), but
+//! a release grows the released box along its faces instead of joining all pairs of entries.
 //!
-//! The strategy misses no free placement, because the list is the same.
+//! The strategy finds a free placement whenever one exists, because the list is the same.
 //!
-//! Every maximal box that is new after a release contains nodes of the released box A. On each
-//! axis, it extends from A, down and up, as far as one old entry at that face of A allows:
+//! Every maximal box that a release creates contains nodes of the released box A. On each axis, it
+//! extends from A in both directions as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
 //!   L L A A R R      face, then all of these with each at its right face,
-//!     B B B .        then likewise at its lower and upper faces
+//!     B B B .        then do the same at its lower and upper faces
 //! ```
 //!
-//! Each face is processed once, so every entry is joined with each grown box once. This takes
-//! O(F^2) joins for F entries, whereas the consensus of KYMFL repeats all pairs until nothing new
-//! appears. (A join is also compared with the grown boxes, and dropped if another box contains it.)
+//! Each face is processed once, so every entry is joined with each grown box once. With F entries,
+//! this takes O(F^2) joins, whereas KYMFL's consensus repeats all pairs until nothing new appears.
+//! (Each join is also compared with the grown boxes, and dropped if another box contains it.)
 //!
-//! The placement is the lowest corner of the first entry that fits. The policies of KYMFL are
-//! options, so the two strategies differ only in the release.
+//! The request is placed at the lowest corner of the first entry that fits it. KYMFL's policies are
+//! available as options, so the two strategies differ only in the release.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
-//! names and the claims are known: a faster detection scheme (quadratic in F, whereas that of KYMFL
-//! is cubic) that can be combined with placement policies. The scheme here is our own and has the
-//! claimed property. Support for 3D is also our addition. Tori are rejected, as they are by KYMFL.
+//! names and the claims are known: a faster detection scheme (quadratic in F, whereas KYMFL's is
+//! cubic) that can be combined with several placement policies. The scheme here is our own and has
+//! the claimed cost. Support for 3D is also our addition. Like KYMFL, this strategy rejects tori.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;
@@ -48,7 +48,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 #[derive(Clone, Default)]
 struct GrowthAlongFaces {
-    /// Scratch memory: the entries at the current face, the grown boxes so far, and their joins.
+    /// Scratch space for the entries at the current face, the grown boxes so far, and their joins.
     face: Vec<Cuboid>,
     grown: Vec<Cuboid>,
     joined: Vec<Cuboid>,
@@ -84,8 +84,7 @@ impl ReleaseRule for GrowthAlongFaces {
 }
 
 impl GrowthAlongFaces {
-    /// Adds the joins of every grown box with every entry at a face, and drops joins that another
-    /// box contains.
+    /// Joins every grown box with every entry at a face, and drops joins that another box contains.
     fn grow(&mut self, axis: usize) {
         self.joined.clear();
         let mut tested = (self.grown.len() * self.face.len()) as u64;

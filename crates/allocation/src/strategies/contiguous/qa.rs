@@ -1,29 +1,29 @@
-//! Quick Allocation: keep one number per row, the length of its covered prefix, and take the first
-//! row with a gap after the prefix.
+//! Quick Allocation: for each row, store only the length of its covered prefix, and take the first
+//! row with a gap after that prefix.
 //!
-//! The strategy misses no free placement. For each row of bases, the `covered` array contains the
-//! length of the prefix that the coverages fill without a gap. Coverages are entered in ascending
-//! order of their first column, so if one begins after the prefix, it leaves a gap that no later
-//! one can close. The result is the base that First Fit finds for the same orientation in row-major
-//! order.
+//! The strategy finds a free placement whenever one exists. For each row of bases, the `covered`
+//! array contains the length of the prefix that coverages fill without a gap. Coverages are entered
+//! in ascending order of their first column, so if one begins after the prefix, it leaves a gap
+//! that no later one can close. The result is the base that First Fit finds for the same
+//! orientation in row-major order.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
-//!   in the order          1 1 2     3       (a coverage that begins after `covered` is left out)
+//!   order entered         1 1 2     3       (a coverage that begins after `covered` is ignored)
 //! ```
 //!
-//! Several searches give the same answers. The engine is that of First Fit; `plain` is the search
-//! from the literature.
+//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
+//! is the search described in the literature.
 //!
-//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), with one
+//! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), storing one
 //! number per row instead of one per node. A release takes O(B) to search the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
-//! IEEE TPDS 8(9), 1997, known from its abstract and from the MFA paper. Departures: the MFA paper
-//! calls `last_covered` "the last busy node on that row", which would skip gaps before it. Here, it
-//! is the end of the covered prefix. The sort is necessary for correctness, which no summary
-//! states: without it, the scan offers covered bases. Support for 3D meshes and tori is our
-//! addition.
+//! IEEE TPDS 8(9), 1997, known only from its abstract and the MFA paper. Departures: the MFA paper
+//! calls `last_covered` "the last busy node on that row", which would skip gaps before that node.
+//! Here, it is the end of the covered prefix. Sorting is necessary for correctness, although no
+//! summary says so: without it, the scan offers covered bases. Support for 3D meshes and tori is
+//! our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -55,7 +55,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone, Default)]
 struct QuickAllocation {
     coverages: CoverageList,
-    /// The length of the covered prefix of each row of bases.
+    /// The length of each row's covered prefix.
     covered: Vec<u16>,
     /// The number of coverages entered, and the number of their rows.
     work: Work,
@@ -76,8 +76,8 @@ impl QuickAllocation {
     }
 }
 
-/// Finds the first base in no coverage. The coverages must be in ascending order of their first
-/// column.
+/// Finds the first base in no coverage. The coverages must be sorted by first column in ascending
+/// order.
 fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();

@@ -1,37 +1,36 @@
-//! Right of Busy Submeshes: take a base on the left border, or just right of a busy submesh, that
-//! no busy submesh covers. On such a line, take the lowest base of the highest clear segment.
+//! Right of Busy Submeshes: on the left border and on the line just right of each busy submesh,
+//! look for a base that no submesh covers. Take the lowest base in the highest clear segment of the
+//! first such line.
 //!
-//! The strategy misses no free base for the requested orientation. Move any free placement left
-//! until it meets the left border or a busy submesh: it is then on the right border line of that
-//! submesh. On an x axis that wraps, it may move forever, but then it is also free at x = 0, which
-//! is always tested.
+//! The strategy finds a free base for the requested orientation whenever one exists. Move any free
+//! placement left until it meets the left border or a busy submesh: it is then on the left border,
+//! or on that submesh's right border line. If the x axis wraps, it may move forever, but then it is
+//! also free at x = 0, which is always tested.
 //!
 //! ```text
-//!   . . . . . .     line of S for a request 2x2: x = x2 + 1, from one row
+//!   . . . . . .     line of S for a 2x2 request: x = x2 + 1, from one row
 //!   . S S b . .     below S (a base there still touches its right side)
-//!   . S S | T T     to its top row. T covers its two lower bases:
+//!   . S S | T T     to its top row. T covers the two lower bases, so
 //!   . . . | . .     b remains
 //!   +---------> x
 //! ```
 //!
-//! The busy list is in non-increasing order of the top row y2. The coverage of a box ends at its
-//! y2, so a segment above one region is above all later ones. Therefore, a line never has more than
-//! one live segment, and subtracting all B regions from it takes O(B). Without this order, the same
-//! loop offers busy nodes, as a test shows. The order is thus a requirement and not an
-//! optimization.
+//! The busy list is sorted by top row y2, highest first. A box's coverage ends at its y2, so a
+//! segment above one region is above all later ones. Therefore, a line never has more than one live
+//! segment, and subtracting all B regions from it takes O(B). Without this order, the same loop
+//! offers busy nodes, as a test shows, so the order is not just an optimization.
 //!
 //! The engine computes the set of all bases, with one bit per base, and searches it along the
-//! lines. This takes O(N/64 log(side)), and O(1) per line.
+//! lines. This takes O(N/64 log(side)) for the set and O(1) per line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes. Adding and removing a submesh takes O(B). A single
-//! live segment is possible only in 2D, so 3D is not supported (BL and TBL are the generalization).
-//! A y axis that wraps is not supported either, because the end of the axis could cut a line in
-//! two.
+//! Cost of `plain`: O(B^2) for B busy submeshes. Adding or removing a submesh takes O(B). A single
+//! live segment is possible only in 2D, so 3D is not supported (BL and TBL generalize the method).
+//! A y axis that wraps is not supported either, because its end could cut a line in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
-//! little overhead", IEEE TPDS 10(5), 1999. The loop is a reconstruction from the published
-//! summaries. The choice within a clear segment is not known; here, the lowest base is taken.
-//! Support for an x axis that wraps is our addition.
+//! little overhead", IEEE TPDS 10(5), 1999. The loop is reconstructed from published summaries,
+//! which do not say which base in a clear segment is chosen; here, it is the lowest. Support for an
+//! x axis that wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Grid, Occupancy, Sides};

@@ -1,12 +1,12 @@
-//! Turning Busy List: take the first base on the right border plane of a busy box that no busy box
-//! covers.
+//! Turning Busy List: on the right border plane of each busy box in turn, look for a base that no
+//! busy box covers, and take the first one.
 //!
-//! The strategy misses no free placement. Move any free placement left until it meets the machine's
-//! left face or a busy box. It is then on the plane just right of that box, or on the left face,
-//! which is the plane of a hypothetical box b0. Therefore, one plane per busy box is enough:
+//! The strategy finds a free placement whenever one exists. Move any free placement left until it
+//! meets the machine's left face or a busy box. It is then on the left face, which is the plane of
+//! a hypothetical box b0, or on the plane just right of that box. One plane per box is thus enough:
 //!
 //! ```text
-//!   y          plane of S for a request 2x2: x = x2 + 1,
+//!   y          plane of S for a 2x2 request: x = x2 + 1,
 //!   ^ . . |. . from one row below S (a base there still
 //!   | . S S|. .  touches S's right side) to its top row;
 //!   | . S S|. .  coverages of other boxes are subtracted,
@@ -14,25 +14,25 @@
 //!   +----------> x
 //! ```
 //!
-//! On a ring, a placement may move forever without meeting anything. In that case, the base at x =
-//! 0 is also free, and the plane x = 0 is always searched. The intervals of the planes are taken
-//! modulo the length of the axis, and split at 0.
+//! On a ring, a placement may move forever. In that case, the base at x = 0 is also free, and the
+//! plane x = 0 is always searched. Intervals on a plane are taken modulo the axis length and split
+//! at 0.
 //!
-//! The engine first asks the exact search whether a base exists. If so, it uses the set of all
-//! bases, with one bit per base, to find the first plane that has one, and the piece of that plane.
-//! This takes O(m) planes, O(1) per row of each, and O(m) subtractions from one piece.
+//! The engine first uses the exact search to determine whether a base exists. If so, it uses the
+//! set of all bases, one bit each, to find the first plane with a base and the piece that contains
+//! it. This takes O(1) per row on each of O(m) planes, and O(m) subtractions from one piece.
 //!
-//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if planes are divided into few
-//! pieces. The paper's "at most four" does not hold: an adverse arrangement divides a plane into
-//! O(m^2) pieces. A release is O(m).
+//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if each plane is divided into few
+//! pieces. The paper's "at most four" does not hold: an adversarial arrangement divides a plane
+//! into O(m^2) pieces. A release takes O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
-//! Departures: a prohibited region is subtracted as four slabs. Among the 29 printed cases, case 27
-//! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped
-//! beforehand. A plane is accepted only after *every* box has been subtracted; the printed early
-//! acceptance grants overlapping nodes unless the list is sorted. Pieces that remain at the end
+//! Departures: a prohibited region is subtracted as four slabs. Of the 29 printed cases, case 27
+//! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped in
+//! advance. A plane is accepted only after *every* box has been subtracted; accepting it earlier,
+//! as printed, grants overlapping nodes unless the list is sorted. Pieces that remain at the end
 //! count as success. Support for tori is our addition. The busy list is in grant order, as in the
 //! paper's example.
 
@@ -102,11 +102,11 @@ impl BoxRule for TurningBusyList {
     }
 }
 
-/// Returns the maximum number of pieces in any right border plane while TBL searches for a shape.
-/// The busy boxes must be in grant order. Returns 0 if the shape does not fit the empty machine
-/// without being turned.
+/// Returns the largest number of pieces into which any right border plane is divided while TBL
+/// searches for a shape. The busy boxes must be in grant order. Returns 0 if the shape does not fit
+/// the empty machine without rotation.
 ///
-/// The TBL paper says that this number is "at most four", and derives the cost from that.
+/// The TBL paper states that this number is "at most four" and derives its cost from that.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;

@@ -1,8 +1,8 @@
-//! Turning First Fit: First Fit, but requests may be turned.
+//! Turning First Fit: First Fit that may also rotate the request.
 //!
-//! The rule is that of [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper, and
-//! all code is in that module. The strategy misses no free placement. Cost: one First Fit for each
-//! orientation tried.
+//! The rule is the same as that of [`ff`](super::ff) with `turn=all`, under the name used in the
+//! TBL paper, and that module contains all the code. The strategy finds a free placement whenever
+//! one exists. Cost: one First Fit search for each orientation tried.
 //!
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.

@@ -1,29 +1,29 @@
 //! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split into four and
 //! merged again.
 //!
-//! The strategy grants a square with the smallest k for which 2^k is not less than either side,
-//! taken from the first free block of the smallest sufficient size. It misses free boxes that are
-//! not aligned to their size, and rounds up.
+//! The strategy uses the smallest k for which 2^k is at least as long as either side, and takes the
+//! square from the first free block of the smallest sufficient size. It rounds requests up, and
+//! misses free boxes that are not aligned to their size.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
-//!   the block 8 is split in four   |  NW   |  NE   |   the other three are now free;
-//!   blocks of 4, the one in the    + - - - + - - - +   when the grant ends, all four merge
-//!   south-west is granted          | grant |  SE   |   into the block of 8 again
+//!   the 8x8 block is split into    |  NW   |  NE   |   the other three are now free;
+//!   four 4x4 blocks, of which      + - - - + - - - +   when the grant ends, all four merge
+//!   the south-west is granted      | grant |  SE   |   back into the 8x8 block
 //!                                  + - - - + - - - +
 //! ```
 //!
 //! Cost: O(log n) to find a block, and O(log^2 n) to grant or release an aligned block on a mesh of
-//! side n (one step per level, each on a sorted list). The sources quote O(log sqrt N) and O(N).
+//! side n (one step per level, each on a sorted list). The sources state O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up. The NAS paper
-//! prints a floor bracket, but its own example (3x3 gets 4x4) rounds up. Boxes that are not blocks
-//! (a failed node, a reservation) split the free blocks that they overlap. The blocks merge again
-//! when these boxes are released, so the lists always contain the maximal free blocks. The papers
-//! do not state the order of a list. Here, it is the row-major order of the bases (with `free=fifo`
-//! or `free=lifo`, the order of their release). Turning a request has no effect, because both sides
-//! are rounded to the same length.
+//! prints a floor bracket, but its own example (3x3 gets 4x4) rounds up. A box that is not a block
+//! (a failed node or a reservation) splits the free blocks that it overlaps. They merge again when
+//! the box is released, so the lists always contain the maximal free blocks. The papers do not say
+//! how a list is ordered. Here, it is sorted by base in row-major order or, with `free=fifo` or
+//! `free=lifo`, by time of release. Rotating a request has no effect, because both sides are
+//! rounded to the same length.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -50,7 +50,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     if w == d && h == 1 && w.is_power_of_two() && !grid.has_wrap() {
         Ok(())
     } else {
-        Err(Unsupported("it divides a square mesh whose side is a power of two".into()))
+        Err(Unsupported("it requires a square mesh whose side is a power of two".into()))
     }
 }
 
@@ -75,7 +75,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the k of the smallest square with side 2^k that contains a request. Returns `None` if
+/// Returns the exponent k of the smallest square of side 2^k that contains a request, or `None` if
 /// the request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
@@ -85,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// A buddy system with one root, the whole machine, and four children per block.
+/// A buddy system whose only root is the whole machine, with four children per block.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,
@@ -94,7 +94,7 @@ struct BuddySystem {
 impl Strategy for BuddySystem {
     fn find(&mut self, _: &Occupancy, request: &Request, _: &mut Stream) -> Option<Placement> {
         let k = level(request)?;
-        // The south-west block of a split block keeps its base.
+        // The south-west child of a split block has the same base as the block.
         let base = self.blocks.first_from(k)?;
         Some(Placement::Whole(Cuboid::new(base, [1 << k, 1 << k, 1])))
     }

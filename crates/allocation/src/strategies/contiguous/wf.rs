@@ -1,7 +1,8 @@
 //! Worst Fit: take the base whose placement leaves the most free space around it.
 //!
-//! The strategy misses no free base for the requested orientation. `turn=all` and `turn=best` work
-//! as in Best Fit, and ties go to the first base in row-major order. There are two readings:
+//! The strategy finds a free base for the requested orientation whenever one exists. `turn=all` and
+//! `turn=best` work as in Best Fit, and ties go to the first base in row-major order. The rule has
+//! two readings:
 //!
 //! - `contact` (default): the base with the least contact with busy nodes and borders (Best Fit's
 //!   score, negated);
@@ -16,12 +17,11 @@
 //! ```
 //!
 //! Cost: `contact` costs as much as Best Fit, with its engine or with `plain`. `prism` visits every
-//! interval of rows and every interval of planes, and walks along their columns. At worst, this
-//! takes O(W (D H)^2) for sides W x D x H. Intervals that cannot beat the best box so far are
-//! skipped.
+//! interval of rows and of planes, and scans its columns. At worst, this takes O(W (D H)^2) for
+//! sides W x D x H. Intervals that cannot beat the best box found so far are skipped.
 //!
-//! Source: Qiao & Ni, MSU technical report, 1994 (3D meshes and tori, on which Worst Fit was worse
-//! than FF and BF). Its score is not known, so both readings are reconstructions.
+//! Source: Qiao & Ni, MSU technical report, 1994 (for 3D meshes and tori, on which Worst Fit did
+//! worse than FF and BF). Their score is not known, so both readings are reconstructions.
 
 use std::cell::Cell;
 
@@ -51,7 +51,7 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["contact", "prism"]),
     default: "contact",
-    meaning: "the best base: the one with the least contact, or one inside the largest free prism",
+    meaning: "the preferred base: least contact, or inside the largest free prism",
     bare: true,
 };
 
@@ -108,8 +108,8 @@ impl LargestPrism {
         best
     }
 
-    /// Returns the intervals of at least a given length on an axis, as `(first, length)`, with the
-    /// longest first.
+    /// Returns the intervals of at least a given length on an axis as `(first, length)`, longest
+    /// first.
     fn intervals(&self, axis: usize, least: u16) -> impl Iterator<Item = (u16, u16)> + use<> {
         let grid = self.grid;
         (least..=grid.side(axis))
@@ -117,7 +117,7 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// Offers the runs of free columns, each of which forms a box with the given rows and planes.
+    /// Offers each run of free columns to `best` as a box that spans the given rows and planes.
     /// Returns the number of columns tested.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
@@ -128,7 +128,7 @@ impl LargestPrism {
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
         };
-        // On a ring, the walk begins after a busy column, so that no run is cut in two.
+        // On a ring, start after a busy column so that no run is cut in two.
         let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
         let from = busy.map_or(0, |x| x + 1);
         let mut run = 0;
@@ -179,9 +179,9 @@ impl BoxRule for LargestPrism {
     }
 }
 
-/// Computes the volume of the largest free box that contains a given free box, which may be widened
-/// on the axes up to `axis`. This is the `prism` score, found for the oracle by widening the box
-/// step by step.
+/// Computes the volume of the largest free box that results from widening a free box along the axes
+/// up to `axis`. This is the `prism` score, which the oracle computes by widening the box step by
+/// step.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -212,8 +212,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns how far a free box can be widened on an axis and stay free, below its base and above its
-/// end.
+/// Returns how far a free box can be widened along an axis and stay free, below its base and above
+/// its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

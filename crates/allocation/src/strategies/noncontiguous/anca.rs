@@ -1,19 +1,19 @@
 //! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then the halves of
-//! these. All pieces of one level are granted together.
+//! those, and so on. All pieces at a level are granted together.
 //!
 //! The strategy misses some requests for which enough nodes are free, because halving stops before
-//! a side would drop to 1, and because all pieces of one level have about the same size. It never
-//! refuses if a box of the requested shape is free.
+//! a side would shrink to 1, and because all pieces at a level are about the same size. It never
+//! refuses a request if a box of the requested shape is free.
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
-//!                    # a a a a #     level 1, two 2x4, which fit when turned: a and b
+//!                    # a a a a #     level 1, two 2x4, which fit when rotated: a and b
 //!                    # # # # # #
 //!                    b b b b # #
 //!                    b b b b # #
 //! ```
 //!
-//! Cost: up to 2^L First Fit searches at level L, each O(N) with `plain`. A shape a x b x c has at
+//! Cost: up to 2^L First Fit searches at level L, each O(N) with `plain`. An a x b x c shape has at
 //! most log2(a) + log2(b) + log2(c) levels.
 //!
 //! Source: Chang & Mohapatra, "An integrated processor management scheme for the mesh-connected
@@ -21,11 +21,11 @@
 //! mesh-connected computers", JPDC 52(1), 1998. The full text was not available.
 //!
 //! Our choices: the longest side is halved (the first one if several are longest), and an odd side
-//! is divided into ceil and floor. Larger pieces are placed first, each by First Fit. They are
-//! turned if necessary; `turn=none` keeps their orientations. A level is not tried if halving would
-//! give a piece a new side of 1. A count without a shape gets the most compact box of exactly that
-//! many nodes. Pieces are numbered in the order in which they are placed, with the largest first
-//! (with `order=small`, the largest last). Support for 3D and wraps is our addition.
+//! is split into its ceiling and floor halves. Larger pieces are placed first, each by First Fit.
+//! They are rotated if necessary; `turn=none` keeps their orientations. A level is not tried if
+//! halving would reduce a longer side to 1. A count without a shape gets the most compact box of
+//! exactly that many nodes. Pieces are numbered in the order in which they are placed, largest
+//! first (or, with `order=small`, largest last). Support for 3D and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -71,7 +71,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
-/// Returns the shape that is granted, in one or more pieces.
+/// Returns the shape to grant, in one or more pieces.
 fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
     request.shape.or_else(|| most_compact(request.nodes, grid))
 }
@@ -81,26 +81,26 @@ struct Anca {
     grid: Grid,
     turn: Turn,
     smallest_first: bool,
-    /// Scratch memory: the nodes that are still free after the pieces placed so far.
+    /// Scratch space for the nodes that are still free after placing the pieces so far.
     left: Occupancy,
-    /// Scratch memory: the pieces of a level, largest first.
+    /// Scratch space for the pieces of a level, largest first.
     frames: Vec<Sides>,
-    /// Scratch memory: the placements of the pieces.
+    /// Scratch space for the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// The number of frames tried, and of words in the copies in which they are placed.
+    /// Number of frames tried, and number of words in the state copies used to place them.
     work: Work,
 }
 
 impl Anca {
-    /// Places all pieces of the level. Returns false if any of them does not fit.
+    /// Places all pieces at the current level. Returns false if any of them does not fit.
     fn place(&mut self, search: &mut BaseSearch, free: &Occupancy) -> bool {
         self.left.copy_from(free);
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The first frame is searched for in the current state, and the others in a state that
-            // never existed on the machine.
+            // The first frame is searched for in the machine's actual state, and the others in a
+            // hypothetical one.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);

@@ -1,5 +1,5 @@
-//! Gen-Alg: for every center, take the n nearest free nodes by hops. The set with the smallest sum
-//! of pairwise distances is granted.
+//! Gen-Alg: for every center, find the n nearest free nodes by hops, and grant the set with the
+//! smallest sum of pairwise distances.
 //!
 //! The strategy succeeds exactly when enough nodes are free. On a mesh, its sum of pairwise
 //! distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d) times the
@@ -14,17 +14,16 @@
 //! ```
 //!
 //! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
-//! node. With `rule=gen-alg`, C is the number of free nodes. The pairwise sum is computed without
-//! visiting pairs: hops are summed over the axes, and on each axis the number of nodes at each
-//! coordinate is enough. This takes prefix sums on a line, and a sliding half-turn on a ring.
-//! Machines have at most 65,536 nodes.
+//! node. With `rule=gen-alg`, C is the number of free nodes. Pairwise sums are computed without
+//! visiting pairs: hops are summed axis by axis, and an axis needs only the number of nodes at each
+//! coordinate. This takes prefix sums on a line, and a sliding half-turn on a ring. Machines can
+//! have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. The
-//! algorithm is that of SST's scheduler element, except that a busy center is never granted. On
-//! rings, distances use the shorter direction, and the bounds are not claimed. Ties go to the first
-//! set.
+//! algorithm is the one in SST's scheduler element, except that a busy center is never granted. On
+//! rings, distances use the shorter direction, and no bounds are claimed. Ties go to the first set.
 
 use std::sync::Arc;
 
@@ -49,11 +48,11 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["gen-alg", "mm"]),
     default: "gen-alg",
-    meaning: "the centers: free nodes, or all combinations of the coordinates of free nodes (MM)",
+    meaning: "the centers to try: free nodes, or all combinations of their coordinates (MM)",
     bare: true,
 };
 
-/// The maximum size of a machine. Each of its nodes may be a center whose neighbors are visited.
+/// Maximum number of nodes, because each node may be a center whose neighbors are visited.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -61,7 +60,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
         return Ok(());
     }
     Err(Unsupported(format!(
-        "it visits the neighbors of every free node, and supports at most {MOST_NODES} nodes"
+        "it visits the neighbors of every free node, so it supports at most {MOST_NODES} nodes"
     )))
 }
 
@@ -84,14 +83,14 @@ struct GenAlg {
     grid: Grid,
     crossings: bool,
     offsets: Arc<Offsets>,
-    /// Scratch memory: the free nodes at one distance, each with its offset.
+    /// Scratch space for the free nodes at one distance, each with its offset.
     ring: Vec<(NodeId, [i32; 3])>,
-    /// Scratch memory: the nodes nearest to the last center.
+    /// Scratch space for the nodes nearest to the last center.
     chosen: Vec<NodeId>,
-    /// Scratch memory: the number of nodes taken, by axis and by offset from the center. Index 0
-    /// represents an offset of minus the axis's side.
+    /// Scratch space for the number of nodes taken, by axis and by offset from the center. Index 0
+    /// is the offset -n on an axis of n nodes.
     counts: [Vec<u32>; 3],
-    /// Scratch memory: for each axis and coordinate, true if some free node has that coordinate.
+    /// For each axis and coordinate, true if some free node has that coordinate (scratch space).
     present: [Vec<bool>; 3],
     /// The number of nodes visited around centers.
     tested: u64,
@@ -145,9 +144,9 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a center. At the last distance, these are the
-    /// first ones in row-major order. Returns the sum of their pairwise distances. Takes O(nodes at
-    /// the visited distances) time.
+    /// Chooses the `nodes` free nodes nearest to a center. Among those at the last distance, the
+    /// first in row-major order are chosen. Returns the sum of their pairwise distances. Takes
+    /// O(nodes at the visited distances) time.
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
@@ -273,8 +272,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Computes the same sum on a ring, in the shorter direction. Each node counts those up to half a
-/// ring ahead.
+/// Computes the same sum on a ring, in the shorter direction. Each node is paired with those up to
+/// half a ring ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;

@@ -1,7 +1,7 @@
-//! Granular MBS: a multiple buddy strategy whose blocks are halved on one axis at a time.
+//! Granular MBS: a multiple buddy strategy whose blocks are halved along one axis at a time.
 //!
-//! The strategy succeeds exactly when enough nodes are free. Blocks of 2, 8, 32, ... nodes exist in
-//! addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
+//! The strategy succeeds exactly when enough nodes are free. There are blocks of 2, 8, 32, ...
+//! nodes in addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
 //! [`mbs`](super::mbs).
 //!
 //! ```text
@@ -13,18 +13,18 @@
 //!     +---------+-----+---+
 //! ```
 //!
-//! Cost: that of [`mbs`](super::mbs), with about d times as many levels.
+//! Cost: that of [`mbs`](super::mbs), but with about d times as many levels.
 //!
 //! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
-//! joins equal blocks until nothing changes. It does so along x, y and z in turn, with larger
-//! blocks first, in the order z, y, x.
+//! joins equal blocks along x, y and z in turn until nothing changes. It joins larger blocks first,
+//! in the order z, y, x.
 //!
-//! Departures: the result of SST's rounds is known in advance, and is computed directly. On each
+//! Departures: the result of SST's rounds is known in advance, so it is computed directly. On each
 //! axis, a node's block doubles in every round until its buddy would be outside the machine, so
-//! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares.) The
-//! request is divided as in MBS with R = 2. SST takes the largest existing volume that does not
-//! exceed the remaining count, which has the same result. Wraps are ignored. The options are those
-//! of [`mbs`](super::mbs).
+//! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares the
+//! results.) The request is divided as in MBS with R = 2. SST takes the largest existing volume
+//! that does not exceed the remaining count, which gives the same result. Wraps are ignored. The
+//! options are those of [`mbs`](super::mbs).
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
-/// Returns the blocks that remain when the joining ends.
+/// Returns the blocks that remain when joining ends.
 fn final_blocks(grid: &Grid) -> Vec<Root> {
     let [xs, ys, zs] = grid.sides().map(intervals);
     let mut roots = Vec::new();

@@ -12,7 +12,7 @@
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: that of [`linear_sorted`](super::linear_sorted). Ties in length or span go to the first
+//! Source: same as [`linear_sorted`](super::linear_sorted). Ties in length or span go to the first
 //! run or window.
 
 use crate::kind::{Entry, StrategyKind};

@@ -9,13 +9,13 @@
 //!            a a # a a . # . . .     4 nodes: 0 1 3 4, span 4 (the first of that span)
 //! ```
 //!
-//! Both cases follow one rule, because the first run that is long enough is the first window with
-//! the smallest span, n - 1. The code is [`Packing::MinSpan`], which is also the fallback of
-//! `linear-best` and `mip`.
+//! Both cases follow the same rule, because the first run that is long enough is also the first
+//! window with the smallest possible span, n - 1. The code is [`Packing::MinSpan`], which is also
+//! the fallback in `linear-best` and `mip`.
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: that of [`linear_sorted`](super::linear_sorted).
+//! Source: same as [`linear_sorted`](super::linear_sorted).
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

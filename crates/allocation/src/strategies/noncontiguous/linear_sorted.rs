@@ -17,8 +17,8 @@
 //!
 //! Source: Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, "Processor
 //! allocation on Cplant: achieving general processor locality using one-dimensional allocation
-//! strategies", CLUSTER 2002. The behavior is that of SST's scheduler element. Orders that are
-//! given node by node replace SST's files.
+//! strategies", CLUSTER 2002. The behavior matches SST's scheduler element, but node-by-node orders
+//! are options instead of files.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

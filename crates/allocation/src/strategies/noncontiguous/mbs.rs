@@ -1,9 +1,9 @@
-//! Multiple Buddy Strategy: write the count in base R. Each digit is a number of blocks of side
-//! 2^i.
+//! Multiple Buddy Strategy: write the count in base R, and grant as many blocks of side 2^i as
+//! digit i says.
 //!
 //! The strategy succeeds exactly when enough nodes are free, because a missing block is split off a
-//! larger one, or else replaced by R smaller ones. A request for n = R^i nodes gets one block (a
-//! square or a cube) if there is a free one, and pieces otherwise.
+//! larger one or, failing that, replaced by R smaller ones. A request for n = R^i nodes gets a
+//! single block (a square or a cube) if one is free, and pieces otherwise.
 //!
 //! ```text
 //!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes
@@ -17,16 +17,16 @@
 //! blocks x L) for a grant or a release.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
-//! 8(7), 1997, for squares. The initial blocks of any W x H are those of SST's scheduler element.
+//! 8(7), 1997, for squares. The initial blocks for any W x H match SST's scheduler element.
 //!
 //! Departures: with d axes longer than 1, the radix R is 2^d, so blocks are cubes in 3D and
 //! segments in 1D. The initial partition of W x D x H consists of the largest cube of side 2^t that
-//! fits, and of the slabs on its right, behind it and above it. The slabs are divided in the same
-//! way. Levels above the largest block exist but are empty. Blocks merge only with the siblings of
-//! one parent, even if other adjacent blocks are free, and initial blocks never merge. Wraps are
+//! fits, and of the slabs on its right, behind it and above it, which are divided in the same way.
+//! Levels above the largest block exist but are empty. Blocks merge only with siblings of the same
+//! parent, even if other adjacent blocks are free, and initial blocks never merge. Wraps are
 //! ignored. The papers keep an ordered list of free blocks for each level, but do not state the
-//! order. Here, it is the row-major order of the blocks' bases. With `free=fifo` or `free=lifo`, it
-//! is the order of their release, or the reverse. The papers do not say how processors in several
+//! order. Here, it is the row-major order of the blocks' bases or, with `free=fifo` or `free=lifo`,
+//! the order of their release or its reverse. The papers do not say how processors in several
 //! blocks are numbered. Here, `order` determines which blocks come first.
 
 use std::cmp::Reverse;
@@ -50,7 +50,7 @@ pub(crate) static ENTRY: Entry = Entry {
     does: StrategyKind::noncontiguous(build),
 };
 
-/// The `order` option of strategies that grant pieces of several sizes.
+/// The `order` option for strategies that grant pieces of several sizes.
 pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),

@@ -2,8 +2,8 @@
 //! is none, take the n free nodes with the smallest distance between the first and the last in
 //! row-major order.
 //!
-//! The strategy succeeds exactly when enough nodes are free. The grant is contiguous whenever there
-//! is a free box of exactly n nodes, even if scattered nodes would have a smaller span.
+//! The strategy succeeds exactly when enough nodes are free. The grant is contiguous whenever a box
+//! of exactly n nodes is free, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
@@ -11,17 +11,17 @@
 //!              . # . .                          a # a #
 //! ```
 //!
-//! The rule and the code of the fallback are those of `linear-first:row-major`.
+//! The fallback uses the rule and the code of `linear-first:row-major`.
 //!
-//! Cost: one First Fit for each of the d(n) shapes, and O(N) for the fallback.
+//! Cost: one First Fit search for each of the d(n) shapes, and O(N) for the fallback.
 //!
 //! Source: Bani-Mohammad & Ababneh, "Improving system performance in non-contiguous processor
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018.
 //!
-//! Departures: the shapes are in the order of All-Shapes First Fit, with compact ones first. If the
-//! requested shape has exactly n nodes, it comes before them. Support for 3D and (for the boxes)
-//! for wraps is our addition.
+//! Departures: the shapes are tried in the order of All-Shapes First Fit, most compact first. If
+//! the requested shape has exactly n nodes, it is tried before them. Support for 3D and (for boxes
+//! only) wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides, order, volume};
@@ -55,9 +55,9 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct MinimumInterference {
     grid: Grid,
-    /// Scratch memory: the boxes of n nodes.
+    /// Scratch space for the boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch memory: the requested shape, followed by the boxes of n nodes.
+    /// Scratch space for the requested shape, followed by the boxes of n nodes.
     boxes: Vec<Sides>,
     line: LinearOrder,
 }

@@ -1,9 +1,9 @@
-//! Paging: divide the machine into pages of 2^k x 2^k nodes, and give a job the first free pages in
-//! some order.
+//! Paging: divide the machine into pages of 2^k x 2^k nodes, and give each job the first free pages
+//! in a given order.
 //!
-//! With k = 0, the strategy misses nothing, because a page is a node. With k >= 1, it succeeds
-//! exactly when the free pages have enough nodes. It misses free nodes in partly busy pages, which
-//! result from the internal fragmentation of its own jobs or from failed nodes.
+//! With k = 0, the strategy misses nothing, because a page is a single node. With k >= 1, it
+//! succeeds exactly when the free pages contain enough nodes. It misses free nodes in partly busy
+//! pages, which result from the internal fragmentation of its own jobs or from failed nodes.
 //!
 //! ```text
 //!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
@@ -13,9 +13,9 @@
 //!   # # a a b b . .
 //! ```
 //!
-//! The orders of pages (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
-//! interleaves the bits of row and column; and shuffled snake, for which no definition was found,
-//! so the `shuffle` option has three candidates.
+//! The page orders (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
+//! interleaves the bits of row and column; and shuffled snake. No definition of the last one was
+//! found, so the `shuffle` option offers three candidates.
 //!
 //! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0, the code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
@@ -24,11 +24,11 @@
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
 //! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS
 //! 8(7), 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of
-//! 2^k, the last pages are smaller. A job takes pages until they have enough nodes. `border=unused`
-//! excludes small pages; the machines in the literature have none. Wraps are ignored. The papers
-//! keep a list of free pages without saying whether it stays in index order (`free=sorted`). With
-//! `free=fifo`, a released page goes to the end of the list; with `free=lifo`, to its beginning.
-//! Each page is then a separate part.
+//! 2^k, the last pages are smaller. A job takes pages until they contain enough nodes.
+//! `border=unused` excludes small pages, which the machines in the literature do not have. Wraps
+//! are ignored. The papers keep a list of free pages without saying whether it stays in index order
+//! (`free=sorted`). With `free=fifo`, a released page goes to the end of the list; with
+//! `free=lifo`, to the front. Each page is then a separate part.
 
 use std::sync::Arc;
 
@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "pages that are cut off by the border: granted (ragged), or never used",
+    meaning: "pages cut off by the border: granted (ragged) or never used",
     bare: false,
 };
 
@@ -120,8 +120,8 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job takes pages until they have enough nodes: when it takes the last page, which may be
-/// a whole one, only one node may be missing.
+/// pages, a job takes pages until they contain enough nodes, so only one node may be missing when
+/// it takes the last page, which may be a whole one.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,8 +148,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging of single nodes in row-major order, which are taken in the order of their
-/// release.
+/// Creates paging of single nodes, which start in row-major order and are taken in the order of
+/// their release.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -169,7 +169,7 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The strategy for pages, or for single nodes that are taken in the order of their release.
+/// The strategy for pages, or for single nodes taken in the order of their release.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
@@ -178,7 +178,7 @@ struct Paging {
     pages: Grid,
     /// The pages that may be granted, in index order.
     order: Arc<[NodeId]>,
-    /// For each page, the number of its nodes that are not free, including spare nodes of jobs.
+    /// For each page, the number of its nodes that are not free, including jobs' spare nodes.
     busy: Vec<u32>,
     /// True for each page that may be granted.
     usable: Vec<bool>,
@@ -221,7 +221,7 @@ impl Paging {
         self.order = self.order.iter().filter(used).copied().collect();
     }
 
-    /// Returns the strategy in a `Box`, with all pages free.
+    /// Wraps the strategy in a `Box`, with all pages free.
     fn boxed(mut self, order: FreeOrder) -> BoxedStrategy {
         self.ready = self.order.iter().map(|&page| self.page(page).volume()).sum();
         if order != FreeOrder::Sorted {
@@ -316,8 +316,8 @@ impl Strategy for Paging {
         if request.nodes > self.ready {
             return None;
         }
-        // The set is taken out of the strategy during the search, because the strategy counts its
-        // work.
+        // The set is moved out of the strategy during the search, because `take` borrows the
+        // strategy mutably.
         let returned = self.returned.take();
         let parts = if let Some(returned) = &returned {
             self.take(request.nodes, returned.iter().map(NodeId))

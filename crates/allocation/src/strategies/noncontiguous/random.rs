@@ -1,24 +1,22 @@
-//! Random: take free nodes at random, with a uniform distribution and regardless of their
-//! positions.
+//! Random: take free nodes uniformly at random, regardless of their positions.
 //!
-//! The strategy succeeds exactly when enough nodes are free. It is the reference for the cost of
-//! dispersal.
+//! The strategy succeeds exactly when enough nodes are free. It is the baseline for measuring the
+//! cost of dispersal.
 //!
 //! ```text
-//!   . # . .      a request for 4 nodes on an empty 4x4 mesh, drawn: each of the
+//!   . # . .      a request for 4 nodes on an empty 4x4 mesh: each of the
 //!   . . . #      C(16,4) sets of nodes is as likely as any other
 //!   # . . .
 //!   . . # .
 //! ```
 //!
-//! Cost: O(F) for F free nodes, and O(n log n) to put n nodes into row-major order. Exactly n
-//! numbers are drawn for a granted request, and none for a refused one.
+//! Cost: O(F) for F free nodes, and O(n log n) to sort n nodes into row-major order. A granted
+//! request draws exactly n random numbers, and a refused one draws none.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. Our choices: the nodes are drawn by the
 //! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order
-//! rather than in the order in which they were drawn, because strategies map processes in row-major
-//! order.
+//! rather than in the order drawn, because strategies map processes in row-major order.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
@@ -44,7 +42,7 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch memory: the free nodes, with the drawn ones first.
+    /// Scratch space for the free nodes, with the drawn ones first.
     nodes: Vec<NodeId>,
     /// The number of free nodes listed, and the number of words read to list them.
     work: Work,

@@ -1,4 +1,4 @@
-//! Strategies for machines whose partitions have their own networks, through cables or optical
+//! Strategies for machines whose partitions have their own networks, built from cables or optical
 //! switches. They work on a grid of units.
 
 pub(super) mod bluegene;

@@ -1,20 +1,20 @@
-//! TPU pods: cubes of 4x4x4 chips, which optical circuit switches or fixed wires join to slices.
+//! TPU pods: cubes of 4x4x4 chips that optical circuit switches or fixed wires join into slices.
 //!
 //! The machine is a grid of chips whose sides are multiples of 4. A cube is an aligned 4x4x4 box in
-//! this grid, and cubes are numbered in row-major order. The shape of a request is the shape of the
+//! this grid, and cubes are numbered in row-major order. A request's shape is the shape of the
 //! slice, in chips and in any orientation:
 //!
 //! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
-//!   are suitable, wherever they are. The lowest ones are taken, one part per cube, in the order of
-//!   the slice's own cubes. With `static`, they must form a box, which is found by First Fit,
-//!   turned if necessary, and may cross the wraps of the machine.
+//!   will do, wherever they are. The lowest-numbered ones are taken, one part per cube, in the
+//!   order of the slice's own cubes. With `static`, the cubes must form a box, which is found by
+//!   First Fit, rotated if necessary, and may cross the machine's wraps.
 //! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
 //!   room for it is chosen, so that whole cubes stay free.
-//! - Other shapes are never granted, unless `round=up` enlarges their sides: to 1, 2 or 4 if none
+//! - Other shapes are never granted unless `round=up` lengthens their sides: to 1, 2 or 4 if none
 //!   is longer than 4, and to multiples of 4 otherwise.
 //!
-//! A count without a shape gets the smallest slice that contains it: 1, 2, 4, ..., or 32 chips of a
-//! cube, or whole cubes.
+//! A request for a count without a shape gets the smallest slice that is large enough: 1, 2, 4,
+//! ..., or 32 chips of one cube, or whole cubes.
 //!
 //! ```text
 //!   ocs: 8x8x4, four cubes          static: the same free cubes
@@ -22,20 +22,20 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! The strategy misses nothing in its model. With `ocs`, there is no external fragmentation of
-//! whole cubes, but some inside cubes. A failed chip excludes its cube from all slices of whole
-//! cubes. With `ocs`, a slice of several cubes has fibers through every switch, so no such slice
-//! can be formed while any switch is missing.
+//! Within its model, the strategy misses nothing. With `ocs`, whole cubes suffer no external
+//! fragmentation, but there is some inside cubes. A failed chip excludes its cube from all slices
+//! of whole cubes. With `ocs`, a slice of several cubes has fibers through every switch, so no such
+//! slice can be formed while any switch is missing.
 //!
-//! Cost: O(C) for C cubes, and O(64) for each cube that may be the fullest. With `static`, the cost
-//! is O(C/64 log(side)) per orientation.
+//! Cost: O(C) for C cubes, and O(64) for each cube that could be the fullest. With `static`, it is
+//! O(C/64 log(side)) per orientation.
 //!
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
 //! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
 //! comparison with static wiring); Google Cloud's documentation of slice topologies. Our choices:
-//! the lowest cubes and the fullest cube are chosen, and single chips are allocated rather than
-//! hosts of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as others, so they
-//! make no difference here.
+//! the lowest cubes and the fullest cube are taken, and single chips are allocated rather than
+//! hosts of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as untwisted ones,
+//! so they make no difference here.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{
@@ -72,7 +72,7 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "shapes that are not slices: never granted (none), or enlarged to slices (up)",
+    meaning: "shapes that are not slices: always refused (none) or enlarged to slices (up)",
     bare: false,
 };
 
@@ -106,9 +106,9 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slice {
-    /// A box with these sides in one cube. Each side is 1, 2 or 4.
+    /// A box with these sides inside one cube. Each side is 1, 2 or 4.
     Inside(Sides),
-    /// A number of cubes. If they must form a box, also its sides in cubes (`None` for any sides).
+    /// The number of cubes and, if they must form a box, its sides in cubes (`None` for any sides).
     Cubes(u64, Option<Sides>),
 }
 
@@ -151,8 +151,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes of a slice inside a cube, which are aligned to their own sides. They are
-/// ordered by orientation, and in row-major order for each.
+/// Returns the boxes of a slice inside a cube, each aligned to its own sides. They are ordered by
+/// orientation and then in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -185,7 +185,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 struct Tpu {
     grid: Grid,
     cubes: Grid,
-    /// True if any cubes can form a slice.
+    /// True if a slice can be formed from any cubes.
     anywhere: bool,
     round: bool,
     /// For each cube, the number of its chips that are not free.
@@ -193,10 +193,10 @@ struct Tpu {
     /// The cubes that are completely free.
     whole: Occupancy,
     bases: BaseSet,
-    /// Scratch memory: the shapes to try, in order and in cubes.
+    /// Scratch space for the shapes to try, in order and in cubes.
     shapes: Vec<Sides>,
-    /// The number of cubes and of boxes in cubes that were tested, and the number of chips entered
-    /// for grants and releases.
+    /// Number of cubes and of boxes inside cubes tested, and number of chips entered for grants and
+    /// releases.
     work: Work,
 }
 
@@ -222,7 +222,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// Finds the first box of whole cubes with these sides in some orientation, or with any sides.
+    /// Finds the first box of whole cubes with these sides in any orientation, or with any sides.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),
@@ -305,7 +305,7 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// The rest of this file is a second model for the oracle, which is based only on the free chips.
+// The rest of this file is a second model, for the oracle, which relies only on the free chips.
 
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));

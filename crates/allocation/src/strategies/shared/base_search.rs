@@ -1,12 +1,12 @@
-//! The searches of First Fit, for all strategies that take the first free base of some shapes.
+//! First Fit's searches, for all strategies that take the first free base of some shapes.
 //!
-//! The `search` option chooses one of them; all return the same result. The engine follows every
-//! change through [`BaseSearch::granted`] and [`BaseSearch::released`]. The other searches read the
-//! state when it is loaded.
+//! The `search` option selects one of them; all of them return the same result. The engine follows
+//! every change through [`BaseSearch::granted`] and [`BaseSearch::released`], whereas the other
+//! searches read the state when it is loaded.
 //!
 //! Invariant: the result is the first base in scan order of the first shape that has one.
 //!
-//! Cost: that of the search, which is [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
+//! Cost: that of the selected search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
@@ -26,7 +26,7 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The `search` option of strategies that have only one engine.
+/// The `search` option for strategies with only one engine.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
     meaning: "the engine, which processes whole words of nodes, or the search from the \
@@ -34,8 +34,8 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// The option [`ENGINE`] in a form that must be written with its key, because the values of another
-/// option are written without a key.
+/// The same option as [`ENGINE`], but it must be given with its key, because the values of another
+/// option are given without one.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Returns true if the options select the search from the literature.
@@ -46,8 +46,8 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The search from the literature with a table of prefix sums. It takes O(N) to fill the table
-    /// once for all shapes, then O(1) per base.
+    /// The search described in the literature, which uses a table of prefix sums. Filling the table
+    /// takes O(N), once for all shapes, and each base then takes O(1).
     Plain(PrefixSums),
     /// [`BoxSearch`], either with all its methods, or with just one of them and no cache.
     Engine(Box<BoxSearch>),
@@ -56,7 +56,7 @@ pub(crate) enum BaseSearch {
     Set(BaseSet),
 }
 
-/// Returns the key for caching a refusal that depends only on a number of nodes.
+/// Returns the key for caching a refusal that depends only on the number of nodes.
 pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
     // No box has a side of 0, so no shape has this key.
     RefusalKey::Alone([nodes as u16, (nodes >> 16) as u16, 0])
@@ -68,7 +68,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
 
-    /// Creates the search that the options specify, for strategies with a fixed scan order.
+    /// Creates the search selected by the options, for strategies with a fixed scan order.
     pub(crate) fn of(grid: Grid, options: &Options, scan: Scan) -> BaseSearch {
         let alone = SearchMethods {
             cube: false,
@@ -89,7 +89,7 @@ impl BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::with(grid, methods)))
     }
 
-    /// Creates the search that the options specify, for queries about single bases.
+    /// Creates the search selected by the options, for queries about single bases.
     pub(crate) fn of_bases(grid: Grid, options: &Options) -> BaseSearch {
         match options.get("search") {
             "plain" => BaseSearch::Plain(PrefixSums::new(grid)),
@@ -97,7 +97,7 @@ impl BaseSearch {
         }
     }
 
-    /// Loads a state, before any search in that state.
+    /// Loads a state, which must precede any search in it.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
@@ -111,14 +111,14 @@ impl BaseSearch {
         }
     }
 
-    /// Records that a whole box is now taken permanently. `free` contains its parts that were free.
+    /// Records that a whole box is now taken permanently. `free` contains the parts that were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box that overlaps a covered one is now taken. `free` contains its parts that
+    /// Records that a box that overlaps a covered one is now taken. `free` contains the parts that
     /// were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
@@ -126,14 +126,14 @@ impl BaseSearch {
         }
     }
 
-    /// Records that these nodes, which were granted together, are free again.
+    /// Records that nodes that were granted together are free again.
     pub(crate) fn released(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.give(part));
         }
     }
 
-    /// Switches to searching any set of free nodes, without an index that follows grants and
+    /// Switches to searching arbitrary sets of free nodes, without an index that follows grants and
     /// releases.
     pub(crate) fn reset(&mut self) {
         if let BaseSearch::Engine(search) = self {
@@ -141,14 +141,14 @@ impl BaseSearch {
         }
     }
 
-    /// Frees a box that was granted only to see the remaining state.
+    /// Frees a box that was granted only to examine the resulting state.
     pub(crate) fn given_up(&mut self, cuboid: Cuboid) {
         if let BaseSearch::Engine(search) = self {
             search.untake(&cuboid);
         }
     }
 
-    /// Finds the first base, in scan order, of the first of these shapes that has one.
+    /// Finds the first base, in scan order, of the first shape that has one.
     #[inline]
     pub(crate) fn first(
         &mut self,
@@ -170,7 +170,7 @@ impl BaseSearch {
         }
     }
 
-    /// Returns the work of the searches. Callers of [`BaseSearch::is_base`] count their own
+    /// Returns the work done by the searches. Callers of [`BaseSearch::is_base`] count their own
     /// queries.
     pub(crate) fn work(&self) -> Work {
         match self {
@@ -190,8 +190,8 @@ impl BaseSearch {
         }
     }
 
-    /// Returns true if the shape that was last computed is free at a canonical base. It is meant
-    /// for searches created by [`BaseSearch::of_bases`].
+    /// Returns true if the most recently computed shape is free at a canonical base. Use only with
+    /// searches created by [`BaseSearch::of_bases`].
     pub(crate) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,
@@ -200,7 +200,7 @@ impl BaseSearch {
         }
     }
 
-    /// Compares the engine's own list with the true state. Panics if they disagree.
+    /// Compares the engine's own list with the actual state. Panics if they differ.
     pub(crate) fn validate(&self, free: &Occupancy) {
         if let BaseSearch::Engine(search) = self {
             search.validate(free);

@@ -1,8 +1,8 @@
-//! A set of small numbers, with one bit for each, and its number of elements.
+//! A set of small numbers, stored as one bit per number, and its number of elements.
 //!
 //! Invariant: `len` is the number of set bits.
 //!
-//! Cost: O(1) to insert, remove and test a number; O(words passed) to find the next number.
+//! Cost: O(1) to insert, remove or test a number; O(words skipped) to find the next number.
 
 /// Returns the positions of a word's set bits in ascending order.
 pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
@@ -36,7 +36,7 @@ impl BitSet {
         self.words[number as usize / 64] >> (number % 64) & 1 == 1
     }
 
-    /// Inserts a number. Returns true if it was not yet in the set.
+    /// Inserts a number. Returns true if it was not already in the set.
     pub(crate) fn insert(&mut self, number: u32) -> bool {
         let missing = !self.contains(number);
         self.words[number as usize / 64] |= 1 << (number % 64);

@@ -1,11 +1,11 @@
-//! A search for the first free bases of boxes of several shapes in one state.
+//! A search for the first free bases of several boxes in the same state.
 //!
 //! Boxes that fit nowhere are cached, and a box that contains one of them does not fit either. Both
-//! facts stay true as long as nodes are only taken.
+//! facts remain true as long as nodes are only taken.
 //!
 //! Invariant: no box in `refused` fits anywhere in `state`, and none of them contains another.
 //!
-//! Cost: O(N/64 log(side)) per box; O(refused boxes) for a box that contains a refused one.
+//! Cost: O(N/64 log(side)) per box, or O(refused boxes) for a box that contains a refused one.
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
@@ -15,7 +15,7 @@ pub(crate) struct BoxFinder {
     bases: BaseSet,
     /// The state that was last loaded.
     state: Option<Occupancy>,
-    /// The boxes that are known to fit nowhere.
+    /// The boxes known to fit nowhere.
     refused: Vec<Sides>,
 }
 
@@ -39,7 +39,7 @@ impl BoxFinder {
         self.bases.load(free);
     }
 
-    /// Returns the first `most` bases, in row-major order, at which a box is free in the state.
+    /// Returns the first `most` bases, in row-major order, at which a box is free.
     pub(crate) fn first(&mut self, sides: Sides, most: usize) -> Vec<Coordinates> {
         let holds = |outer: Sides, inner: Sides| (0..3).all(|axis| inner[axis] <= outer[axis]);
         if self.refused.iter().any(|&refused| holds(sides, refused)) {
@@ -54,7 +54,7 @@ impl BoxFinder {
         found
     }
 
-    /// Returns the number of words that searches have read.
+    /// Returns the number of words that the searches have read.
     pub(crate) fn words_touched(&self) -> u64 {
         self.bases.words_touched()
     }

@@ -1,8 +1,8 @@
-//! The components of the free nodes: the maximal sets connected by the machine's links. NAS and
-//! `connected` grow sets within them.
+//! Components of the free nodes: maximal sets connected by the machine's links. NAS and `connected`
+//! grow sets within them.
 //!
 //! ```text
-//!   row 1:   ===.=====..       runs along x are found word by word; runs of adjacent rows
+//!   row 1:   ===.=====..       runs along x are found word by word; runs in adjacent rows
 //!   row 0:   ..===..==.=       that share a column are joined, by union-find
 //! ```
 //!
@@ -20,7 +20,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
-    /// The index of the first run of each row, with one more entry at the end.
+    /// The index of each row's first run, plus one more entry at the end.
     rows: Vec<usize>,
     largest: u32,
 }
@@ -29,7 +29,7 @@ pub(crate) struct Components {
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: u32,
-    /// The node after the last node of the run.
+    /// The node after the run's last node.
     end: u32,
     /// Another run in the same component, or the run itself if it is the root.
     parent: u32,
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the nodes connected with a node, by definition: the flood goes over pairs of nodes
+    /// Returns the nodes connected to a node, by definition: the flood goes over pairs of nodes
     /// at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();

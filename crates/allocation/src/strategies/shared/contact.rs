@@ -1,5 +1,4 @@
-//! The contact of a placement: the number of faces of its nodes that touch busy nodes or the
-//! border.
+//! The contact of a placement: the number of its nodes' faces that touch busy nodes or the border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -9,15 +8,15 @@
 //!
 //! Cost: O(surface).
 //!
-//! Source: in 2D, this is the optimality index of the MFA paper.
+//! Source: in 2D, this is the optimality index from the MFA paper.
 
 use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 
-/// Returns the number of pairs (node in the placement, direction) whose neighbor is busy, or is
-/// beyond the end of an axis that does not wrap. Both directions on every axis longer than 1 count.
+/// Returns the number of (node in the placement, direction) pairs for which the neighbor is busy or
+/// beyond the end of an axis that does not wrap. Both directions count on every axis longer than 1.
 ///
-/// On a ring, the neighbors are cyclic. A side of n - 1 counts the node in the gap from both sides,
-/// a ring of 2 counts its other node twice, and a closed ring has no faces.
+/// On a ring, neighbors wrap around. A side of n - 1 counts the node in the gap from both sides, a
+/// ring of 2 counts its other node twice, and a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {
@@ -27,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns the faces of a placement. Each consists of its area and the slab of nodes beyond it, or
-/// `None` if it is on the border of the machine.
+/// Returns a placement's faces. Each consists of its area and the slab of nodes beyond it, or
+/// `None` if the face is on the machine's border.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -40,7 +39,7 @@ pub(crate) fn faces(
     })
 }
 
-/// Returns the nodes beyond a face of a placement, on the low side (0) or the high side (1) of an
+/// Returns the nodes beyond a placement's face, on the low side (0) or the high side (1) of an
 /// axis. Returns `None` beyond the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
@@ -59,14 +58,14 @@ pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option
     Some(slab)
 }
 
-/// Returns the highest contact score that a shape can have on a grid.
+/// Returns the highest contact that a shape can have on a grid.
 pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     let area = |axis: usize| 2 * volume(shape) as i64 / i64::from(shape[axis]);
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
 /// Returns true if a side has faces on an axis. It has none on an axis of one node, or on a ring
-/// that it closes.
+/// that it closes completely.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
     n > 1 && !(grid.wraps(axis) && side == n)

@@ -1,21 +1,21 @@
-//! The search for the free placements with the most or least contact. It is the engine of BF, WF,
-//! ADJ and MFA.
+//! The search for the free placements with the most or least contact. BF, WF, ADJ and MFA use it as
+//! their engine.
 //!
 //! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
-//! exactly when the next base on that side is not in the set. Therefore, shifts of the set find the
-//! faces that touch anything, for 64 bases at the same time. This bounds the contact of each base,
-//! and only the contact of bases with a high bound is counted:
+//! exactly when the next base on that side is not in the set. Shifting the set therefore finds the
+//! faces that touch anything, for 64 bases at once. This bounds the contact of each base, so only
+//! bases with a high bound need to be counted:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
-//!   # b b b b      or right: only its lower and upper faces can count. Bases that touch something
-//!   . # b . .      on every axis (corners) are counted first, the others only if their bound is
-//!                  not below the best so far
+//!   # b b b b      or right, so only its lower and upper faces can count. Bases that touch
+//!   . # b . .      something on every axis (corners) are counted first, and the others only if
+//!                  their bound is not below the best so far
 //! ```
 //!
 //! Invariant: a base that is not counted has no more contact than the best so far.
 //!
-//! Cost: O(N/64 log(side)) for the set, and O(surface) for each base that is counted.
+//! Cost: O(N/64 log(side)) for the set, and O(surface) for each base counted.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Sides};
 
@@ -40,7 +40,7 @@ pub(crate) struct ContactSearch {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touching {
     pub(crate) at: Cuboid,
-    /// The contact with busy nodes and the border.
+    /// The base's contact with busy nodes and the border.
     pub(crate) contact: i64,
     /// True if the placement touches a busy node.
     pub(crate) is_beside: bool,
@@ -80,8 +80,9 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact that is still of interest, and receives every placement that reaches it. If `first`
-    /// is true, the search stops after a placement with the maximum possible contact.
+    /// contact that is still of interest, and it receives every placement that reaches this
+    /// minimum. If `first` is true, the search stops after a placement with the maximum possible
+    /// contact.
     pub(crate) fn descend(
         &mut self,
         shape: Sides,
@@ -136,8 +137,8 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement of the shape that was last searched for, if the placement
-    /// is free.
+    /// Returns the contact of a placement of the most recently searched shape, or `None` if the
+    /// placement is not free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
             let every =
@@ -146,8 +147,8 @@ impl ContactSearch {
         })
     }
 
-    /// Computes the bases of a shape, and the faces that touch something. Returns false if there is
-    /// no base.
+    /// Computes a shape's bases and the faces that touch something. Returns false if there is no
+    /// base.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
         if !self.bases.compute_loaded(shape) || !self.bases.any() {
@@ -184,16 +185,16 @@ impl ContactSearch {
         self.edges[axis][side][word] >> bit & 1 == 1
     }
 
-    /// Returns an upper bound on the contact of a base, which is the total area of the faces that
-    /// touch something.
+    /// Returns an upper bound on a base's contact: the total area of the faces that touch
+    /// something.
     #[inline]
     fn bound(&self, word: usize, bit: u32) -> i64 {
         let of = |axis, side| i64::from(self.touches(axis, side, word, bit));
         self.faces.iter().map(|&(axis, area)| area * (of(axis, 0) + of(axis, 1))).sum()
     }
 
-    /// Counts the contact of a base if it is at least `least`. Counts down from `most`, face by
-    /// face, and stops below `least`.
+    /// Counts a base's contact if it is at least `least`. Counts down from `most`, face by face,
+    /// and stops below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -214,9 +215,8 @@ impl ContactSearch {
         Some(Touching { at, contact, is_beside })
     }
 
-    /// Counts the contact of a base if it is below `below`. Counts up from a lower bound: a face
-    /// that touches something touches at least one node, and a face at the border touches it
-    /// completely.
+    /// Counts a base's contact if it is below `below`. Counts up from a lower bound: a face that
+    /// touches something touches at least one node, and a face on the border touches it completely.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -245,7 +245,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// Returns a face's contact, and true if it touches a busy node.
+    /// Returns a face's contact, and true if the face touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),
@@ -257,7 +257,7 @@ impl ContactSearch {
     }
 }
 
-/// Returns true if a placement's face is at the border of a mesh.
+/// Returns true if a placement's face is on the border of a mesh.
 #[inline]
 fn is_at_border(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> bool {
     let border = if side == 0 { 0 } else { grid.side(axis) - at.sides[axis] };

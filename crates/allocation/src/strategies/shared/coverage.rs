@@ -4,10 +4,10 @@
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
-//! On an axis, a busy interval of length `len` at `start` is overlapped from the bases
-//! `start - s + 1` to `start + len - 1`. On an axis that does not wrap, this range is clipped to
-//! the canonical bases, from 0 to `n - s`. On a ring, it is taken modulo n and split at 0. A side
-//! that closes the ring has only the base 0, which every box covers.
+//! On one axis, a busy interval of length `len` at `start` is overlapped from the bases
+//! `start - s + 1` to `start + len - 1`. If the axis does not wrap, this range is clipped to the
+//! canonical bases, 0 to `n - s`. On a ring, it is taken modulo n and split at 0. A side that
+//! closes the ring has only the base 0, which every box covers.
 //!
 //! Cost: O(1) per box and axis.
 
@@ -30,8 +30,8 @@ impl AxisRange {
     }
 }
 
-/// Returns the covered canonical bases of a side on one axis, as at most two spans. There is a
-/// second span only if the range crosses 0 on a ring.
+/// Returns the canonical bases of a side on one axis that a box covers, as at most two spans. There
+/// is a second span only if the range crosses 0 on a ring.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
@@ -59,27 +59,27 @@ pub(crate) fn covered(
 }
 
 /// A test of whether a busy box covers any of the given bases on one axis. It agrees with
-/// [`covered`], and is meant for many boxes.
+/// [`covered`] but is meant for testing many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
     axis: usize,
     low: u16,
-    /// The number of nodes in the union of the placements at the bases.
+    /// Number of nodes in the union of the placements at these bases.
     reach: u32,
-    /// The length of the ring, or a number greater than any axis if the axis does not wrap.
+    /// Length of the ring, or a number greater than any axis if the axis does not wrap.
     ring: u32,
 }
 
 impl Cover {
-    /// Creates the test for the canonical bases in a nonempty range.
+    /// Creates the test for a nonempty range of canonical bases.
     pub(crate) fn new(grid: &Grid, axis: usize, side: u16, bases: AxisRange) -> Cover {
         let ring = if grid.wraps(axis) { u32::from(grid.side(axis)) } else { 1 << 16 };
         let reach = u32::from(bases.high - bases.low) + u32::from(side);
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases: the box begins inside the placements, or
-    /// they begin inside the box.
+    /// Returns true if a busy box covers any of the bases, because it begins inside the placements
+    /// or they begin inside the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -92,7 +92,7 @@ impl Cover {
 /// A box of bases. It has one span per axis, and no span wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// Scratch memory: the coverages of a busy list for a shape, filled once per orientation.
+/// Scratch space for a busy list's coverages for a shape, filled once per orientation.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,
@@ -115,7 +115,7 @@ impl CoverageList {
         }
     }
 
-    /// Returns the pieces. Bases in any piece are covered, and all other canonical bases are free.
+    /// Returns the pieces. A canonical base is covered if it is in any piece, and free otherwise.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }

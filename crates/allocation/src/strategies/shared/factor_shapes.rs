@@ -1,5 +1,4 @@
-//! All boxes of exactly n nodes, with compact ones first. These are the shapes of ASFF, MIP and
-//! NAS.
+//! All boxes of exactly n nodes, most compact first. ASFF, MIP and NAS use them as shapes.
 //!
 //! Cost: O(sides tried along x and y), plus O(k log k) to sort k shapes.
 
@@ -9,11 +8,11 @@ use pavior_mesh::{Grid, Sides};
 
 use super::ranked_shapes::sort_shapes;
 
-/// Returns the boxes of exactly `nodes` nodes that fit the grid without being turned, with compact
-/// ones first. A box is compact if the difference between its longest and its shortest side is
-/// small, on those axes of the grid that are longer than 1. Among equally compact boxes, wider ones
-/// come before taller ones, that is, lexicographically greater sides come first. In 2D, this is the
-/// order of ASFF: 12 on 6x6 gives (4,3), (3,4), (6,2), (2,6).
+/// Returns the boxes of exactly `nodes` nodes that fit the grid without rotation, most compact
+/// first. A box is compact if its longest and shortest sides differ little, counting only axes on
+/// which the grid is longer than 1. Among equally compact boxes, wider ones come before taller
+/// ones, that is, lexicographically greater sides come first. In 2D, this is ASFF's order: for 12
+/// nodes on 6x6, it is (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
@@ -32,10 +31,10 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }
 
-/// Returns the boxes of `nodes` nodes within given sides, in ascending order.
+/// Returns the boxes of `nodes` nodes within the given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // The divisors of n up to `most` that leave at most `room` for the other axes.
+    // The divisors of n up to `most` that leave no more than `room` for the other axes.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };

@@ -11,7 +11,7 @@
 
 use pavior_mesh::{Grid, Sides};
 
-/// The order of the four folds, which come after S(a,b) and S(b,a).
+/// The order of the four folds, which follow S(a,b) and S(b,a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoldOrder {
     /// FlexFold: a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a.
@@ -20,19 +20,19 @@ pub(crate) enum FoldOrder {
     Lssa,
 }
 
-/// The folds that are used.
+/// The folds to use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folds {
     pub(crate) order: FoldOrder,
-    /// True if both sides must be even. Otherwise, only the side that is halved must be.
+    /// True if both sides must be even. Otherwise, only the side to be halved must be.
     pub(crate) both_even: bool,
-    /// True if shapes are turned.
+    /// True if shapes are rotated.
     pub(crate) turned: bool,
 }
 
 impl Folds {
-    /// Returns the distinct shapes of a flat shape that fit the grid, in order and beginning with
-    /// the shape itself. Returns none for a shape with a third side.
+    /// Returns the distinct shapes derived from a flat shape that fit the grid, in order, beginning
+    /// with the shape itself. Returns none if the shape has a third side.
     pub(crate) fn of(self, [a, b, c]: Sides, grid: Grid) -> impl Iterator<Item = Sides> + use<> {
         let fold = |half: u16, double: u16| {
             let even = half % 2 == 0 && (!self.both_even || double % 2 == 0);

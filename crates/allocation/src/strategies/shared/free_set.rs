@@ -1,14 +1,14 @@
-//! A set of free nodes, pages or blocks that are taken in a defined order.
+//! A set of free nodes, pages or blocks, from which elements are taken in a defined order.
 //!
 //! The order is either by number or by time of release. Published strategies keep such lists, and
 //! most papers do not state the order. By number, which is the default, a grant depends only on the
-//! state. In the order of release, the nodes of a job that has ended stay adjacent in the list,
-//! even if they are far apart on the machine.
+//! state. In order of release, a finished job's nodes stay adjacent in the list, even if they are
+//! far apart.
 //!
-//! Invariant: for the order of release, `next` and `previous` form one ring through the numbers in
-//! the set.
+//! Invariant: if the order is by time of release, `next` and `previous` form a single ring through
+//! the numbers in the set.
 //!
-//! Cost: O(1) to insert, remove and step in the order of release. By number, a step costs as much
+//! Cost: by time of release, O(1) to insert, to remove and to step. By number, a step costs as much
 //! as in a [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -19,7 +19,7 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
-    meaning: "the order of free items: by position, first returned first, or last returned first",
+    meaning: "the order of free items: by position, first released first, or last released first",
     bare: false,
 };
 
@@ -48,7 +48,7 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The order of release, or `None` if the order is by number.
+    /// The order of release, or `None` if numbers are taken in ascending order.
     returned: Option<ReturnOrder>,
 }
 
@@ -102,13 +102,13 @@ impl FreeSet {
         self.returned.is_none()
     }
 
-    /// Replaces the contents of a sorted set with the numbers of the set bits.
+    /// Replaces the contents of a sorted set with the positions of the set bits.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers are not sorted");
         self.set.assign(bits);
     }
 
-    /// Returns the number after a given one in the set, or the first number.
+    /// Returns the number that follows a given one in the set, or the first if none is given.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),

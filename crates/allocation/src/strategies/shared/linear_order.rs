@@ -1,13 +1,14 @@
-//! One-dimensional allocation, in which a job gets nodes along a linear order of the machine.
+//! One-dimensional allocation: a job gets nodes along a linear order of the machine.
 //!
 //! ```text
 //!   free ranks, 3 requested:   0 1 . . 4 5 6 . 8 .
 //!   sorted: 0 1 4      min-span and best: 4 5 6
 //! ```
 //!
-//! Invariant: `ranks` is ascending, so a window of it is an interval of the line.
+//! Invariant: `ranks` is ascending, so a window of it corresponds to an interval of the line.
 //!
-//! Cost: O(N) per query, plus O(count log count) to sort the nodes unless the order is row-major.
+//! Cost: O(N) per query, plus O(count log count) to sort the nodes unless they are in row-major
+//! order.
 
 use std::sync::Arc;
 
@@ -61,24 +62,23 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The rule that selects free nodes along the order.
+/// The rule for selecting free nodes along the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     /// The first free nodes.
     Sorted,
-    /// The nodes with the smallest distance from the first to the last. Ties go to the first ones.
+    /// The nodes with the smallest distance from first to last. Ties go to the first ones.
     MinSpan,
-    /// The first nodes of the shortest run of consecutive free nodes that is long enough. Ties go
+    /// The first nodes in the shortest run of consecutive free nodes that is long enough. Ties go
     /// to the first run. If no run is long enough, the same as `MinSpan`.
     Best,
 }
 
-/// A machine's nodes in a linear order, such as that of a space-filling curve.
+/// A machine's nodes in a linear order, such as along a space-filling curve.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes by rank. The list is empty for row-major order, in which the rank of a node is its
-    /// number.
+    /// The nodes by rank. Empty for row-major order, in which a node's rank is its number.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, in ascending order.
     ranks: Vec<u32>,
@@ -95,7 +95,7 @@ impl LinearOrder {
         LinearOrder { grid, nodes: nodes.into(), ranks, chosen, work: Work::default() }
     }
 
-    /// Returns `count` free nodes as runs along x. Returns `None` if fewer nodes are free.
+    /// Returns `count` free nodes as runs along x, or `None` if fewer nodes are free.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -139,7 +139,7 @@ impl LinearOrder {
         self.work
     }
 
-    /// Returns the placement of `count` free nodes, beginning with the one at index `first`.
+    /// Returns the placement of `count` free nodes, starting with the one at index `first`.
     fn place(&mut self, first: usize, count: usize) -> Placement {
         let ranks = &self.ranks[first..first + count];
         if self.nodes.is_empty() {
@@ -152,13 +152,13 @@ impl LinearOrder {
     }
 }
 
-/// Returns the start of the first window of `count` ranks with the smallest span.
+/// Returns the start of the first window of `count` ranks that has the smallest span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Returns the start of the first of the shortest runs of at least `count` consecutive ranks.
+/// Returns the start of the first shortest run of at least `count` consecutive ranks.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;
@@ -185,7 +185,7 @@ impl Linear {
         Linear { order: LinearOrder::new(grid, nodes), packing }
     }
 
-    /// Creates the strategy with the order that the options specify.
+    /// Creates the strategy with the order given in the options.
     pub(crate) fn boxed(grid: &Grid, options: &Options, packing: Packing) -> BoxedStrategy {
         Box::new(Linear::new(*grid, order_of(grid, options), packing))
     }

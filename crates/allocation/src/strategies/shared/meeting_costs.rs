@@ -1,18 +1,18 @@
-//! Costs of a shape's placements, where each place that a placement overlaps adds its cost.
+//! Costs of a shape's placements, where each place adds its cost to the placements that overlap it.
 //!
 //! The bases of the placements that overlap a place form a box. The table stores differences: each
-//! place changes only the corners of its box of bases, and one pass per axis converts the
-//! differences to costs.
+//! place changes only the corners of its box of bases, and one pass per axis turns the differences
+//! into costs.
 //!
 //! ```text
-//!   bases that overlap it:       0 1 2 3 4 5       cost 7 for 1 to 3
+//!   bases of placements:         0 1 2 3 4 5       cost 7 for 1 to 3
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring, the box may cross 0. In that case, it is split into two boxes, the second of which
-//! begins at 0.
+//! On a ring, the box may cross 0. In that case, it is split in two, and the second part begins at
+//! 0.
 //!
-//! Cost: O(sum of the sides) per shape; at most 27 cells per place, mostly 4 in two dimensions and
+//! Cost: O(sum of the sides) per shape; at most 27 cells per place, usually 4 in two dimensions and
 //! 8 in three; O(N) for the passes; O(1) per placement.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
@@ -27,11 +27,11 @@ pub(crate) struct MeetingCosts {
     placed: Sides,
     /// For each node, a difference or, after [`MeetingCosts::sum`], a cost.
     cells: Vec<i64>,
-    /// Scratch memory, by axis and by the base of a place on that axis.
+    /// Scratch space, by axis and by the base of a place on that axis.
     steps: [Vec<Steps>; 3],
 }
 
-/// The coordinates on an axis at which placements start and stop overlapping a place.
+/// The coordinates on an axis where placements start and stop overlapping a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
@@ -51,7 +51,7 @@ impl MeetingCosts {
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds a place with this cost at each base of a set, in the shape of the set.
+    /// Adds a place with this cost at each base in a set, with the shape of that set.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {
@@ -85,7 +85,7 @@ impl MeetingCosts {
         }
     }
 
-    /// Converts the differences to costs, after the last place was added.
+    /// Turns the differences into costs. Call this after adding the last place.
     pub(crate) fn sum(&mut self) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         for row in self.cells.chunks_exact_mut(w) {

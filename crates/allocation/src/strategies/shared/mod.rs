@@ -1,5 +1,5 @@
-//! Searches, sets and lists that several strategies share. Code that only one strategy uses is in
-//! the module of that strategy.
+//! Searches, sets and lists shared by several strategies. Code that only one strategy uses is in
+//! that strategy's module.
 
 pub(crate) mod base_search;
 pub(crate) mod bit_set;

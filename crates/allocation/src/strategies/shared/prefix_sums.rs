@@ -4,8 +4,8 @@
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along axes that wrap, the table is doubled, so that a box that crosses the end is one box in the
-//! table.
+//! Along axes that wrap, the table is doubled, so that a box that crosses the end is a single box
+//! in the table.
 //!
 //! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
 
@@ -17,11 +17,11 @@ use crate::strategies::shared::contact::faces;
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,
-    /// The extents of the table, which are one more than the numbers of coordinates that it covers.
+    /// The extents of the table, each one more than the number of coordinates that it covers.
     extents: [usize; 3],
     /// `sums[x, y, z]`: the number of busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch memory: the sums for the current row only.
+    /// Scratch space for the sums for the current row only.
     line: Vec<u32>,
     work: Work,
 }
@@ -73,7 +73,7 @@ impl PrefixSums {
         }
     }
 
-    /// Computes the prefix sums of one row. On a ring, the row is repeated after its end.
+    /// Computes the prefix sums of one row. On a ring, the row is repeated past its end.
     fn count_row(&mut self, free: &Occupancy, from: usize, w: usize) {
         let mut sum = 0;
         for first in (0..w).step_by(64) {
@@ -106,15 +106,14 @@ impl PrefixSums {
         plane(z1) - plane(z0)
     }
 
-    /// Returns the contact score of a free box, as
-    /// [`contact`](crate::strategies::shared::contact::contact) does, but in O(1), because a face
-    /// is a box one node thick.
+    /// Returns a free box's contact, as [`contact`](crate::strategies::shared::contact::contact)
+    /// does, but in O(1), because a face is a box one node thick.
     pub(crate) fn contact(&self, cuboid: &Cuboid) -> i64 {
         let touching = |slab: Cuboid| i64::from(self.busy_in(&slab));
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
-    /// Returns the first base, in scan order, at which a shape is free. Takes O(bases) time.
+    /// Returns the first base, in scan order, where a shape is free. Takes O(bases) time.
     pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);

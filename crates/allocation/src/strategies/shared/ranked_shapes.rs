@@ -1,14 +1,14 @@
-//! A sort of shapes by a given rank, which all rules share.
+//! Sorting of shapes by a given rank, shared by all rules.
 //!
-//! If a sort were compiled separately for each rule, it would be as much code as a strategy. Most
-//! lists of shapes are short, so calling the rank through a pointer costs no more.
+//! If the sort were compiled separately for each rule, it would take up as much code as a strategy.
+//! Most lists of shapes are short, so calling the rank through a pointer costs no more.
 
 use std::cmp::Reverse;
 
 use pavior_mesh::Sides;
 
-/// Sorts shapes by ascending rank. For equal ranks, lexicographically larger sides come first.
-/// Calls the rank O(k log k) times for k shapes.
+/// Sorts shapes by ascending rank. Among equal ranks, lexicographically larger sides come first.
+/// Calls `rank` O(k log k) times for k shapes.
 pub(crate) fn sort_shapes(shapes: &mut [Sides], rank: &dyn Fn(Sides) -> u64) {
     shapes.sort_unstable_by_key(|&shape| (rank(shape), Reverse(shape)));
 }

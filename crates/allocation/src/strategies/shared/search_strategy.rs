@@ -1,6 +1,6 @@
-//! A strategy that consists of a rule and First Fit's search.
+//! A strategy that combines a rule with First Fit's search.
 //!
-//! The wrapper passes grants and releases to the search. The strategies differ only in the rule.
+//! The wrapper passes grants and releases on to the search. The strategies differ only in the rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -12,7 +12,7 @@ use crate::{Placement, Strategy, Work};
 
 /// A rule that determines which boxes to search for, and in which order.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
-    /// Finds the placement for a request. The rule loads the state into the search when needed.
+    /// Finds the placement for a request. The rule loads the state into the search when necessary.
     fn find(
         &mut self,
         search: &mut BaseSearch,
@@ -20,13 +20,13 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the rule's own work, in addition to that counted by the search.
+    /// Returns the rule's own work, in addition to what the search counts.
     fn work(&self) -> Work {
         Work::default()
     }
 }
 
-/// A strategy that consists of a rule and the search that the rule uses.
+/// A strategy made up of a rule and the search that the rule uses.
 #[derive(Clone)]
 pub(crate) struct SearchStrategy<R> {
     search: BaseSearch,

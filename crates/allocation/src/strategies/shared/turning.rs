@@ -16,7 +16,7 @@ use crate::claim::{BoxGroup, Over};
 pub enum Turn {
     /// The requested orientation only.
     None,
-    /// Every distinct permutation, in the order of the TBL paper.
+    /// Every distinct permutation, in the TBL paper's order.
     All,
 }
 
@@ -60,10 +60,10 @@ pub const TURN_ON: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// The `turn` option of strategies that score bases, off by default.
+/// The `turn` option for strategies that score bases, off by default.
 pub const TURN_BEST_OFF: OptionSpec = OptionSpec { default: "none", ..TURN_BEST_ON };
 
-/// The `turn` option of strategies that score bases, on by default.
+/// The `turn` option for strategies that score bases, on by default.
 pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     values: Values::OneOf(&["none", "all", "best"]),
     meaning: "the orientations to try: with all, the first that fits is used; with best, the best \
@@ -71,7 +71,7 @@ pub const TURN_BEST_ON: OptionSpec = OptionSpec {
     ..TURN_ON
 };
 
-/// Returns the orientations among which the best score is chosen.
+/// Returns the orientations over which the best score is chosen.
 pub fn turn_over(options: &Options) -> Over {
     match options.get("turn") {
         "best" => Over::AllShapes,
@@ -80,7 +80,7 @@ pub fn turn_over(options: &Options) -> Over {
 }
 
 impl Turn {
-    /// Returns the orientations that the `turn` option specifies.
+    /// Returns the orientations selected by the `turn` option.
     pub fn of(options: &Options) -> Turn {
         match options.get("turn") {
             "none" => Turn::None,
@@ -94,15 +94,15 @@ impl Turn {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
-    /// Returns the orientations of a request to try, in order. Only those that can fit the grid are
-    /// included.
+    /// Returns the orientations of a request to try, in order, leaving out those that cannot fit
+    /// the grid.
     pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
         let FewShapes { list, count } = shapes;
         list.into_iter().take(count).filter(move |&sides| grid.fits(sides))
     }
 
-    /// Returns the orientations of a shape to try, in order. Those that do not fit are included.
+    /// Returns the orientations of a shape to try, in order, including those that do not fit.
     #[inline]
     pub fn of_shape(self, shape: Sides) -> FewShapes {
         match self {
@@ -112,7 +112,7 @@ impl Turn {
     }
 }
 
-/// Returns the family of a strategy that grants the requested box, turned according to its options.
+/// Returns the family of a strategy that grants the requested box, rotated as its options allow.
 pub fn box_family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

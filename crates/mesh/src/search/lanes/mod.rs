@@ -1,9 +1,9 @@
-//! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), each processed by one
+//! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), each processed by a single
 //! instruction.
 //!
 //! The module contains only the operations that the searches use. On every x86-64 processor, each
 //! operation takes one or two instructions, and code that calls it is also compiled for wider
-//! vectors. On other architectures, an operation is a loop over an array. Tests compare the two.
+//! vectors. On other architectures, an operation is a loop over an array. Tests compare both.
 //!
 //! In a mask, a lane is all ones for true and all zeros for false.
 

@@ -1,4 +1,4 @@
-//! The plain search of Adjacency, which tries every corner of the busy boxes, using lists of boxes.
+//! Adjacency's plain search, which uses lists of boxes and tries every corner of the busy boxes.
 
 use pavior_mesh::{Cuboid, Grid, Sides, volume};
 
@@ -9,17 +9,17 @@ use crate::strategies::shared::contact::most_contact;
 #[derive(Clone)]
 pub(super) struct Adjacency {
     grid: Grid,
-    /// Scratch memory: the candidate coordinates on each axis, in ascending order.
+    /// Scratch space for the candidate coordinates on each axis, in ascending order.
     candidates: [Vec<u16>; 3],
-    /// Scratch memory: the boxes that are relevant for any candidate, for one z, and for one z and
-    /// y.
+    /// Scratch space for the boxes that can affect any candidate, a candidate at the current z, and
+    /// a candidate at the current z and y.
     near: [Vec<Near>; 3],
     /// The number of placements tested, plus the number of boxes compared with a coordinate or a
     /// placement.
     tested: u64,
 }
 
-/// The relation of a placement to a busy box on the axes considered so far.
+/// The relation between a placement and a busy box on the axes considered so far.
 #[derive(Clone, Copy)]
 struct Near {
     held: Cuboid,
@@ -30,8 +30,8 @@ struct Near {
 }
 
 impl Near {
-    /// Extends the relation by one axis, on which the placement shares `shares` coordinates with
-    /// the box and touches `touches`.
+    /// Adds an axis on which the placement shares `shares` coordinates with the box and has
+    /// `touches` outer neighbors in it.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -44,7 +44,7 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Returns true if trying all candidates for this many boxes is less work than visiting all
+    /// Returns true if trying all candidates for this many boxes takes less work than visiting all
     /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
@@ -84,7 +84,7 @@ impl Adjacency {
         best
     }
 
-    /// Lists the coordinates at which a side touches a busy box or the border, or is flush with it.
+    /// Lists the coordinates where a side touches, or is flush with, a busy box or the border.
     fn list_candidates(&mut self, busy: &[Cuboid], axis: usize, side: u16) {
         let (n, starts) = (i32::from(self.grid.side(axis)), self.grid.starts(axis, side));
         let ring = self.grid.wraps(axis) && i32::from(side) < n;
@@ -109,7 +109,7 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps those boxes of one level that a placement at a coordinate on this axis may overlap or
+    /// Keeps the boxes in a level that a placement at this coordinate of the axis may overlap or
     /// touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
@@ -124,7 +124,7 @@ impl Adjacency {
         }
     }
 
-    /// Returns the boundary value of a placement if the placement is free.
+    /// Returns a placement's boundary value, or `None` if it is not free.
     fn score(&mut self, at: &Cuboid) -> Option<i64> {
         let mut score = border(&self.grid, at);
         self.tested += 1;
@@ -141,8 +141,8 @@ impl Adjacency {
     }
 }
 
-/// Returns the number of coordinates on an axis that a side at a base shares with a box, and the
-/// number of the side's two outer neighbors that are in the box.
+/// Compares a side at a base with a box on one axis. Returns the number of shared coordinates, and
+/// the number of the side's two outer neighbors that are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));
@@ -161,7 +161,7 @@ fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, 
     (shares, inside(low - 1) + inside(end))
 }
 
-/// Counts the faces of the placement's nodes that are at the border.
+/// Counts the faces of a placement's nodes that are on the border.
 fn border(grid: &Grid, at: &Cuboid) -> i64 {
     let mut faces = 0;
     for axis in (0..3).filter(|&axis| grid.side(axis) > 1 && !grid.wraps(axis)) {

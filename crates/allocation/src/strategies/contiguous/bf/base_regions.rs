@@ -1,10 +1,10 @@
-//! Bases and their neighboring bases, for the `base` and `area` readings of Best Fit.
+//! Bases and their neighboring bases, for Best Fit's `base` and `area` readings.
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
-/// Returns the neighbors of a canonical base among the canonical bases of its shape, in both
-/// directions of each axis, or `None` beyond an end. There are no neighbors on an axis of one node,
-/// or on a ring that the shape closes.
+/// Returns the neighbors of a canonical base among its shape's canonical bases, in both directions
+/// along each axis, or `None` beyond an end. An axis of one node has no neighbors, and neither does
+/// a ring that the shape closes.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Counts a base's neighbors that are not bases, or are beyond an end.
+/// Counts a base's neighbors that are not bases or would be beyond an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -39,8 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected with a base, including the base itself. This function is
-/// slow and simple; the oracle uses it.
+/// Returns the number of bases connected to a base, including the base itself. This function is
+/// slow but simple; only the oracle uses it.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,
@@ -61,10 +61,10 @@ pub(crate) fn region(
     count
 }
 
-/// Scratch memory: the connected regions of a shape's bases, labeled in one O(N) pass.
+/// The connected regions of a shape's bases, labeled in one O(N) pass.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
-    /// For each node, the size of its region if the node is a base, or 0 otherwise.
+    /// For each node, the size of its region, or 0 if the node is not a base.
     sizes: Vec<u32>,
     members: Vec<Coordinates>,
 }

@@ -1,29 +1,29 @@
 //! Best Fit: among all free bases, take the one whose placement has the most contact.
 //!
-//! The strategy misses no free base for the requested orientation. With `turn=all`, it takes the
-//! best base of the first orientation that fits; with `turn=best`, the best base over all
-//! orientations. Ties go to the first base in row-major order. There are three readings of "most
-//! busy neighbours":
+//! The strategy finds a free base for the requested orientation whenever one exists. With
+//! `turn=all`, it takes the best base in the first orientation that fits; with `turn=best`, the
+//! best base in any orientation. Ties go to the first base in row-major order. "Most busy
+//! neighbours" can be read in three ways:
 //!
 //! ```text
 //!   frame (default)      base                     area
 //!   + + +   faces of     .        neighbors of    x x . X   the base in the
 //!   + P P + the whole  . b +      the base node   x . . X   smallest connected
-//!   + P P + placement    +        that are no     . . . .   set of bases (X),
+//!   + P P + placement    +        that are not    . . . .   set of bases (X),
 //!     + +   that touch            bases                     then as `base`
 //! ```
 //!
 //! Two searches give the same answers. The engine computes the set of all bases in O(N/64
-//! log(side)), and counts the contact of the most promising ones in O(surface) each. `plain`, and
-//! the `base` and `area` readings, need O(N) to fill a table of prefix sums. They then need O(1) to
-//! test and score each base, because a face is a box one node thick. `area` labels the components
-//! of the bases in another O(N). Zhu quotes O(N).
+//! log(side)) and counts the contact of only the most promising ones, in O(surface) each. The
+//! `plain` search, and the `base` and `area` readings, fill a table of prefix sums in O(N). Each
+//! base then takes O(1) to test and score, because a face is a box one node thick. `area` labels
+//! the connected sets of bases in another O(N). Zhu states O(N).
 //!
-//! Source: Zhu, JPDC 16(4), 1992, for 2D, known from summaries: "maximum number of busy neighbours"
-//! (the MFA paper), "and smallest number of free areas" (the NAS paper). These define neither the
-//! neighbors nor the role of the border nor the rule for ties. Therefore, all three readings are
-//! implemented, and the border counts as busy in each. For 3D meshes and tori: Qiao & Ni, MSU
-//! technical report, 1994, whose exact score is also unknown.
+//! Source: Zhu, JPDC 16(4), 1992, for 2D, known only from summaries: "maximum number of busy
+//! neighbours" (the MFA paper), "and smallest number of free areas" (the NAS paper). They do not
+//! say which nodes are neighbors, whether the border counts, or how ties are resolved. Therefore,
+//! all three readings are implemented, and the border counts as busy in each. For 3D meshes and
+//! tori: Qiao & Ni, MSU technical report, 1994, whose exact score is not known either.
 
 mod base_regions;
 mod plain;
@@ -70,7 +70,7 @@ fn claim(options: &Options) -> Claim {
     best_claim(score, options)
 }
 
-/// Returns the claim of a strategy that takes the first base with the best score.
+/// Returns the claim for a strategy that takes the first base with the best score.
 pub(crate) fn best_claim(score: fn(&Occupancy, &Cuboid) -> i64, options: &Options) -> Claim {
     Claim {
         recognition: Recognition::Best { score, over: turn_over(options), first_of_ties: true },
@@ -87,7 +87,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Creates Best Fit with a rule. The options determine the turning and the search.
+/// Creates Best Fit with the given rule. The options determine the orientations and the search.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {

@@ -1,13 +1,13 @@
-//! The candidates of MFA: bases next to busy submeshes, in the order of a walk around each, and
-//! bases at the corners of the machine.
+//! MFA's candidates: bases next to busy submeshes, in the order of a walk around each one, and
+//! bases at the machine's corners.
 //!
 //! ```text
-//!   task 2x2, busy S:    . 5 4 3 .     The right side upwards, the top backwards, the left side
-//!                        6 . S S 2     downwards, the bottom (here off the machine) forwards. On
-//!                        7 . . . 1     the left and below, a base is the task's side away.
+//!   task 2x2, busy S:    . 5 4 3 .     The walk goes up the right side, back along the top, down
+//!                        6 . S S 2     the left side, and forward along the bottom (here off the
+//!                        7 . . . 1     machine). Left and below, the task's side is the distance.
 //! ```
 //!
-//! Invariant: every base next to a submesh appears in its walk once per side.
+//! Invariant: every base next to a submesh appears once per side in the walk around it.
 //!
 //! Cost: O(1) per base.
 
@@ -15,7 +15,7 @@ use std::fmt;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The side of a busy submesh where an MFA candidate is located.
+/// The side of a busy submesh on which an MFA candidate is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MfaSide {
     /// Beyond its highest x.
@@ -33,8 +33,8 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides in the order of the paper. The sides on the third axis, which are our addition,
-    /// follow each pair.
+    /// All sides in the paper's order. The sides on the third axis, which are our addition, follow
+    /// each pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -52,7 +52,7 @@ impl MfaSide {
         }
     }
 
-    /// Returns the axes along the side. The walk follows the first one first.
+    /// Returns the axes along the side, in the order in which the walk follows them.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
@@ -125,8 +125,8 @@ pub(super) fn corner_bases(
     })
 }
 
-/// Returns the position of a base in the walk around a busy submesh, as a sort key: the number of
-/// the side, the row on the side, and the step in the row. Returns `None` if the base is not next
+/// Returns a base's position in the walk around a busy submesh as a sort key: the index of the
+/// side, the row on that side, and the step within the row. Returns `None` if the base is not next
 /// to the submesh.
 pub(super) fn place_around(
     grid: &Grid,
@@ -157,12 +157,12 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
         let at = if side.is_beyond() { Some(start + length) } else { start.checked_sub(task) };
         return at.filter(|&at| at < n).map(|at| at as u16);
     }
-    // A task that closes the ring is not next to anything on it.
+    // A task that closes the ring is next to nothing on that ring.
     let at = if side.is_beyond() { start + length } else { start + n - task };
     (task < n).then_some((at % n) as u16)
 }
 
-/// The coordinates of bases along a side at which the task shares coordinates with the submesh.
+/// Base coordinates along a side at which the task overlaps the submesh's range of coordinates.
 #[derive(Clone, Copy)]
 struct Along {
     /// The length of the axis.
@@ -190,7 +190,7 @@ impl Along {
         ((self.first + step) % self.n) as u16
     }
 
-    /// Returns the step that reaches a coordinate.
+    /// Returns the step at which the walk reaches a coordinate.
     fn step(self, coordinate: u16) -> Option<u32> {
         let step = (u32::from(coordinate) + self.n - self.first) % self.n;
         (step < self.count).then_some(step)

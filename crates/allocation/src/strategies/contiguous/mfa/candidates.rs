@@ -1,9 +1,9 @@
-//! The candidates of MFA and their scores.
+//! MFA's candidates and their scores.
 //!
-//! Invariant: candidates are visited submesh by submesh, in grant order, and around each submesh in
-//! the order of the paper. No base is scored twice.
+//! Invariant: candidates are visited one submesh after another, in grant order, and around each
+//! submesh in the paper's order. No base is scored twice.
 //!
-//! Cost: O(nodes covered) for the marks, and O(surface) for each candidate that is scored.
+//! Cost: O(covered nodes) to set the marks, and O(surface) for each candidate that is scored.
 
 use std::ops::ControlFlow;
 
@@ -14,11 +14,11 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base that MFA considers: a row in the paper's tables.
+/// A base that MFA considers, which is a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The number of the busy submesh in the busy list, and the side. They are `None` for a corner
-    /// of the machine.
+    /// The busy submesh's position in the busy list, and the side of that submesh, or `None` for a
+    /// corner of the machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
@@ -31,18 +31,18 @@ pub struct MfaCandidate {
 pub enum MfaVerdict {
     /// The optimality index, which is non-negative.
     Index(i64),
-    /// The placement would overlap a busy node or leave the machine. The tables show -1.
+    /// The placement would overlap a busy node or leave the machine. The paper's tables show -1.
     Inadmissible,
-    /// The base was scored before, around another side or submesh.
+    /// The base was scored earlier, around another side or submesh.
     ComputedEarlier,
 }
 
-/// Returns every MFA candidate for a task, in the order in which the search visits them, followed
-/// by <0,0> (and all other corners if `all_corners` is true). The search itself stops at the first
-/// perfect index.
+/// Returns all MFA candidates for a task in the order in which the search visits them, then <0,0>
+/// (and all other corners of the machine if `all_corners` is true). Unlike this function, the
+/// search stops at the first perfect index.
 ///
 /// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
-/// The result is empty if the task does not fit the empty machine without being turned.
+/// The result is empty if the task does not fit the empty machine without rotation.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;
@@ -79,18 +79,18 @@ pub fn mfa_candidates(
     rows
 }
 
-/// A walk along the candidates, with its scratch memory.
+/// A walk along the candidates, including its scratch buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// For each node, twice the number of the last walk that found it covered, plus one if that
-    /// walk scored it. With this encoding, a walk need not reset the status of every node.
+    /// walk scored it. As a result, a walk does not have to reset every node's status first.
     status: Vec<u64>,
     walk: u64,
     work: Work,
 }
 
-/// A function that handles one candidate, and decides whether to continue.
+/// A function that handles one candidate and decides whether to continue.
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {
@@ -115,8 +115,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Continues after a walk around submeshes with <0,0>, or with every corner of the machine in
-    /// row-major order.
+    /// Visits <0,0>, or every corner of the machine in row-major order, after a walk around the
+    /// submeshes.
     pub(crate) fn corners(
         &mut self,
         free: &Occupancy,
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of candidates and coverages visited, of status cells filled, and of nodes
-    /// next to scored candidates.
+    /// Returns the number of candidates and coverages visited, status cells filled, and nodes next
+    /// to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

@@ -1,53 +1,53 @@
 //! Minimal Fragmentation Algorithm: score the bases around busy submeshes by their contact.
 //!
-//! The candidates around each busy submesh, in grant order, are the bases at which the task would
-//! be on its right, on top of it, on its left and below it. They are scored by the optimality
-//! index, which is the contact of the whole frame with busy nodes and the border. The best
-//! candidate wins; ties go to the one visited first. A perfect index ends the search.
+//! The candidates around each busy submesh, in grant order, are the bases that put the task on its
+//! right, on top of it, on its left, or below it. They are scored by the *optimality index*, which
+//! is the contact of the whole frame with busy nodes and the border. The best candidate wins, and
+//! ties go to the one visited first. A perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
 //!                         L . S S S R .     below S; a base is the task's lower left node, so
-//!                         L . S S S R .     that L is three columns and B two rows away
+//!                         L . S S S R .     L is three columns and B two rows away
 //!   (. inside: bases      L . . . . R .
 //!    that would hit S)    B B B B B . .
 //! ```
 //!
-//! The strategy misses no free placement. Move a placement left and then down until it is stuck: it
-//! is then at <0,0>, or touches the right or the top of a busy submesh. On a ring it may move
-//! around forever, but then coordinate 0 is free too.
+//! The strategy finds a free placement whenever one exists. Move a free placement left and then
+//! down until it is stuck: it is then at <0,0>, or touches the right or top side of a busy submesh.
+//! On a ring, it may move around forever, but then coordinate 0 is free, too.
 //!
-//! On a mesh, the choice does not always have the most contact. With `corners=all` it does, because
-//! the other corners of the machine are scored too. A placement that touches no busy submesh can be
-//! moved along the border without losing contact, until it meets a corner or a busy submesh.
+//! On a mesh, the chosen placement does not always have the most contact. With `corners=all`, it
+//! does, because all corners of the machine are scored: a placement that touches no busy submesh
+//! can be moved along the border without losing contact until it reaches a corner or a submesh.
 //!
-//! The engine does not walk. A base is a candidate exactly when its placement touches a busy node.
-//! Among the candidates with the highest index, the walk visits the one around the earliest granted
-//! submesh first. Therefore, the engine computes the set of all bases, with one bit per base. It
-//! counts the contact of those that can be best, and determines which of the bases with equal
-//! contact the walk would visit first.
+//! The engine does not walk. A base is a candidate exactly when its placement touches a busy node,
+//! and among the candidates with the highest index, the walk first visits the one around the
+//! earliest granted submesh. Therefore, the engine computes the set of all bases, with one bit per
+//! base. It counts the contact of those that could be the best, and determines which of the equally
+//! good ones the walk would visit first.
 //!
-//! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that can be the best, and O(B)
-//! to choose among equal ones.
+//! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that could be the best, and O(B)
+//! to choose among equally good ones.
 //!
-//! Cost of `plain`: for a task p x q and B submeshes of K nodes, there are O(B (sqrt K + p + q))
-//! candidates, at O(p + q) each. The setup marks each covered base, which takes O(N) if much is
-//! covered. The paper's Theta(sqrt K B) ignores the setup and the scoring. A release is O(B).
+//! Cost of `plain`: for a p x q task and B submeshes of K nodes, there are O(B (sqrt K + p + q))
+//! candidates, at O(p + q) each. The setup marks each covered base, which takes O(N) if most are
+//! covered. The paper's Theta(sqrt K B) ignores the setup and the scoring. A release takes O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
 //!
-//! 1. As printed, `weight()` returns -1 if a *perimeter node* is in the coverage or reject sets.
+//! 1. As printed, `weight()` returns -1 if a *perimeter node* is in the coverage or reject set.
 //!    These are sets of bases, and the paper's own tables test the base.
-//! 2. The best index begins at p + q, so that lower indices are ignored, and tasks that fit are
-//!    refused. Here, it begins below 0, and <0,0> is scored like any other base.
-//! 3. The loop over orientations forgets the best base of the first orientation. The text tries the
-//!    second orientation only if the first one fails, which is implemented here (`turn=best` takes
-//!    the better of the two).
+//! 2. The best index starts at p + q, so lower indices are ignored, and some tasks that fit are
+//!    refused. Here, it starts below 0, and <0,0> is scored like any other base.
+//! 3. The loop over orientations forgets the best base in the first orientation. According to the
+//!    text, the second orientation is tried only if the first one fails, which is what this
+//!    implementation does (`turn=best` takes the better of the two).
 //! 4. Each base has a single mark instead of a status of 1 or 2.
 //!
-//! `printed` keeps defects 2 and 3 and the blind fallback to <0,0>, but never grants overlapping
-//! nodes. Support for tori and 3D is our addition.
+//! `printed` reproduces defects 2 and 3 and the blind fallback to <0,0>, but never grants nodes
+//! that overlap another grant. Support for tori and 3D is our addition.
 
 mod beside;
 mod candidates;
@@ -144,13 +144,13 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The MFA engine, which makes the walk's choice without walking. The module documentation explains
+/// MFA's engine, which makes the walk's choice without walking. The module documentation explains
 /// why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
     search: ContactSearch,
-    /// Scratch memory: the candidates with the highest index.
+    /// Scratch space for the candidates with the highest index.
     ties: Vec<Cuboid>,
 }
 
@@ -193,8 +193,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns the best candidate that the walk visits first. It is the first one around the
-    /// earliest granted submesh that any of the best candidates touches.
+    /// Returns whichever of the best candidates the walk visits first. This is the first one around
+    /// the earliest granted submesh that any of them touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -1,9 +1,9 @@
-//! The plain search of MFA, which walks around every busy submesh, as in the paper.
+//! MFA's plain search, which walks around every busy submesh as the paper does.
 //!
 //! Invariant: the best candidate is the first one with the highest index above a threshold. A
 //! perfect index ends the walk.
 //!
-//! Cost: that of the candidates. The documentation of [`mfa`](super) states the totals.
+//! Cost: that of visiting the candidates. The documentation of [`mfa`](super) states the totals.
 
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// Finds the best candidate of one orientation with an index above `threshold`. If `corners` is
-    /// true, the corners of the machine are candidates as well.
+    /// Finds the best candidate in one orientation whose index is above `threshold`. If `corners`
+    /// is true, the machine's corners are candidates, too.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

@@ -1,28 +1,28 @@
-//! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases, with
-//! the pieces on a stack. A piece that remains after all boxes have been subtracted consists of
-//! bases.
+//! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases,
+//! keeping the pieces on a stack. Any piece that remains after all boxes have been subtracted
+//! consists of free bases.
 //!
-//! The strategy misses no free placement, because subtraction loses no base, and every piece is
-//! either processed completely or not needed. Both orientations are tried.
+//! The strategy finds a free placement whenever one exists, because subtraction loses no base, and
+//! every piece is either processed completely or not needed. Both orientations are tried.
 //!
 //! ```text
-//!   1 3 3 4      the area of all bases without a coverage C leaves four pieces, taken
-//!   1 C C 4      in this order: left of it (full height), below, above, and right of
-//!   1 2 2 4      it, so that bases on the lower left come first
+//!   1 3 3 4      subtracting a coverage C from the area of all bases leaves four pieces,
+//!   1 C C 4      taken in this order: left of C (full height), below, above, and right of
+//!   1 2 2 4      it, so that bases at the lower left come first
 //! ```
 //!
-//! The engine first asks the exact search whether a base exists. It divides only pieces that
-//! contain a base, according to the set of all bases.
+//! The engine first uses the exact search to determine whether a base exists. It then divides only
+//! pieces that contain a base, according to the set of all bases.
 //!
-//! Cost of `plain`: O(B) for each piece that reaches the top of the stack, for B busy boxes. The
-//! source quotes O(B^2). The number of pieces is small in practice, but an adverse arrangement
-//! makes O(B^2) of them in 2D, so the worst case is higher. A grant is O(1), and a release is O(B).
+//! Cost of `plain`: O(B) for each piece popped from the stack, for B busy boxes. The source states
+//! O(B^2). The number of pieces is small in practice, but an adversarial arrangement creates O(B^2)
+//! of them in 2D, so the worst case is higher. A grant takes O(1) and a release O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers wrongly cite TPDS).
-//! The loop is a reconstruction from published summaries, and so are the order of the pieces and
-//! their disjointness. Support for 3D and tori is our addition. On tori, a coverage consists of up
-//! to eight boxes, cut at coordinate 0 of each ring.
+//! The loop, the order of the pieces, and their disjointness are reconstructed from published
+//! summaries. Support for 3D and tori is our addition. On tori, a coverage consists of up to eight
+//! boxes, because it is cut at coordinate 0 of each ring.
 
 mod plain;
 
@@ -55,7 +55,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The engine, which runs the same search but does not divide pieces without a base.
+/// The engine, which runs the same search but does not divide pieces that contain no base.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

@@ -1,5 +1,4 @@
-//! The plain search of Stack-Based Allocation, in which pieces of the area of all bases are on a
-//! stack.
+//! Stack-Based Allocation's plain search, which keeps pieces of the area of all bases on a stack.
 
 use pavior_mesh::{Cuboid, Sides};
 
@@ -12,9 +11,9 @@ pub(super) type Area = [AxisRange; 3];
 
 #[derive(Clone, Default)]
 pub(super) struct StackBased {
-    /// Scratch memory: the coverages of the busy boxes for the current shape.
+    /// Scratch space for the coverages of the busy boxes for the current shape.
     coverages: CoverageList,
-    /// Scratch memory: areas, each with the number of coverages that are known not to overlap it.
+    /// Scratch space for areas, each with the number of coverages known not to overlap it.
     stack: Vec<(Area, usize)>,
     /// The number of areas taken from the stack, plus the number of coverages compared with them.
     tested: u64,

@@ -1,7 +1,7 @@
 //! Branch and bound over the connected sets in a component of at most 128 nodes. It finds the set
 //! that cuts off the fewest nodes.
 //!
-//! A set is represented by 128 bits. Each step adds a neighbor to the set, or excludes it. The
+//! A set is represented by 128 bits. Each step adds a neighbor to the set or excludes it. The
 //! search abandons a branch if the set cannot reach the wanted size, or if it cuts off at least as
 //! many nodes as the best set so far.
 //!
@@ -10,7 +10,7 @@
 //!                           o . . .        bound: nodes cut off by any set with o and no x
 //! ```
 //!
-//! Invariant: without a limit on steps, no set cuts off fewer nodes than the one that is found.
+//! Invariant: with no limit on steps, no set cuts off fewer nodes than the one returned.
 //!
 //! Cost: O(128) per step, and at most [`STEPS`] steps per query.
 
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// The maximum number of nodes in a component, because sets of nodes are the bits of a word.
+/// Maximum number of nodes in a component, because a set of nodes is stored in a single word.
 const NODES: usize = 128;
 /// The maximum number of steps per query.
 pub(super) const STEPS: u64 = 1 << 14;
@@ -34,7 +34,7 @@ pub(super) struct BranchAndBound {
     wanted: u32,
     /// The best set so far, or 0 if none was found.
     found: u128,
-    /// The limit on nodes cut off: a better set must cut off fewer than this.
+    /// A limit: a better set must cut off fewer nodes than this.
     below: u32,
     /// The remaining number of steps for the current start.
     steps_left: u64,
@@ -44,7 +44,7 @@ pub(super) struct BranchAndBound {
 
 impl BranchAndBound {
     /// Finds the connected set of `wanted` nodes that cuts off the fewest nodes; ties go to the
-    /// first one found. The nodes of the set are in row-major order. Returns `None` if no set cuts
+    /// first one found. Its nodes are returned in row-major order. Returns `None` if no set cuts
     /// off fewer than `below`, or if the component has more than 128 nodes.
     ///
     /// The steps taken are subtracted from `steps`. If they run out, the result is the best set
@@ -81,7 +81,7 @@ impl BranchAndBound {
         (self.found != 0).then(|| bits(self.found).collect())
     }
 
-    /// Tries the connected sets that contain all nodes of `set` and none of `out`.
+    /// Tries the connected sets that contain every node in `set` and none in `out`.
     fn descend(&mut self, set: u128, out: u128) {
         if self.steps_left == 0 {
             return;
@@ -103,12 +103,12 @@ impl BranchAndBound {
         }
     }
 
-    /// Returns a lower bound on the number of nodes cut off by a set with all nodes of `set` and
-    /// none of `out`. The bound is exact when `set` is complete.
+    /// Returns a lower bound on the number of nodes cut off by a set that contains every node in
+    /// `set` and none in `out`. The bound is exact when `set` is complete.
     ///
-    /// Without `set`, the component falls into parts, one of which contains the largest remainder.
-    /// The nodes of `out` in all other parts are cut off, and at least as many nodes as do not fit
-    /// into that one part. The bound is the minimum over all parts.
+    /// Removing `set` splits the component into parts, one of which contains the largest remainder.
+    /// The nodes of `out` outside that part are cut off, and so are at least as many nodes as do
+    /// not fit into it. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

@@ -1,4 +1,4 @@
-//! Growth of a closed region, a set that takes, with each node, all nodes that this node cuts off.
+//! Growth of a closed region, a set that takes each node together with all nodes that it cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -6,11 +6,10 @@
 //!   # c # #
 //! ```
 //!
-//! Invariant: the remaining nodes of the component are connected, unless a deferred neighbor had to
-//! be taken.
+//! Invariant: the component's remaining nodes are connected, unless a deferred neighbor had to be
+//! taken.
 //!
-//! Cost: O(1) per neighbor that is compared, [`HopSums::add`] per node, and a flood fill per
-//! neighbor.
+//! Cost: O(1) per neighbor compared, [`HopSums::add`] per node, and one flood fill per neighbor.
 
 use super::component::ComponentGraph;
 use super::flood_fill::FloodFill;
@@ -21,10 +20,10 @@ use super::hop_sums::HopSums;
 const REST: u8 = 0;
 /// The mark of a node in the set.
 const TAKEN: u8 = 1;
-/// The mark of a node outside the set that was next to it at some time.
+/// The mark of a node outside the set that has been next to it.
 const MET: u8 = 2;
 
-/// The growth of successive regions, with its scratch memory.
+/// State for growing one region after another, including scratch buffers.
 #[derive(Clone, Default)]
 pub(super) struct ClosedRegion {
     marks: Vec<u8>,
@@ -37,16 +36,16 @@ pub(super) struct ClosedRegion {
 }
 
 impl ClosedRegion {
-    /// Grows a set of `wanted` nodes in the component that contains `seed`. The nodes are in no
-    /// particular order. Afterwards, `hop_sums` contains the set. Returns `None` as soon as the
-    /// set's sum of hops exceeds `most`.
+    /// Grows a set of `wanted` nodes in the component that contains `seed`. Returns its nodes in no
+    /// particular order, and leaves the set in `hop_sums`. Returns `None` as soon as the set's sum
+    /// of hops exceeds `most`.
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
     /// nodes that it cuts off from the largest remaining part. If there are too many of them, the
-    /// neighbor is deferred. It is not tested again: if some of these nodes are taken later, the
-    /// number of missing nodes decreases by as many. If no other neighbor remains, the deferred
-    /// neighbor that cuts off the fewest nodes is taken, together with as many of these nodes as
-    /// are missing.
+    /// neighbor is deferred. It need not be tested again: if some of these nodes are taken later,
+    /// the number of missing nodes decreases by just as many. If no other neighbor remains, the
+    /// deferred neighbor that cuts off the fewest nodes is taken, together with as many of these
+    /// nodes as are missing.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,

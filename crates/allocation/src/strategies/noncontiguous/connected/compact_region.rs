@@ -1,13 +1,13 @@
-//! Growth of a compact region, a set that adds one free neighbor at a time.
+//! Growth of a compact region, a set to which one free neighbor is added at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with the most neighbors in the set o, here 2
-//!   1 o 2 .      nearest: the neighbor with the least sum of hops to all nodes of the set
+//!   1 o 2 .      nearest: the neighbor with the smallest sum of hops to all nodes in the set
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. Therefore, if growth reaches the same set as an earlier
-//! growth, it would end in the same way, and is stopped.
+//! The next node depends only on the set. Therefore, a growth is stopped if it reaches the same set
+//! as an earlier one, because it would end in the same way.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
@@ -35,18 +35,18 @@ pub(super) enum NextNode {
 /// The mark of a node in the set. The mark of any other node is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
-/// Returns a node's contribution to the hash of a set, which does not depend on order.
+/// Returns a node's contribution to the hash of a set. The hash does not depend on the order.
 fn hash_of(node: u32) -> u64 {
     let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29
 }
 
-/// The growth of successive regions, with its scratch memory.
+/// State for growing one region after another, including scratch buffers.
 #[derive(Clone, Default)]
 pub(super) struct CompactRegions {
     /// The mark of each node, which is 0 between queries.
     marks: Vec<u8>,
-    /// The regions grown in this component, which are the first `count` in the list.
+    /// A list whose first `count` entries are the regions grown in this component.
     regions: Vec<Region>,
     count: usize,
     /// For [`NextNode::Fullest`]: the free neighbors of the set, by mark. A neighbor whose mark
@@ -57,7 +57,7 @@ pub(super) struct CompactRegions {
     looked: u64,
 }
 
-/// A region that was grown.
+/// A grown region.
 #[derive(Clone)]
 struct Region {
     next: NextNode,
@@ -75,11 +75,11 @@ impl CompactRegions {
         }
     }
 
-    /// Grows a set of `nodes` nodes that contains `seed`. The nodes are in no particular order.
-    /// Afterwards, `hop_sums` contains the set. Returns `None` as soon as the set's sum of hops
-    /// exceeds `most`, or the set equals that of an earlier growth.
+    /// Grows a set of `nodes` nodes that contains `seed`. Returns its nodes in no particular order,
+    /// and leaves the set in `hop_sums`. Returns `None` as soon as the set's sum of hops exceeds
+    /// `most`, or the set equals one that an earlier growth reached.
     ///
-    /// The component must be the one that was started last, and must have enough nodes. `most` must
+    /// The component must be the most recently started one, and must have enough nodes. `most` must
     /// not increase from one growth to the next.
     pub(super) fn grow(
         &mut self,
@@ -117,7 +117,7 @@ impl CompactRegions {
         (!over).then_some(&self.regions[self.count - 1].nodes[..])
     }
 
-    /// Returns an empty region that uses the memory of an older one.
+    /// Returns an empty region that reuses the memory of an older one.
     fn empty(&mut self, next: NextNode) -> Region {
         if self.count == self.regions.len() {
             self.regions.push(Region { next, nodes: Vec::new(), hashes: Vec::new() });
@@ -150,7 +150,7 @@ impl CompactRegions {
         self.frontier.clear();
     }
 
-    /// Lists the free neighbors of a node that was taken.
+    /// Lists the free neighbors of a node that has just been taken.
     fn list_beside(
         &mut self,
         component: &ComponentGraph,
@@ -173,7 +173,7 @@ impl CompactRegions {
         }
     }
 
-    /// Takes the next node by [`NextNode::Fullest`].
+    /// Takes the next node according to [`NextNode::Fullest`].
     fn fullest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         for (mark, list) in self.by_mark.iter_mut().enumerate().rev() {
             let is_current = |node: u32| usize::from(self.marks[node as usize]) == mark;
@@ -186,7 +186,7 @@ impl CompactRegions {
         None
     }
 
-    /// Takes the next node by [`NextNode::Nearest`].
+    /// Takes the next node according to [`NextNode::Nearest`].
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let alone = |node: u32| TAKEN - self.marks[node as usize];
         self.frontier.take_nearest(hop_sums, |_| true, |node| (alone(node), node))

@@ -1,6 +1,6 @@
-//! The components of the free nodes as graphs of numbered nodes and their links.
+//! Components of the free nodes, as graphs of numbered nodes and their links.
 //!
-//! A graph is built when a query first needs its component. Queries use the same memory.
+//! Each graph is built when a query first needs its component. Queries reuse the same memory.
 //!
 //! Invariant: the nodes of a graph are numbered in row-major order, and every link is stored at
 //! both ends.
@@ -15,8 +15,8 @@ use crate::strategies::shared::components::Components;
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node of the machine, its number in its component, if the graph of that component
-    /// was built.
+    /// For each node of the machine, its number in its component, if that component's graph has
+    /// been built.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current query.
     kept: Vec<ComponentGraph>,
@@ -52,8 +52,8 @@ impl ComponentGraphs {
         self.count = 0;
     }
 
-    /// Returns the index of a component's graph. Building the graph takes O(its nodes), plus O(r
-    /// log r) for r runs.
+    /// Returns the index of a component's graph, which is built if necessary. Building it takes
+    /// O(nodes), plus O(r log r) for r runs.
     pub(super) fn look_at(
         &mut self,
         components: &Components,
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. Each is found from its end with the higher coordinate, or from its end at 0
-    /// if the link closes a ring.
+    /// Finds the links. Each is found from the end with the higher coordinate or, if it closes a
+    /// ring, from the end at 0.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());
@@ -151,7 +151,7 @@ impl ComponentGraph {
     }
 
     /// Returns the nodes at which growth starts: the node with the fewest free neighbors, and the
-    /// outermost node towards each corner of the machine. Ties go to the first one in row-major
+    /// outermost node toward each corner of the machine. Ties go to the first one in row-major
     /// order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
         let fewest = (0..self.count()).min_by_key(|&number| self.links[number].count);

@@ -1,14 +1,14 @@
-//! Flood fill from several nodes at the same time. It counts the nodes in a component that a set
-//! cuts off from the largest remaining part.
+//! Flood fill from several nodes at once, which counts the nodes in a component that a set cuts off
+//! from the largest remaining part.
 //!
 //! ```text
 //!   . . o . .      the set o leaves two parts of two nodes each. A flood begins at each
 //!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can grow. The final size of that flood is the number of
-//! nodes that the other floods do not reach. Most floods meet near the set, so they stop soon.
-//! Floods that meet are joined by union-find.
+//! The floods stop when at most one of them can still grow. The final size of that one is the
+//! number of nodes that the other floods do not reach. Most floods meet close to the set, so they
+//! stop early. Floods that meet are joined by union-find.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
@@ -16,14 +16,14 @@
 
 use super::component::ComponentGraph;
 
-/// The floods of a query, with their scratch memory.
+/// The floods in a query, including scratch buffers.
 #[derive(Clone, Default)]
 pub(super) struct FloodFill {
     /// The flood to which each node belongs, or one of the marks below.
     marks: Vec<u32>,
-    /// The floods that were started.
+    /// The floods started so far.
     floods: Vec<Flood>,
-    /// The nodes that were reached.
+    /// The nodes reached so far.
     reached: Vec<u32>,
     looked: u64,
 }
@@ -35,7 +35,7 @@ const BARRED: u32 = u32::MAX - 1;
 
 #[derive(Clone, Copy)]
 struct Flood {
-    /// The flood to which this one was joined, or itself.
+    /// The flood into which this one was merged, or itself.
     parent: u32,
     nodes: u32,
     /// The number of nodes whose neighbors have not been visited, or 0 if the flood has ended.
@@ -125,8 +125,8 @@ impl FloodFill {
         nodes
     }
 
-    /// Floods from the neighbors of a node, through nodes in `is_in`, until at most one flood can
-    /// grow.
+    /// Floods from a node's neighbors, through nodes for which `is_in` is true, until at most one
+    /// flood can grow.
     fn flood_around_node(
         &mut self,
         component: &ComponentGraph,

@@ -1,13 +1,13 @@
 //! The free neighbors of a growing set, and the choice of the nearest one.
 //!
-//! The nearest node is the one with the smallest sum of hops to the nodes in the set. Neighbors are
-//! divided into near and far ones by a bound on that sum. The sum never decreases while the set
-//! grows. Therefore, a far node stays beyond the bound, and need not be visited while there is a
-//! near one within it.
+//! The nearest node is the one with the smallest sum of hops to the nodes in the set. A bound on
+//! that sum divides the neighbors into near and far ones. Sums never decrease while the set grows,
+//! so a far node stays beyond the bound and need not be visited as long as a near node is within
+//! it.
 //!
 //! Invariant: every far node has a sum of hops above `bound`.
 //!
-//! Cost: O(1) per visited node. The neighbors are divided again after about every 32 nodes taken.
+//! Cost: O(1) per visited node. The neighbors are divided again after about 32 removals.
 
 use pavior_mesh::Coordinates;
 
@@ -15,7 +15,7 @@ use super::hop_sums::HopSums;
 
 /// The approximate number of removals after which the neighbors are divided again.
 const STEPS: u64 = 32;
-/// The maximum number of neighbors that are not divided.
+/// Maximum number of neighbors that are kept undivided.
 const FEW: usize = 128;
 
 /// The free neighbors of a set.

@@ -1,16 +1,16 @@
-//! Sums of hops between the nodes of a set, which measure its compactness.
+//! Sums of hops between the nodes in a set, which measure its compactness.
 //!
-//! The number of hops between two nodes is the sum of their distances along the axes. For each axis
-//! and coordinate, the set stores the sum of the distances from there to its nodes. The sum of hops
-//! from a node to the set then takes one lookup per axis:
+//! The number of hops between two nodes is the sum of their distances along the axes. For each
+//! coordinate of an axis, the set stores the sum of the distances from there to its nodes. The sum
+//! of hops from a node to the set then takes one lookup per axis:
 //!
 //! ```text
 //!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3
 //!                                            sums:    3  1  1  3
 //! ```
 //!
-//! Invariant: `known` contains the coordinates of all nodes in the set, and the adjacent ones.
-//! Outside it, each sum is the previous one plus one hop per node.
+//! Invariant: `known` covers the coordinates of all nodes in the set and the coordinates next to
+//! them. Beyond it, each sum is the previous one plus one hop per node.
 //!
 //! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node. On a ring,
 //! the whole side counts.
@@ -28,12 +28,12 @@ pub(crate) struct HopSums {
     nodes: u64,
     /// The sum of hops between all pairs.
     total: u64,
-    /// Scratch memory: the number of nodes at each coordinate of an axis, which is 0 between
+    /// Scratch space for the number of nodes at each coordinate of an axis, which is 0 between
     /// queries.
     counts: Vec<u64>,
 }
 
-/// The number of sums that are changed together. The last chunk may extend beyond the known sums.
+/// Number of sums that are updated together. The last chunk may extend beyond the known sums.
 const CHUNK: usize = 8;
 
 /// The sums along one axis. On a ring, all of them are known.
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // With each node towards the origin, the last chunk of sums extends farther, because chunks
+        // With each node toward the origin, the last chunk of sums extends farther, because chunks
         // never shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);

@@ -1,4 +1,4 @@
-//! The search of `connected`, which collects candidates and keeps the best one.
+//! The search behind `connected`, which collects candidates and keeps the best one.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
 //! off the fewest nodes; ties go to the most compact one. The documentation of [`connected`](super)
@@ -33,7 +33,7 @@ const COMPONENTS: usize = 4;
 /// sides.
 const GROWN_NODES: u64 = 1 << 22;
 
-/// The search. Between queries it keeps only data about the last state.
+/// The search. Between queries, it keeps only data about the last state.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
@@ -54,7 +54,7 @@ pub(crate) struct ConnectedSearch {
 /// A set that may be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// The index of the graph of its component.
+    /// The index of its component's graph.
     component: usize,
     /// The numbers of its nodes in the component, in row-major order.
     nodes: Vec<u32>,
@@ -99,7 +99,7 @@ impl ConnectedSearch {
         self.components.largest()
     }
 
-    /// Finds a connected set of `nodes` free nodes. The box `asked` is tried first.
+    /// Finds a connected set of `nodes` free nodes, trying the box `asked` first.
     pub(crate) fn find(
         &mut self,
         free: &Occupancy,
@@ -195,8 +195,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Adds candidates as long as all of them cut off nodes: closed regions, component by
-    /// component, and sets found by branch and bound in small components.
+    /// While all candidates cut off nodes, adds more: closed regions, component by component, and
+    /// sets found by branch and bound in small components.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -232,7 +232,7 @@ impl ConnectedSearch {
         (GROWN_NODES / (u64::from(nodes) * sides)).max(1) as usize
     }
 
-    /// Returns a limit on the sum of hops, above which candidates are not better than the best one.
+    /// Returns the sum of hops above which a candidate cannot beat the best one.
     fn most(&self) -> u64 {
         self.best.as_ref().filter(|best| best.cut == 0).map_or(u64::MAX, |best| best.hops)
     }
@@ -271,7 +271,7 @@ impl ConnectedSearch {
 }
 
 impl Candidate {
-    /// Compares two candidates. The better one is less.
+    /// Compares two candidates. The better one is the lesser one.
     fn compare(&self, other: &Candidate, graphs: &ComponentGraphs) -> Ordering {
         let key = |candidate: &Candidate| (candidate.cut, candidate.hops, candidate.at.is_none());
         key(self).cmp(&key(other)).then_with(|| self.ids(graphs).cmp(other.ids(graphs)))

@@ -1,10 +1,10 @@
-//! The busy list of GABL and its search. The search follows right border lines in 2D if the y axis
-//! does not wrap, and right border planes otherwise.
+//! GABL's busy list and its search. The search follows right border lines in 2D if the y axis does
+//! not wrap, and right border planes otherwise.
 //!
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
 //!
-//! Cost: for B boxes, O(B) to find the next box, or O(nodes next to the bases) if these are few;
+//! Cost with B boxes: O(B) to find the next box, or O(nodes next to the bases) if there are few;
 //! O(B^2) with the plain search. Adding or removing a box takes O(log B), plus O(its nodes).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
@@ -15,7 +15,7 @@ use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
 use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
 use crate::{Placement, Work};
 
-/// A busy list with the search that suits the machine.
+/// A busy list and the search that suits the machine.
 #[derive(Clone)]
 pub(super) enum BusySearch {
     Lines(RightBorders),

@@ -1,10 +1,10 @@
-//! The engine of GABL, which computes the sets of all bases of the shapes, and chooses among them
-//! in the order of the busy list.
+//! GABL's engine, which computes the sets of all bases for the shapes and chooses among them in the
+//! order of the busy list.
 //!
 //! Invariant: the pieces are those of the plain search. While one shape is searched for, bases are
-//! removed and none is added. Therefore, a busy box without an adjacent base is skipped for good.
+//! removed but never added. Therefore, a busy box without an adjacent base is skipped for good.
 //!
-//! Cost: O(N/64) per shape for the bases. The documentation of [`gabl`](super) describes the rest.
+//! Cost: O(N/64) per shape for the bases. The documentation of [`gabl`](super) covers the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
@@ -15,7 +15,7 @@ use crate::strategies::shared::busy_list::words;
 use crate::strategies::shared::turning::Turn;
 use crate::{Placement, Work};
 
-/// The data that the engine has in addition to the busy list.
+/// The data that the engine keeps in addition to the busy list.
 #[derive(Clone)]
 pub(super) struct Engine {
     /// The search that determines whether the whole shape is free, and caches refusals.
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-/// Returns true if the plain search for pieces is less work than the engine. The plain search is
-/// O(m^2) per shape for m busy boxes. According to measurements, a set of bases takes as long as 56
-/// steps of the plain search, plus one step for every nine words.
+/// Returns true if the plain search for pieces takes less work than the engine. The plain search
+/// takes O(m^2) per shape for m busy boxes. In measurements, computing a set of bases took as long
+/// as 56 steps of the plain search, plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

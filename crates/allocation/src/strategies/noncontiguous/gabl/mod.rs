@@ -1,8 +1,8 @@
 //! Greedy Available Busy List: grant the whole shape if it is free. Otherwise, grant pieces of a
-//! shrinking shape, with the largest first, until the count is reached.
+//! shrinking shape, largest first, until the count is reached.
 //!
-//! The strategy succeeds whenever enough nodes are free. Each iteration takes a piece or shrinks
-//! the shape. The last shape is a single node, which fits.
+//! The strategy succeeds whenever enough nodes are free: each iteration takes a piece or shrinks
+//! the shape, and the last shape is a single node, which fits.
 //!
 //! ```text
 //!   # a     4 nodes as 2x2: none is free, so 1x2 (one side is shortened): a a.
@@ -10,24 +10,24 @@
 //!   # c     so 1x1 twice: b and c.
 //! ```
 //!
-//! The pieces come from one sequence of shapes. The longest side of each shape is one node shorter
-//! than in the previous one, which makes the shapes near-square. The paper's text, however, speaks
-//! of "the largest free submesh". With `shape=largest`, each piece is the largest free box within
-//! the shape.
+//! The pieces come from a single sequence of shapes. To get the next shape, the longest side is
+//! shortened by one node, which keeps the shapes near-square. The paper's text, however, speaks of
+//! "the largest free submesh". With `shape=largest`, each piece is the largest free box that fits
+//! within the shape.
 //!
-//! Requests: if a shape has exactly the requested number of nodes, it is first tried whole. If it
-//! has more nodes, it is only the start of the sequence. A request without a shape starts the
-//! sequence at a near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side
-//! that can still grow (ties go to x, then y, then z), until it has enough nodes.
+//! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
+//! more nodes is only the start of the sequence. A request without a shape starts the sequence at a
+//! near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side that can
+//! still grow (ties go to x, then y, then z), until it has enough nodes.
 //!
-//! Cost: for B busy pieces and a request a x b x c on N nodes, the engine takes O(N/64) per shape
-//! for a set of all bases, with one bit each. It stops at the first shape without a base. Then it
-//! chooses among the bases in the order of the busy list, which takes O(B) per shape, or O(nodes
-//! next to the bases) if these are few. In 3D and on tori, a piece costs another O(B), or O(nodes
-//! around it).
+//! Cost: for B busy pieces and an a x b x c request on N nodes, the engine takes O(N/64) per shape
+//! to compute a set of all bases, with one bit each. It stops at the first shape without a base. It
+//! then chooses among the bases in the order of the busy list, which takes O(B) per shape, or
+//! O(nodes next to the bases) if there are few. In 3D and on tori, each piece takes another O(B),
+//! or O(nodes around it).
 //!
-//! Cost of `plain`: at most a + b + c shapes, and one search of O(B^2) per piece. The search
-//! follows right border lines in 2D if y does not wrap, and right border planes otherwise. With
+//! Cost of `plain`: at most a + b + c shapes, and one O(B^2) search per piece. The search follows
+//! right border lines in 2D if y does not wrap, and right border planes otherwise. With
 //! `shape=largest`, up to a * b * c shapes are searched for.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
@@ -35,10 +35,10 @@
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007.
 //!
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
-//! the same size and never ends (a test shows this). Here, the shape shrinks, which must be the
-//! intention. The paper does not say whether pieces are turned. Here, they are, which reproduces
-//! the paper's block counts. Nor does it say which of two equal sides shrinks. Support for 3D and
-//! tori is our addition (the paper mentions it as future work).
+//! the same size and never ends (a test shows this). Here, the shape shrinks, as the authors must
+//! have intended. The paper does not say whether pieces are rotated. Here, they are, which
+//! reproduces the paper's block counts. Nor does it say which of two equal sides shrinks. Support
+//! for 3D and tori, which the paper mentions as future work, is our addition.
 
 mod busy_search;
 mod engine;
@@ -72,7 +72,7 @@ const TURN: OptionSpec = OptionSpec {
     key: "turn",
     values: Values::OneOf(&["all", "none", "first", "parts"]),
     default: "all",
-    meaning: "steps that try every orientation: the first attempt, the pieces, both, or neither",
+    meaning: "the steps that try every orientation: first attempt, pieces, both, or neither",
     bare: false,
 };
 
@@ -117,8 +117,8 @@ struct Greedy {
     /// True if pieces are the largest free boxes.
     largest: bool,
     busy: BusySearch,
-    /// The engine, which is `None` with `plain` and with `shape=largest`. If the busy list is
-    /// short, the plain search is faster and is used instead.
+    /// The engine, or `None` with `plain` and with `shape=largest`. If the busy list is short, the
+    /// plain search is faster and is used instead.
     engine: Option<Engine>,
 }
 

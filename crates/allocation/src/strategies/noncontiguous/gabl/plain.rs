@@ -1,10 +1,10 @@
-//! The plain search of GABL. For each piece, it searches the busy list, in which the pieces found
-//! so far are busy.
+//! GABL's plain search, which searches the busy list for each piece. The list includes the pieces
+//! found so far.
 //!
-//! Invariant: a shape that is too large or not free remains so. Therefore, each shape is tried
-//! until it fails, and then never again.
+//! Invariant: a shape that is too large or not free stays that way. Therefore, each shape is tried
+//! until it fails, and never again.
 //!
-//! Cost: one search of O(B^2) per piece and shape, for B busy boxes.
+//! Cost: one O(B^2) search per piece and shape, for B busy boxes.
 
 use pavior_mesh::{Cuboid, Grid, Request, Sides, volume};
 
@@ -13,7 +13,7 @@ use crate::Placement;
 use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::turning::Turn;
 
-/// Finds a free box of a shape, turned or not.
+/// Finds a free box of a shape in one of its orientations.
 pub(super) fn first(
     busy: &mut BusySearch,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! The shapes of GABL: the first in each sequence, and the rule by which it shrinks.
+//! GABL's shapes: the first one in each sequence, and the rule for shrinking it.
 //!
 //! ```text
 //!   3x2  ->  2x2  ->  1x2  ->  1x1      the longest side loses one node each time;
@@ -11,16 +11,16 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The sequences of shapes for the requests on a machine.
+/// The sequences of shapes for requests on a machine.
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if the last of equally long sides shrinks.
+    /// True if, among equally long sides, the last one shrinks.
     last_of_ties: bool,
 }
 
 impl Shapes {
-    /// Creates shapes that shrink on the first or last of equally long sides.
+    /// Creates shapes that shrink along the first or last of equally long sides.
     pub(super) fn new(grid: Grid, last_of_ties: bool) -> Shapes {
         Shapes { grid, last_of_ties }
     }

@@ -1,9 +1,8 @@
 //! The bases of all shapes in GABL's shrinking sequence, computed from the single node up.
 //!
 //! Each shape is one node shorter than the previous one along a longest side. A base of the smaller
-//! shape is a base of the larger one if its next neighbor along that axis is also a base.
-//! Therefore, one pass over the words computes the set of the larger shape from that of the smaller
-//! one:
+//! shape is also a base of the larger one if its next neighbor along that axis is a base, too. One
+//! pass over the words therefore computes the larger shape's set from the smaller one's:
 //!
 //! ```text
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
@@ -17,7 +16,7 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// The sets of bases. They are scratch memory, so a copy starts empty.
+/// Sets of bases. They are scratch space, so a copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, largest first.
@@ -37,7 +36,7 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases of a sequence of shapes that ends with the single node. A node must be free.
+    /// Finds the bases of a sequence of shapes that ends with a single node. A node must be free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -64,7 +63,7 @@ impl ShrinkingBases {
     }
 
     /// Adds the set of a shape if it has bases. One of the `smaller` sets belongs to a shape that
-    /// is one node shorter. That set is copied, and grown along this axis.
+    /// is one node shorter. A copy of that set is grown along this axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -83,7 +82,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// Returns one more set, with the memory of an earlier query if possible.
+    /// Returns one more set, reusing the memory of an earlier query if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));

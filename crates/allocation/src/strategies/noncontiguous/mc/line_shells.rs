@@ -1,4 +1,4 @@
-//! The engine of MC for machines with one axis, which computes the cost of a center in O(log n).
+//! MC's engine for machines with one axis, which computes the cost of a center in O(log n).
 //!
 //! Let n be the number of requested nodes, F(k) the number of free nodes in the box grown by k
 //! shells, and K the first k with F(k) >= n. The cost of the center is the sum of n - F(k) over k =
@@ -13,8 +13,8 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line, and is the
-//! number of all free nodes above it.
+//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line and the
+//! total number of free nodes above it.
 //!
 //! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both cover three turns, so that no
 //! box extends beyond an end.

@@ -1,5 +1,5 @@
-//! MC1x1: take the n nodes nearest to some free node, where distance is measured in square shells
-//! around that node.
+//! MC1x1: take the n nodes nearest to some free node, measuring distance in square shells around
+//! that node.
 //!
 //! The strategy succeeds exactly when enough nodes are free.
 //!
@@ -11,11 +11,10 @@
 //!   2 2 2 2 2
 //! ```
 //!
-//! The rule and the code are those of [`mc`](super), with a single node as the box. Cost: that of
-//! [`mc`](super).
+//! The rule, code and cost are those of [`mc`](super), with a single node as the box.
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
-//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The behavior is that of
+//! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The behavior matches
 //! SST's scheduler element, with two departures: a busy center is never granted, and the last shell
 //! is taken in the order z, y, x.
 

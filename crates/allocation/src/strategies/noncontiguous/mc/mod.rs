@@ -1,8 +1,8 @@
-//! Minimizing Contention: every free node is a candidate for the center of a box of the requested
-//! shape. Nodes are taken from shells around the box. The center with the cheapest nodes wins.
+//! Minimizing Contention: try every free node as the center of a box of the requested shape, and
+//! take nodes from that box and the shells around it. The center with the cheapest nodes wins.
 //!
 //! The strategy succeeds exactly when enough nodes are free. If there is a free box of the
-//! requested shape, it grants one, because that costs 0.
+//! requested shape, one is granted, because it costs 0.
 //!
 //! ```text
 //!   request 3x1, centered on c: a node costs the number of its shell
@@ -13,26 +13,26 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may extend beyond the border of the mesh. Around a ring, shells meet. An even side has
-//! one node more above the center than below it. A side longer than its axis counts as the whole
-//! axis. Ties for the lowest cost go to the first center in row-major order. Without a shape, the
-//! box is a single node, as in [`mc1x1`].
+//! The box may extend beyond the border of the mesh. On a ring, shells meet. An even side has one
+//! more node above the center than below it. A side longer than its axis counts as the whole axis.
+//! Ties for the lowest cost go to the first center in row-major order. Without a shape, the box is
+//! a single node, as in [`mc1x1`].
 //!
-//! The engine counts the shells of eight neighboring centers at the same time. It drops centers
-//! that cannot be the cheapest, and stops at a center around which no node is missing. It takes the
-//! nodes row by row from the box of the last shell. Its numbers have 16 bits. If that is not enough
-//! for the number of free nodes, the plain search finds the center.
+//! The engine counts the shells of eight neighboring centers at once. It drops centers that cannot
+//! be the cheapest, and stops at a center around which no node is missing. It then takes the nodes
+//! row by row from the last shell's box. Its numbers have 16 bits. If that is not enough for the
+//! number of free nodes, the plain search finds the center.
 //!
-//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center, or, on a line or ring,
-//! O(log N) per center. `plain` takes O(1) per shell and center, in total O(F r) for F free
+//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center or, on a line or ring,
+//! O(log N) per center. `plain` takes O(1) per shell and center, O(F r) in total for F free
 //! centers, and visits all free nodes to select those to take.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
 //! processor allocation", PDCS 1997. The rule is known only from later descriptions (Bender et al.
 //! 2005).
 //!
-//! Departures: the rounding of even sides, the order in the last shell, and the support for 3D and
-//! wraps are our own.
+//! Departures: the rounding of even sides, the order within the last shell, and the support for 3D
+//! and wraps are our own.
 
 mod line_shells;
 pub(crate) mod mc1x1;
@@ -67,7 +67,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
-/// The core that the shells of a center surround.
+/// The core that a center's shells surround.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// A box of the requested shape, or a single node if the request has none.

@@ -1,5 +1,5 @@
-//! The plain search of MC, center by center and shell by shell, using a table of prefix sums.
-//! Afterwards, it selects the nodes in the shells among all free nodes.
+//! MC's plain search, which goes center by center and shell by shell, using a table of prefix sums.
+//! Afterwards, it selects the nodes in the shells from all free nodes.
 //!
 //! Invariant: a center that is dropped costs at least as much as the best one so far.
 //!
@@ -16,7 +16,7 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(super) struct PlainSearch {
     grid: Grid,
-    /// The prefix sums, which are created when they are first needed.
+    /// The prefix sums, which are created when first needed.
     sums: Option<PrefixSums>,
     /// The number of shells counted, plus the number of nodes tested for membership in them.
     tested: u64,
@@ -80,8 +80,8 @@ impl PlainSearch {
     }
 }
 
-/// Returns the offer of a center if it costs less than `limit`. Adds the number of shells counted
-/// to `tested`.
+/// Returns a center's offer if it costs less than `limit`. Adds the number of shells counted to
+/// `tested`.
 fn offer_below(
     limit: u64,
     sums: &PrefixSums,

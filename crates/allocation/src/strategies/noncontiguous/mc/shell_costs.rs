@@ -1,16 +1,16 @@
-//! The engine of MC, which computes the costs of eight neighboring centers at the same time.
+//! MC's engine, which computes the costs of eight neighboring centers at once.
 //!
-//! A node in shell j costs j. It is outside exactly j boxes: the center's box, and that box grown
-//! by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k shells.
-//! Then the cost of n nodes is
+//! A node in shell j costs j, and it is outside exactly j boxes: the center's box, and that box
+//! grown by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k
+//! shells. Then the cost of n nodes is
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
 //! No term is negative, so a center is dropped when its sum reaches the best cost so far. A table
-//! of prefix sums gives F for eight neighbors along x at the same time. On a machine of w columns,
-//! a row of the table is laid out as follows:
+//! of prefix sums gives F for eight neighbors along x at once. On a machine of w columns, a row of
+//! the table is laid out as follows:
 //!
 //! ```text
 //!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  after x = w
@@ -21,7 +21,7 @@
 //! Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
-//! does not fit becomes the largest number, and its center is not chosen.
+//! does not fit is replaced by the largest number, and its center is not chosen.
 //!
 //! Cost: O(N) per state, up to 4 N on tori, and O(r) vector operations for r shells of eight
 //! centers.
@@ -30,7 +30,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use super::shells::{Core, Offer};
 
-/// The number of centers that are processed together.
+/// Number of centers that are processed together.
 const LANES: usize = 8;
 type Lanes = [u16; LANES];
 
@@ -49,7 +49,7 @@ const PREFIXES: [Lanes; 256] = {
     prefixes
 };
 
-/// The search, with its table as scratch memory. A copy starts with an empty table.
+/// The search and its table, which is scratch space. A copy starts with an empty table.
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
@@ -62,8 +62,8 @@ pub(super) struct ShellCosts {
     planes: usize,
     /// The number of free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    /// Scratch memory: the number of free nodes below x in one row of the machine, in the layout of
-    /// a table row.
+    /// Scratch space for the number of free nodes below x in one row of the machine, in the layout
+    /// of a table row.
     row_sums: Vec<u16>,
     /// For each shell, the table rows that bound the boxes of the current row of centers.
     row_bounds: Vec<[usize; 4]>,
@@ -97,8 +97,8 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the number of words of the table that were filled, plus the number of counts over
-    /// the boxes of eight centers.
+    /// Returns the number of table words filled, plus the number of counts over the boxes of eight
+    /// centers.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
@@ -142,7 +142,7 @@ impl ShellCosts {
     }
 
     /// Computes the costs of eight centers from x onward. Only those in `centres` count. A cost
-    /// below `least` is exact. Any other cost may be too low, but not below `least`.
+    /// below `least` is exact. Any other cost may be understated, but never below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -231,7 +231,7 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the offer of a center whose cost is known.
+    /// Returns a center's offer, given its cost.
     fn offer(&mut self, core: &Core, cost: u64, nodes: u32) -> Offer {
         self.row_bounds.clear();
         let mut free_inside = 0;

@@ -1,7 +1,7 @@
-//! The box around a center, and the shells of nodes around that box, which all searches of MC use.
+//! The box around a center, and the shells of nodes around that box. All of MC's searches use them.
 //!
 //! ```text
-//!   2 2 2 2 2 2      the box 0 of a shape 2x1; each shell is one node wide
+//!   2 2 2 2 2 2      box 0 for a 2x1 shape; each shell is one node wide
 //!   2 1 1 1 1 2
 //!   2 1 0 0 1 2
 //!   2 1 1 1 1 2
@@ -17,7 +17,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 /// A center's offer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
-    /// The sum of the shell numbers of its nodes.
+    /// The sum of the shell numbers of the offered nodes.
     pub(super) cost: u64,
     /// The number of the last shell from which the center takes nodes.
     pub(super) last: u32,

@@ -1,7 +1,7 @@
-//! The nodes that a center takes. These are all free nodes in the shells before the last one and,
-//! up to the requested number, the first free nodes in row-major order in the last one.
+//! The nodes that a center takes: all free nodes in the shells before the last one and, up to the
+//! requested number, the first free nodes in the last one, in row-major order.
 //!
-//! Invariant: there are exactly as many nodes as requested, and they are those that the plain
+//! Invariant: there are exactly as many nodes as requested, and they are the ones that the plain
 //! search takes one by one.
 //!
 //! Cost: O(words in the rows of the last shell's box).

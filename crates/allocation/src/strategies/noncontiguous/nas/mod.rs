@@ -1,10 +1,10 @@
 //! Neighbour Allocation Strategy: grant the requested box, or else another box, an L, or a nucleus
 //! with neighbors around it.
 //!
-//! The strategy tries First Fit for the request, then All-Shapes First Fit, then the L-shapes of
-//! LSSA. If all of them fail, the larger part of an L is placed as a *nucleus* at the first base
-//! from which it can grow, neighbor by neighbor, to exactly n nodes. If there is no such base,
-//! single nodes are tried as the nucleus.
+//! The strategy tries First Fit for the request, then All-Shapes First Fit, then LSSA's L-shapes.
+//! If all of them fail, the larger part of an L is placed as a *nucleus* at the first base from
+//! which it can grow, neighbor by neighbor, to exactly n nodes. If there is no such base, single
+//! nodes are tried as the nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
@@ -15,30 +15,30 @@
 //!                       o o x # .
 //! ```
 //!
-//! The strategy misses requests whose nodes are free but not connected. The paper's claim that it
-//! succeeds whenever n nodes are free does not hold (for example, 2 of 5 nodes on a checkerboard).
-//! With `guarantee`, the claim holds: if no connected set is large enough, the first nucleus
-//! continues to grow from the nearest free node.
+//! The strategy misses requests if enough nodes are free but not connected. The paper claims that
+//! it succeeds whenever n nodes are free, which is not true (for example, for 2 nodes if 5 are free
+//! on a checkerboard). With `guarantee`, it is: if no connected set is large enough, the first
+//! nucleus continues to grow from the nearest free node.
 //!
-//! Cost: one First Fit per shape, L and nucleus. The engine tries Ls and nuclei only if some
+//! Cost: one First Fit search per shape, L and nucleus. The engine tries Ls and nuclei only if some
 //! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
-//! runs of free nodes. Testing that growth succeeds costs O(log r) per base (O(n) with `right-up`).
-//! Growth costs O(n log n), once. A release costs nothing.
+//! runs of free nodes. Testing whether growth succeeds takes O(log r) per base (O(n) with
+//! `right-up`). The growth itself takes O(n log n), once. A release costs nothing.
 //!
 //! Source: Shdefat, Bani-Mohammad & Ababneh, "On allocation algorithms for manycore systems with
 //! network on chip", IJGHPC 15(1), 2023. Departures:
 //!
 //! - The printed step 6 runs while size >= allocated, so it takes one node too many, or never ends
-//!   if no neighbor is left. Step 7 tests for free nodes while the failed nucleus still holds some.
-//!   The paper tries only one 1x1 nucleus.
+//!   if there is no neighbor left. Step 7 tests for free nodes while the failed nucleus still holds
+//!   some. The paper tries only one 1x1 nucleus.
 //! - Nuclei of n nodes or more are omitted, and k = 1, 2, 3 are tried if the printed bound is
 //!   negative (`nuclei.rs`).
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), so growth fails
 //!   in corners.
-//! - The order of growth is our choice. If no shape with n nodes is requested, the search starts at
+//! - The order of growth is our choice. If no shape of n nodes is requested, the search starts with
 //!   the boxes of n nodes. If no shape is requested at all, the first of these boxes replaces it.
 //! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there. Growth
-//!   by the neighbor with the most granted neighbors works there too: see
+//!   by the neighbor with the most granted neighbors works there, too: see
 //!   [`connected`](super::connected).
 
 mod allocated;
@@ -86,7 +86,7 @@ const NEIGHBOURS: OptionSpec = OptionSpec {
     key: "neighbours",
     values: Values::OneOf(&["four-way", "right-up"]),
     default: "four-way",
-    meaning: "the neighbors of an allocated node: all four, or those at x + 1 and y + 1",
+    meaning: "the neighbors that count: all four, or only those at x + 1 and y + 1",
     bare: false,
 };
 
@@ -94,7 +94,7 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     if grid.side(2) == 1 && !grid.has_wrap() {
         return Ok(());
     }
-    Err(Unsupported("its L-shapes and nuclei are defined on two-dimensional meshes".into()))
+    Err(Unsupported("its L-shapes and nuclei are defined only on 2D meshes".into()))
 }
 
 fn claim(options: &Options) -> Claim {
@@ -138,7 +138,7 @@ struct NeighbourAllocation {
     growth: NeighbourGrowth,
     /// The shapes of the boxes of n nodes.
     shapes: Vec<Sides>,
-    /// Scratch memory: the requested shape, followed by `shapes`.
+    /// Scratch space for the requested shape, followed by `shapes`.
     boxes: Vec<Sides>,
     l_shapes: Vec<LShape>,
     /// The number of nucleus bases tested by the plain search.
@@ -146,8 +146,8 @@ struct NeighbourAllocation {
 }
 
 impl NeighbourAllocation {
-    /// Finds the rectangle of First Fit or, if there is none, that of All-Shapes First Fit. `exact`
-    /// is the requested shape if it has n nodes.
+    /// Finds a rectangle by First Fit or, if there is none, by All-Shapes First Fit. `exact` is the
+    /// requested shape if it has n nodes.
     fn rectangle(
         &mut self,
         search: &mut BaseSearch,
@@ -161,7 +161,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// Finds the first free L-shape of LSSA.
+    /// Finds LSSA's first free L-shape.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -227,8 +227,8 @@ impl SearchRule for NeighbourAllocation {
             return rectangle.map(Placement::Whole);
         }
         // An L is connected, and so is a nucleus that grows by neighbors. Therefore, both fail if
-        // no component of free nodes has n nodes. The plain search tries them without this test,
-        // and needs the components only for growth.
+        // no component of free nodes has n nodes. The plain search tries them without this test and
+        // needs the components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
             return Some(Placement::Parts(parts.to_vec()));

@@ -1,11 +1,11 @@
-//! The growth of a nucleus in NAS, neighbor by neighbor, to the requested number of nodes.
+//! NAS's growth of a nucleus, neighbor by neighbor, to the requested number of nodes.
 //!
 //! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
-//! four-way neighbors, a nucleus reaches every node in its component, so the size of the component
-//! is the answer. With right-up neighbors, a flood fill determines the answer.
+//! four-way neighbors, a nucleus reaches every node in its component, so the component's size
+//! decides. With right-up neighbors, a flood fill determines the answer.
 //!
-//! Invariant: `grow` needs only neighbors to reach the number exactly when `reaches` returns true.
-//! Otherwise, it continues from the nearest free node.
+//! Invariant: `grow` can reach the number by adding only neighbors exactly when `reaches` returns
+//! true. Otherwise, it continues from the nearest free node.
 //!
 //! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r) with
 //! four-way and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if no neighbor
@@ -25,7 +25,7 @@ pub(crate) enum NeighbourRule {
     FourWay,
 }
 
-/// Growth on a two-dimensional mesh, with its scratch memory.
+/// State for growing nuclei on a two-dimensional mesh, including scratch buffers.
 #[derive(Clone)]
 pub(crate) struct NeighbourGrowth {
     grid: Grid,
@@ -35,7 +35,7 @@ pub(crate) struct NeighbourGrowth {
     marks: Vec<u32>,
     /// The number of the current flood.
     flood: u32,
-    /// Scratch memory: the nodes that the current flood has reached.
+    /// Scratch space for the nodes that the current flood has reached.
     open: Vec<NodeId>,
     work: Work,
 }

@@ -1,4 +1,4 @@
-//! The nuclei of NAS: boxes smaller than the request, at which growth begins.
+//! NAS's nuclei: boxes smaller than the request, from which growth starts.
 //!
 //! ```text
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
@@ -7,10 +7,10 @@
 //! These are the taller parts of the L-shapes of a x b
 //! ([`l_shapes`](crate::strategies::shared::l_shapes)).
 //!
-//! Departures from the paper: nuclei of n nodes or more are omitted. The paper's example 5x2 tries
-//! 4x3, and would grant 12 nodes for 10. The values k = 1, 2, 3 in the example are outside the
-//! printed bound. If that bound is negative, these values are tried; if it is 0, no k is tried.
-//! Another example has 6x2 for 6x3, which no printed formula gives.
+//! Departures from the paper: nuclei of n nodes or more are omitted. The paper's 5x2 example tries
+//! 4x3, and would grant 12 nodes instead of 10. The values k = 1, 2, 3 in the example are outside
+//! the printed bound. If that bound is negative, these values are tried; if it is 0, no k is tried.
+//! Another example lists 6x2 for 6x3, which no printed formula gives.
 //!
 //! Cost: O(1) per nucleus, O(b) nuclei.
 

@@ -1,4 +1,4 @@
-//! The plain search for nuclei, base by base. The search by sets of bases is tested against it.
+//! The plain search for nuclei, base by base, as a reference for the search by sets of bases.
 //!
 //! Cost: O(1) per base with prefix sums, for all bases up to the one that is taken.
 

@@ -1,17 +1,17 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
-//! Partitions on a line compete only for the cable that closes the line, and only if they are rings
-//! through part of the line. The cables between the units of a partition belong to no other
+//! Partitions on the same line compete only for the cable that closes the line, and only if they
+//! are rings through part of it. The cables between a partition's units belong to no other
 //! partition, and a ring through the whole line needs no other cable.
 //!
 //! ```text
-//!   +-a===a---.---.-+     a ring of the two units a goes back through the others
+//!   +-a===a---.---.-+     a ring of the two units a returns through the others
 //!   +===============+
 //! ```
 //!
 //! Invariant: a line is `open` exactly while it carries fewer rings than it can. Boxes that the
-//! strategy did not propose may add more rings. In that case, the line opens when enough of these
-//! have been released.
+//! strategy did not propose may add more rings than that. In that case, the line opens once enough
+//! of these boxes have been released.
 //!
 //! Cost: O(lines through the box) per grant or release, and O(N/64) to determine the usable units
 //! for a shape.
@@ -20,12 +20,12 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
 use crate::{Placement, Work};
 
-/// The number of rings through a part of each line.
+/// A machine's cables, tracked as the number of rings through part of each line.
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// True for each axis along which partitions are rings. This is possible only on axes that
-    /// wrap.
+    /// True for each axis along which partitions are rings, which is possible only if the axis
+    /// wraps.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,
@@ -37,9 +37,9 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Creates the cables of a machine, none of which is in use. `torus` selects the axes along
-    /// which partitions are rings. `most` is the number of rings through a part of a line that the
-    /// line can carry.
+    /// Creates a machine's cables, none of which is in use. `torus` selects the axes along which
+    /// partitions are rings. `most` is the number of rings that can go through part of the same
+    /// line.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
         let lines = |axis: usize| vec![0; (grid.nodes() / u32::from(grid.side(axis))) as usize];
         Cables {
@@ -52,13 +52,13 @@ impl Cables {
         }
     }
 
-    /// Returns the axes on which a box of this shape is a ring through a part of a line.
+    /// Returns the axes along which a box of this shape is a ring through part of a line.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and the first unit of every line that a ring through a box uses in part.
+    /// Returns the axis and first unit of every line that a box's rings use only in part.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -69,7 +69,7 @@ impl Cables {
     }
 
     /// Sets `usable` to the free units on lines that have the cables for a shape. A box of these
-    /// units therefore has its cables. Takes O(N/64) time.
+    /// units therefore has the cables it needs. Takes O(N/64) time.
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {
@@ -87,7 +87,7 @@ impl Cables {
         self.change(placement, -1);
     }
 
-    /// Returns the number of rings entered for grants and releases.
+    /// Returns the number of rings updated by grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -111,7 +111,7 @@ impl Cables {
         }
     }
 
-    /// Panics if any cable is in use. It is meant for tests, on an empty machine.
+    /// Panics if any cable is in use. Intended for tests, on an empty machine.
     pub(crate) fn validate_unused(&self) {
         assert!(self.rings.iter().flatten().all(|&rings| rings == 0), "a line is in use");
     }

@@ -1,7 +1,7 @@
-//! A second model of Blue Gene/L for the oracle. It counts the users of each cable in the
-//! placements that jobs hold.
+//! A second model of Blue Gene/L, for the oracle. It counts how many of the placements that jobs
+//! hold use each cable.
 //!
-//! The model shares no code with the strategy's own [`cables`](super::cables), so each model can
+//! The model shares no code with the strategy's own [`cables`](super::cables), so each of them can
 //! reveal errors in the other.
 
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if some box of the family has its units and its cables.
+/// Returns true if any box in the family has its units and cables available.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {
@@ -23,12 +23,12 @@ pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     })
 }
 
-/// Returns true if a placement is one box that has its units and its cables.
+/// Returns true if a placement is a single box with its units and cables available.
 pub(super) fn allowed(scene: &Scene<'_>, placement: &Placement) -> bool {
     placement.parts().len() == 1 && Users::of(scene).allow(scene, &placement.parts()[0])
 }
 
-/// The number of held partitions that use each cable.
+/// Number of held partitions that use each cable.
 struct Users(BTreeMap<(usize, Coordinates), u64>);
 
 impl Users {
@@ -42,7 +42,7 @@ impl Users {
         Users(users)
     }
 
-    /// Returns true if a box has its units and its cables.
+    /// Returns true if a box has its units and cables available.
     fn allow(&self, scene: &Scene<'_>, cuboid: &Cuboid) -> bool {
         let most = match scene.options.get("wiring") {
             "plain" => 1,

@@ -1,10 +1,10 @@
-//! Blue Gene/L: a partition is a box of units with its own network, for which it needs free cables
-//! in addition to free units.
+//! Blue Gene/L: a partition is a box of units with its own network, so it needs free cables as well
+//! as free units.
 //!
-//! A node of the machine is a unit (on Blue Gene/L, a midplane of 512 nodes), and the shape of a
-//! request is in units. Along each axis, a partition is a ring if `links` says so and the axis
-//! wraps; otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a
-//! box also holds its cables.
+//! A node of the machine is a unit (on Blue Gene/L, a midplane of 512 nodes), and a request's shape
+//! is given in units. Along each axis, a partition is a ring if `links` says so and the axis wraps;
+//! otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a box
+//! also holds the box's cables.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
@@ -15,25 +15,25 @@
 //!     +===============+   it can hold two jobs of 1    +---------------+  can share a line
 //! ```
 //!
-//! Therefore, `plain` is `multi` with one loop. Chains never compete for a cable, because the
-//! cables between the units of a partition belong to no other partition.
+//! Therefore, `plain` is the same as `multi` with one loop. Chains never compete for a cable,
+//! because the cables between a partition's units belong to no other partition.
 //!
-//! The strategy misses nothing in its model: it refuses only if no box of its shapes has both its
-//! units and its cables free (`place` chooses among the boxes that do). Therefore, it refuses free
-//! boxes whose cables are taken.
+//! Within its model, the strategy misses nothing: it refuses a request only if no box of its shapes
+//! has all its units and cables free (`place` chooses among those that do). A free box whose cables
+//! are taken is therefore refused.
 //!
 //! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, units on lines whose cables
-//! are taken count as busy. `mfp` searches for the largest free box for every base that touches the
-//! largest one.
+//! are taken count as busy. `mfp` repeats the search for the largest free box at every base that
+//! touches the largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are our model of the descriptions in these sources. The model includes
-//! the number of loops per line, cables that pass through failed and foreign units, and `mfp`,
-//! which counts free units regardless of their cables.
+//! Departures: the cables are our own model, based on the descriptions in these sources. Also our
+//! own are the number of loops per line, cables that pass through failed units and units of other
+//! partitions, and an `mfp` that counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -99,7 +99,7 @@ const SHAPES: OptionSpec = OptionSpec {
     key: "shapes",
     values: Values::OneOf(&["asked", "all"]),
     default: "asked",
-    meaning: "the requested shape (turned according to `turn`), or any box with as many units",
+    meaning: "the requested shape (rotated as `turn` allows), or any box with as many units",
     bare: false,
 };
 
@@ -117,8 +117,8 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// Returns the number of rings through a part of a line that the line can carry. On a plain line, a
-/// ring uses the only way back, which consists of the cables of all other units.
+/// Returns the number of rings that can go through part of the same line. On a plain line, a ring
+/// uses the only path back, which consists of the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,
@@ -173,30 +173,30 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
-    /// Scratch memory: the free units whose lines have the cables for a shape.
+    /// Scratch space for the free units whose lines have the cables for a shape.
     usable: Occupancy,
-    /// Scratch memory: the units that a placement would leave free.
+    /// Scratch space for the units that a placement would leave free.
     left: Occupancy,
-    /// Scratch memory: the shapes to try, in order.
+    /// Scratch space for the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// The number of partitions that `mfp` compares. (Searches for the largest free box do not
-    /// count.)
+    /// Number of partitions that `mfp` compares. (Its searches for the largest free box are not
+    /// counted.)
     tested: u64,
 }
 
 impl BlueGene {
-    /// Finds the first partition of a shape that has its units and its cables.
+    /// Finds the first partition of a shape that has its units and cables available.
     fn first(&mut self, free: &Occupancy, shape: Sides) -> Option<Cuboid> {
         self.cables.usable(free, shape, &mut self.usable);
         let base = self.bases.find(&self.usable, shape, Scan::default())?;
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first partition among those that leave the largest free box.
+    /// Finds the first of the partitions that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // The remaining box is never larger than the largest one before the grant. The latter is
-        // computed only when a partition is possible, and the search ends when it is reached.
+        // The remaining box is never larger than the largest one before the grant. That one is
+        // computed only if a partition is possible, and reaching its size ends the search.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

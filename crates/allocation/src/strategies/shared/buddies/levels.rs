@@ -1,18 +1,18 @@
-//! The free blocks of every level. They are computed from the free nodes, 64 nodes at a time.
+//! The free blocks at every level, computed from the free nodes, 64 nodes at a time.
 //!
-//! Each block has one bit, at its base node. A block is free if all its children are, so the bits
-//! of a level are the AND of shifted bits of the level below. A free block is maximal if its parent
-//! is not free.
+//! Each block is represented by one bit, at its base node. A block is free if all its children are,
+//! so a level's bits are the AND of shifted bits from the level below. A free block is maximal if
+//! its parent is not free.
 //!
-//! Cost: O(L N/64) for L levels. The alternative, following each change, costs one visit per
+//! Cost: O(L N/64) for L levels. The alternative, following each change, takes one visit per
 //! changed block.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// The base nodes of the blocks on each level except the lowest. This is possible for machines on
-/// which all blocks on a level have the same shape.
+/// The base nodes of the blocks at each level except the lowest. These exist only for machines on
+/// which all blocks at a level have the same shape.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
     above: Vec<Level>,
@@ -20,15 +20,15 @@ pub(super) struct BuddyLevels {
 
 #[derive(Debug)]
 struct Level {
-    /// A bit for each node that is the base of a block on this level.
+    /// A bit for each node that is the base of a block at this level.
     bases: Box<[u64]>,
-    /// The difference between the numbers of the bases of the first and the second child, along
-    /// each halved axis.
+    /// The difference between the base numbers of the first and second children along each halved
+    /// axis.
     steps: Vec<usize>,
 }
 
 impl BuddyLevels {
-    /// Creates the levels. Returns `None` if blocks on one level have different shapes.
+    /// Creates the levels. Returns `None` if blocks at the same level have different shapes.
     pub(super) fn new(grid: &Grid, roots: &[Root]) -> Option<BuddyLevels> {
         let tallest = roots.iter().max_by_key(|root| root.sides_by_level.len())?;
         let alike = |root: &Root| tallest.sides_by_level.starts_with(&root.sides_by_level);
@@ -47,7 +47,7 @@ impl BuddyLevels {
         Some(BuddyLevels { above: above.collect() })
     }
 
-    /// Passes the maximal free blocks of each level to `see`, from the lowest level up.
+    /// Passes the maximal free blocks of each level to `see`, starting with the lowest level.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
         let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
@@ -74,7 +74,7 @@ impl BuddyLevels {
     }
 }
 
-/// Marks the bases of the blocks with given sides in a root.
+/// Marks the bases of a root's blocks that have the given sides.
 fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     let whole = root.sides_by_level[root.sides_by_level.len() - 1];
     let along = |axis: usize| (0..whole[axis]).step_by(usize::from(sides[axis]));
@@ -89,8 +89,8 @@ fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     }
 }
 
-/// Returns the difference between the numbers of the first and the second child, along each halved
-/// axis.
+/// Returns the difference between the base numbers of the first and second children along each
+/// halved axis.
 fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     let halved = (0..3).filter(|&axis| child[axis] != own[axis]);
     let second = |axis: usize| {

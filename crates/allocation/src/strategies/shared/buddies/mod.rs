@@ -1,6 +1,6 @@
 //! Buddies: blocks that split into equal children, and merge only with their own siblings.
 //!
-//! The machine is divided into roots. A block of level l >= 1 has R children of level l - 1.
+//! The machine is divided into roots. A block at level l >= 1 has R children at level l - 1.
 //!
 //! ```text
 //!   level 1, free      level 1, one node taken: three free blocks of level 0
@@ -8,12 +8,12 @@
 //!     f f                f #
 //! ```
 //!
-//! Invariant: the *free* blocks are the maximal ones, which means that all of their nodes are free,
-//! but not all nodes of their parents. They depend only on the occupancy. Therefore, a box that is
-//! not a block (a failed node, a reservation) splits blocks as far as necessary, and its release
-//! merges them again.
+//! Invariant: the *free* blocks are the maximal ones: all of their nodes are free, but not all
+//! nodes of their parents. They depend only on the occupancy. Therefore, a box that is not a block
+//! (a failed node or a reservation) splits blocks as far as necessary, and its release merges them
+//! again.
 //!
-//! Cost: O(affected blocks) to take a box out or put it back; O(L) to find a block, for L levels.
+//! Cost: O(affected blocks) to remove a box or put it back; O(L) to find a block, for L levels.
 
 mod levels;
 
@@ -31,9 +31,9 @@ use crate::{Placement, Work};
 pub(crate) struct Root {
     /// The lowest corner.
     pub(crate) base: Coordinates,
-    /// The sides of the root's blocks by level. The last entry is for the root itself. A block has
-    /// R times as many nodes as a block one level below. Each of its sides is either as long or
-    /// twice as long.
+    /// The sides of the root's blocks, by level. The last entry is for the root itself. A block has
+    /// R times as many nodes as a block one level below, and each of its sides is either the same
+    /// or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
@@ -41,9 +41,9 @@ pub(crate) struct Root {
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
-    /// The root of each node. The list is empty if there is only one root.
+    /// The root of each node. Empty if there is only one root.
     of: Vec<u32>,
-    /// The levels, which are created when all free blocks are first computed together.
+    /// The levels, which are created when all free blocks are first computed at once.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Buddies {
     grid: Grid,
     radix: u32,
     roots: Arc<Roots>,
-    /// The bases of the free blocks on each level.
+    /// The bases of the free blocks at each level.
     free: Vec<FreeSet>,
-    /// Scratch memory: the progress of a search on each level.
+    /// Scratch space for the progress of a search at each level.
     walks: Vec<Walk>,
-    /// Scratch memory: the number of blocks still to be found on each level.
+    /// Scratch space for the number of blocks still to be found at each level.
     needs: Vec<u32>,
     work: Work,
 }
@@ -69,7 +69,7 @@ struct Block {
     base: Coordinates,
 }
 
-/// The progress of a search on one level. The search takes the free blocks in order, and then the
+/// The progress of a search at one level. The search takes the free blocks in order, and then the
 /// children of one block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
@@ -81,7 +81,7 @@ struct Walk {
 
 impl Buddies {
     /// Creates buddies with all nodes free. The roots must partition the grid, R is `radix`, and
-    /// `order` is the order in which the free blocks of a level are taken.
+    /// `order` is the order in which the free blocks at a level are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
         let levels =
             list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
@@ -105,11 +105,11 @@ impl Buddies {
         Buddies { grid, radix, roots, free, walks, needs, work: Work::default() }
     }
 
-    /// Finds blocks with `nodes` nodes in total, largest first. Each digit of the count in base R
-    /// is the number of blocks on that level. Each block is the first free one on its level. If
-    /// there is none, the first of the smallest larger blocks is split: its first piece is taken,
-    /// and its other pieces are used next. If there is no larger block, R blocks of the level below
-    /// are used instead.
+    /// Finds blocks that contain `nodes` nodes in total, largest first. Each digit of the count in
+    /// base R is the number of blocks at that level. Each block is the first free one at its level.
+    /// If there is none, the first of the smallest larger blocks is split: its first piece is
+    /// taken, and its other pieces are used next. If there is no larger block either, R blocks from
+    /// the level below are used instead.
     ///
     /// This succeeds whenever that many nodes are free, which the caller must check.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
@@ -129,7 +129,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks on level 0 are single free nodes, and there are enough of them.
+                    // Blocks at level 0 are single free nodes, and there are enough of them.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }
@@ -138,14 +138,14 @@ impl Buddies {
         parts
     }
 
-    /// Returns the base of the first free block on the lowest level that has one, from `level` up.
+    /// Returns the base of the first free block at the lowest level that has one, from `level` up.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;
         Some(self.grid.point(NodeId(base)))
     }
 
-    /// Returns the next block on a level, split off a larger one if necessary.
+    /// Returns the next block at a level, split off a larger one if necessary.
     fn pick(&mut self, level: usize) -> Option<NodeId> {
         let from = (level..self.walks.len()).find(|&larger| self.has(larger));
         self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
@@ -178,7 +178,7 @@ impl Buddies {
     }
 
     /// Returns the work: the number of levels visited by searches, of words in their bit sets, and
-    /// of blocks visited for grants and releases.
+    /// of blocks visited by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -203,7 +203,7 @@ impl Buddies {
         }
     }
 
-    /// Replaces the free nodes. Returns false and changes nothing if blocks on one level have
+    /// Replaces the free nodes. Returns false and changes nothing if blocks at the same level have
     /// different shapes, or if blocks are taken in the order of their release.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
@@ -218,7 +218,7 @@ impl Buddies {
         true
     }
 
-    /// Calls a function with every root that shares nodes with a box, which must not wrap.
+    /// Calls a function for every root that shares nodes with a box, which must not wrap.
     fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
         let [x0, y0, z0] = piece.base;
         let [x1, y1, z1] = end(piece);
@@ -228,7 +228,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // A root may occur in several rows, and is changed in the first of them.
+                    // A root may occur in several rows, but is changed only in the first.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }
@@ -257,7 +257,7 @@ impl Buddies {
         }
     }
 
-    /// Puts a box back into a block that it overlaps. Returns true if the whole block is then free.
+    /// Puts a box back into a block that it overlaps. Returns true if the whole block becomes free.
     fn merge(&mut self, block: Block, piece: &Cuboid) -> bool {
         self.work.upkeep += 1;
         let base = self.grid.id(block.base).0;
@@ -285,8 +285,8 @@ impl Buddies {
         whole
     }
 
-    /// Returns the children of a block that share nodes with a box that overlaps the block, with
-    /// one bit for each.
+    /// Returns one bit for each child of a block that shares nodes with a box. The box must overlap
+    /// the block.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);
@@ -308,7 +308,7 @@ impl Buddies {
         Block { root, level: sides_by_level.len() - 1, base: *base }
     }
 
-    /// Returns the block of a level at a base.
+    /// Returns the block at a given base and level.
     fn block(&self, base: NodeId, level: usize) -> Block {
         Block { root: self.root(base).root, level, base: self.grid.point(base) }
     }
@@ -334,7 +334,7 @@ impl Buddies {
         Block { level, base, ..block }
     }
 
-    /// Compares the free blocks with the true state. Panics if they disagree.
+    /// Compares the free blocks with the actual state. Panics if they differ.
     pub(crate) fn validate(&self, free: &Occupancy) {
         let mut nodes = 0;
         for root in &self.roots.list {

@@ -1,13 +1,13 @@
 //! The busy list: the allocated boxes, in grant order or another order.
 //!
 //! A box is found by its base: a hash table maps the base to the box's key, and a binary search
-//! finds the key's position. With `owners`, the list also stores the box of each node.
+//! finds the key's position. With `owners`, the list also stores which box contains each node.
 //!
 //! Invariant: `boxes` and `keys` are parallel, and `keys` is in ascending order. A key consists of
-//! the rank of the box and the number of its grant.
+//! the rank of the box and the sequence number of its grant.
 //!
-//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in one pass
-//! over the list, from the first of them onward.
+//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in a single
+//! pass over the list, starting at the first of them.
 
 mod owners;
 
@@ -17,39 +17,39 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// The maximum length of a short list. In a short list, iterating over the list is faster than a
-/// search by nodes for the boxes around a piece. Repeated searches by nodes for the first box next
-/// to some bases are then also faster than one search for all of them.
+/// Maximum length of a short list. With a short list, iterating over the list is faster than
+/// searching by nodes for the boxes around a piece. Repeated searches by nodes for the first box
+/// next to some bases are then also faster than a single search for all of them.
 const SHORT: usize = 256;
 
-/// Allocated boxes, in order of rank, then in grant order.
+/// Allocated boxes, ordered by rank and then by grant.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
     boxes: Vec<Cuboid>,
-    /// For each box, its rank and the number of its grant, in ascending order.
+    /// For each box, its rank and the sequence number of its grant, in ascending order.
     keys: Vec<u64>,
     /// The key of the box at each base.
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
     /// For each node, the key of the box that contains it, if the list was created with owners. In
-    /// a long list, a proposed box has the key that it would get if granted.
+    /// a long list, a proposed box has the key that it would get if it were granted.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
-    /// Scratch memory: the positions of the boxes to remove.
+    /// Scratch space for the positions of the boxes to remove.
     leaving: Vec<usize>,
     upkeep: u64,
 }
 
 impl Default for BusyList {
-    /// Creates a list in grant order.
+    /// Creates a list ordered by grant.
     fn default() -> BusyList {
         BusyList::by(|_| 0)
     }
 }
 
 impl BusyList {
-    /// Creates a list in order of rank.
+    /// Creates a list ordered by rank.
     pub(crate) fn by(rank: fn(&Cuboid) -> u16) -> BusyList {
         let (boxes, keys, by_base) = (Vec::new(), Vec::new(), FxHashMap::default());
         let (owners, proposed, leaving) = (None, Vec::new(), Vec::new());
@@ -75,7 +75,7 @@ impl BusyList {
 
     /// Adds a box and returns its position in the list.
     pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
-        // The number of a grant has 48 bits.
+        // The sequence number of a grant has 48 bits.
         let key = u64::from((self.rank)(&part)) << 48 | self.grants;
         self.grants += 1;
         self.upkeep += 1;
@@ -94,7 +94,7 @@ impl BusyList {
         index
     }
 
-    /// Removes boxes that were added.
+    /// Removes boxes that are in the list.
     pub(crate) fn remove(&mut self, placement: &Placement) {
         let parts = placement.parts();
         self.upkeep += parts.len() as u64;
@@ -108,7 +108,7 @@ impl BusyList {
         leaving.clear();
         leaving.extend(parts.iter().map(|part| self.unlist(part)));
         leaving.sort_unstable();
-        // The boxes between a removed box and the next one move up.
+        // The boxes between one removed box and the next move up.
         for (gone, &index) in leaving.iter().enumerate() {
             let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
             self.boxes.copy_within(index + 1..end, index - gone);
@@ -120,7 +120,7 @@ impl BusyList {
         self.leaving = leaving;
     }
 
-    /// Forgets the key of a box to be removed, and returns its position in the list.
+    /// Removes a box's key, and returns the box's position in the list.
     fn unlist(&mut self, part: &Cuboid) -> usize {
         let key = self.by_base.remove(&part.base).expect("released boxes were granted before");
         if let Some(owners) = &mut self.owners {
@@ -131,7 +131,7 @@ impl BusyList {
         index
     }
 
-    /// Returns true if searching by nodes for the boxes next to some bases is less work than
+    /// Returns true if searching by nodes for the boxes next to some bases takes less work than
     /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
@@ -184,14 +184,14 @@ impl BusyList {
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// Returns the proposed boxes, which temporarily count as busy, in the order in which they were
-    /// proposed.
+    /// Returns the boxes that were proposed and temporarily count as busy, in the order in which
+    /// they were proposed.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
 
-    /// Treats a box as busy until [`BusyList::withdraw`] is called. The list must be in grant
-    /// order.
+    /// Treats a box as busy until [`BusyList::withdraw`] is called. The list must be ordered by
+    /// grant.
     pub(crate) fn propose(&mut self, part: Cuboid) {
         if self.is_long()
             && let Some(owners) = &mut self.owners
@@ -210,7 +210,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// Returns the number of boxes added and removed. Boxes that only move up do not count.
+    /// Returns the number of boxes added and removed. Boxes that merely move up are not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -228,8 +228,8 @@ impl BusyList {
     }
 }
 
-/// Returns true if a plain search, which is O(m^2) in the number m (`boxes`) of boxes in a busy
-/// list, is less work than a search over all nodes.
+/// Returns true if a plain search, which takes O(m^2) for the m (`boxes`) boxes in a busy list,
+/// takes less work than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }

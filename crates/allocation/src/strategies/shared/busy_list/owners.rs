@@ -1,8 +1,8 @@
-//! The busy box of each node. It allows finding the boxes next to a few bases, or around a few
-//! nodes, without iterating over the list.
+//! The busy box that contains each node, so that the boxes next to a few bases, or around a few
+//! nodes, can be found without iterating over the list.
 //!
-//! Invariant: a node has the key of the box that contains it. Keys are in list order, and no two
-//! boxes have the same key.
+//! Invariant: a node has the key of the box that contains it. Keys are in list order, and each box
+//! has a different key.
 //!
 //! Cost: O(nodes in the box) to take or release a box, and O(visited nodes) per query.
 
@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
-    /// The key plus one, or 0 if the node is free.
+    /// The node's key plus one, or 0 if the node is free.
     keys: Vec<u64>,
 }
 
@@ -51,8 +51,8 @@ impl Owners {
     }
 
     /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
-    /// These are the keys of the boxes with a base on their right side. Takes O(bases * b * c) time
-    /// for a shape a x b x c.
+    /// These are the keys of the boxes that have a base on their right side. Takes O(bases * b * c)
+    /// time for an a x b x c shape.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -76,7 +76,7 @@ impl Owners {
     }
 
     /// Collects, in ascending order, the keys of the boxes that contain nodes of `part`. Takes
-    /// O(its nodes) time, plus O(k log k) for k keys.
+    /// O(nodes of `part`) time, plus O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {

@@ -1,15 +1,15 @@
-//! The list of all maximal free boxes of a mesh, which the free-list strategies maintain.
+//! The list of all maximal free boxes in a mesh, which the free-list strategies maintain.
 //!
 //! A free box is maximal if no other free box contains it. The list changes with every grant and
 //! release:
 //!
 //! - A grant A cuts every entry that it overlaps into at most two slabs per axis: left and right of
-//!   A, below and above it. Each slab is as large as possible, so slabs overlap at the corners. A
-//!   slab that another entry contains is dropped. This takes O(C * F) for C slabs and F entries.
-//! - A release A joins the entries near it by iterated consensus, which is the rule of KYMFL. Two
-//!   boxes are joined along an axis if their ranges on it touch or overlap. The join spans both
-//!   ranges on that axis, and has the common range on the other axes. Boxes that another box
-//!   contains are dropped. This is repeated until nothing new appears. It takes O(F^3).
+//!   A, and below and above it. Each slab is as large as possible, so slabs overlap at the corners.
+//!   A slab that another entry contains is dropped. This takes O(C * F) for C slabs and F entries.
+//! - A release A joins the entries near it by iterated consensus, which is KYMFL's rule. Two boxes
+//!   are joined along an axis if their ranges on it touch or overlap. The join spans both ranges on
+//!   that axis and the range that they share on each other axis. Boxes that another box contains
+//!   are dropped. This is repeated until nothing new appears, which takes O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
@@ -19,8 +19,8 @@
 //!
 //! Invariant: the entries are exactly the maximal free boxes. Consensus misses none of them: take a
 //! free box with nodes inside and outside A, and cut it at a face of A. If entries contain both
-//! parts, the join of these entries contains the box. This is not true on rings, because two arcs
-//! can overlap in two arcs.
+//! parts, the join of those entries contains the box. This is not true on rings, where two arcs can
+//! overlap in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;
@@ -31,14 +31,14 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes, in an order that depends only on the history.
+/// The maximal free boxes, in an order that depends only on past changes.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch memory: new boxes, each with a flag that is true while the box is still wanted.
+    /// Scratch space for new boxes, each with a flag that is true while the box is still wanted.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
@@ -59,7 +59,7 @@ impl FreeBoxes {
     /// Checks that the grid is a mesh of at most two dimensions.
     ///
     /// # Errors
-    /// Returns the errors of [`FreeBoxes::supports`], or an error if the machine has three axes.
+    /// Returns the same errors as [`FreeBoxes::supports`], or an error if there are three axes.
     pub(crate) fn supports_plane(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its list supports only two dimensions".into()));
@@ -87,7 +87,7 @@ impl FreeBoxes {
         self.nodes
     }
 
-    /// Adds the nodes of a released box to the count. Must be called before the list is updated.
+    /// Adds a released box's nodes to the count. Must be called before the list is updated.
     pub(crate) fn count_given(&mut self, given: &Cuboid) {
         self.nodes += given.volume();
     }
@@ -147,12 +147,12 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// Returns the number of comparisons between entries for grants and releases.
+    /// Returns the number of comparisons between entries made by grants and releases.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds every join of the fresh boxes that no fresh box contains, and drops boxes that a join
+    /// Adds all joins of fresh boxes that no fresh box contains, and drops boxes that a join
     /// contains. Repeats this until nothing new appears.
     fn join_all(&mut self) {
         self.wanted.clear();
@@ -185,7 +185,7 @@ impl FreeBoxes {
         self.wanted.push(true);
     }
 
-    /// Panics unless these are exactly the maximal free boxes.
+    /// Panics unless the entries are exactly the maximal free boxes.
     pub(crate) fn validate(&self, free: &Occupancy) {
         let truth = recomputed(free);
         let listed = |cuboid: &Cuboid| self.boxes.contains(cuboid);
@@ -194,8 +194,8 @@ impl FreeBoxes {
     }
 }
 
-/// Computes all maximal free boxes from scratch. These are the free boxes that cannot be extended
-/// by one layer on any side.
+/// Computes all maximal free boxes from scratch. They are the free boxes that cannot be extended by
+/// one layer on any side.
 fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     let grid = *free.grid();
     let mut sums = PrefixSums::new(grid);
@@ -228,18 +228,18 @@ pub(crate) fn end(of: &Cuboid, axis: usize) -> u16 {
     of.base[axis] + of.sides[axis]
 }
 
-/// Returns true if two boxes share a node, on a mesh.
+/// Returns true if two boxes share a node on a mesh.
 pub(crate) fn meets(a: &Cuboid, b: &Cuboid) -> bool {
     (0..3).all(|axis| a.base[axis] < end(b, axis) && b.base[axis] < end(a, axis))
 }
 
-/// Returns true if every node of a box belongs to another box, on a mesh.
+/// Returns true if, on a mesh, one box contains every node of another.
 pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns the remainder of a box outside another box that overlaps it, as at most two slabs per
-/// axis. Each slab is as large as possible.
+/// Returns the parts of a box outside another box that overlaps it, as at most two slabs per axis.
+/// Each slab is as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -251,9 +251,9 @@ pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item 
     })
 }
 
-/// Returns the box that spans two boxes along an axis, and has their common range on the other
-/// axes. Returns `None` unless their ranges on the axis touch or overlap, or if either box contains
-/// the result.
+/// Returns the box that spans two boxes along an axis and has the range that they share on each
+/// other axis. Returns `None` if their ranges on the axis neither touch nor overlap, or if either
+/// box contains the result.
 pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {

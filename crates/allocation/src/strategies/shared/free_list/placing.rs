@@ -1,20 +1,20 @@
-//! The placement policies of the free-list strategies, which choose a placement from a list of free
-//! boxes.
+//! The placement policies of the free-list strategies, which choose a placement in one of the
+//! listed free boxes.
 //!
-//! A request may be placed at any corner of any entry that it fits, in any orientation that is
-//! tried. The policies choose among these placements:
+//! A request may be placed at any corner of any entry that it fits, in any orientation to be tried.
+//! The policies choose among these placements:
 //!
 //! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
-//!   that it overlaps, and the value of M is then the size of its largest remaining slab. The cost
-//!   is the sum of |M| - |largest remaining slab of M| over these entries. Ties are resolved by
-//!   fewer overlapped entries, then more contact, then scan order, then the earlier orientation.
+//!   that it overlaps, so M is worth only as much as its largest remaining slab. The cost is the
+//!   sum of |M| - |largest remaining slab of M| over these entries. Ties are resolved by fewer
+//!   overlapped entries, then more contact, then scan order, then the earlier orientation.
 //! - `contact`: the placement with the highest contact score. Ties are resolved by scan order, then
 //!   by the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
-//! - `smallest`: like `first`, but for the smallest entry that fits. Ties go to the earlier entry
-//!   in the list.
+//! - `smallest`: like `first`, but in the smallest entry that fits. Ties go to the earlier entry in
+//!   the list.
 //! - the first entry (not an option): in the first entry that fits, the corner with the most
-//!   contact. Ties are resolved by the earlier orientation, then by the lower corner.
+//!   contact. Ties are resolved by the earlier orientation, then the lower corner.
 
 use std::cmp::Reverse;
 
@@ -56,7 +56,7 @@ impl Placing {
     }
 
     /// Finds the placement for a request. Adds to `work` the number of entries tried, of corners,
-    /// of comparisons of entries with a corner, and of nodes next to each scored corner.
+    /// of comparisons between entries and corners, and of nodes next to each corner scored.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -91,8 +91,8 @@ impl Placing {
     }
 }
 
-/// Returns the corner of an entry with the most contact. Returns `None` if the request does not
-/// fit.
+/// Returns the placement with the most contact at a corner of an entry, or `None` if the request
+/// does not fit.
 fn best_in(
     entry: &Cuboid,
     free: &Occupancy,
@@ -109,7 +109,7 @@ fn best_in(
     })
 }
 
-/// Returns the lowest corner of the smallest entry that a request fits, turned if necessary.
+/// Returns the lowest corner of the smallest entry that a request fits, rotated if necessary.
 fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let fitting = list.iter().filter_map(|entry| {
         low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
@@ -117,7 +117,7 @@ fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Opti
     fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
 }
 
-/// Returns the lowest corner of an entry, in the first orientation that fits the entry.
+/// Returns the lowest corner of an entry, in the first orientation that fits it.
 fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let mut shapes = turn.shapes(*grid, request);
     shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
@@ -142,8 +142,8 @@ fn corners<'a>(
     })
 }
 
-/// Returns the placements of a shape at the corners of an entry, with the lowest first and x
-/// varying fastest. Returns none if the shape does not fit.
+/// Returns the placements of a shape at an entry's corners, lowest first, with x varying fastest.
+/// Returns none if the shape does not fit.
 fn corners_of(entry: &Cuboid, shape: Sides) -> impl Iterator<Item = Cuboid> + use<> {
     let entry = *entry;
     let codes = if fits(&entry, shape) { 0..8usize } else { 0..0 };

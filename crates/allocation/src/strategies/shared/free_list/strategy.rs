@@ -1,4 +1,4 @@
-//! The strategies that keep a list of all maximal free boxes, KYMFL and PMFL. They differ in how a
+//! KYMFL and PMFL, the strategies that keep a list of all maximal free boxes. They differ in how a
 //! release updates the list.
 
 use pavior_kernel::{Options, Stream};
@@ -16,13 +16,13 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
     /// Adds these nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
-    /// Returns the number of comparisons between entries in addition to those that the list counts.
+    /// Returns the number of comparisons between entries beyond those that the list counts.
     fn upkeep(&self) -> u64 {
         0
     }
 
-    /// Panics unless the list is the one that the rule maintains. By default, that is the list of
-    /// all maximal free boxes.
+    /// Panics unless the list is what the rule maintains. By default, that is the list of all
+    /// maximal free boxes.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }
@@ -45,7 +45,7 @@ pub(crate) struct MaximalFreeList<R> {
     placing: Placing,
     free: FreeBoxes,
     release: R,
-    /// The work of choosing placements.
+    /// The work done to choose placements.
     work: Work,
 }
 

@@ -5,16 +5,16 @@
 //!   even a: 4x3, k = 1         odd a: 5x3, k = -1            m = ceil(a/2) + k = 2
 //!   # # o o      o o           # # o o o        o o          n = floor(a/2) - k = 3
 //!   # # x x  ->  # #           # # x x x   ->   o o          o: the n x m cut from the
-//!   # # x x      # # x x       # # . . .        o o             right part (n wide), turned and
+//!   # # x x      # # x x       # # . . .        o o             right part (n wide), rotated and
 //!                # # x x       (m x 3, n x 3)   # #             put on the left one (m wide)
 //!                # # x x                        # #  x x x
 //! ```
 //!
 //! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to
-//! `n x (b-m)` for odd a. Together, they have a * b nodes in both cases. `k = b` gives a fold, and
+//! `n x (b-m)` for odd a. In both cases, they have a * b nodes in total. `k = b` gives a fold, and
 //! `k = 0` gives the rectangle or its rotation.
 //!
-//! Source: the nucleus formulas of the NAS paper, whose rounding brackets are missing in print.
+//! Source: the NAS paper's nucleus formulas, whose rounding brackets are missing in print.
 //! Ceiling, floor, ceiling is the only combination that preserves the area.
 
 mod plain;
@@ -24,8 +24,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// The two parts of an L-shape, with the taller one first, relative to the corner of the bounding
-/// box.
+/// The two parts of an L-shape, taller one first, relative to the corner of the bounding box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
@@ -85,7 +84,7 @@ impl LShape {
 }
 
 /// Returns the values of k for a x b in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1, b/4).
-/// For odd a and b = ceil(a/2), -1 is the only value, because the others give no L.
+/// For odd a and b = ceil(a/2), the only value is -1, because the others give no L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -98,7 +97,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Returns the L of a x b for a value of k, or `None` if there is no such L.
+/// Returns the L that a value of k makes of a x b, or `None` if there is no such L.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -114,9 +113,9 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     Some(LShape::new(sides(tall)?, sides(short)?))
 }
 
-/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid. These
-/// are the Ls of S(a,b), then those of S(b,a), with k ascending, each in its eight symmetries.
-/// Without turning, they are the Ls of S(a,b) in the four symmetries that keep them upright.
+/// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: the Ls
+/// of S(a,b), then those of S(b,a), with k ascending, each in its eight symmetries. Without
+/// rotation, they are the Ls of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -128,8 +127,8 @@ pub(crate) fn l_shapes_into(
         return;
     }
     // No L is created twice. Each k has its own heights, and the widths add up to a, so S(a,b) and
-    // S(b,a) are different unless a = b. The symmetries of an L are different, because its parts
-    // have different heights.
+    // S(b,a) differ unless a = b. An L's symmetries are all different, because its parts have
+    // different heights.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {

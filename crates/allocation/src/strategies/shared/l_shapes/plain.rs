@@ -1,4 +1,4 @@
-//! The plain search for L-shapes, base by base. The search by sets of bases is tested against it.
+//! The plain search for L-shapes, base by base, as a reference for the search by sets of bases.
 //!
 //! Cost: O(N) per state, and O(bases) per L.
 
@@ -11,7 +11,7 @@ use crate::strategies::shared::prefix_sums::PrefixSums;
 /// A search that tests every base.
 #[derive(Clone)]
 pub(crate) struct PlainSearch {
-    /// The prefix sums, which count the busy nodes in each part.
+    /// The prefix sums that count the busy nodes in each part.
     sums: PrefixSums,
     tested: u64,
 }
@@ -25,7 +25,7 @@ impl PlainSearch {
         self.sums.load(free);
     }
 
-    /// Returns the parts at the first base, in row-major order, at which both are free.
+    /// Returns the parts at the first base, in row-major order, where both of them are free.
     pub(super) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
         let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| self.tested += 1);

@@ -1,11 +1,11 @@
-//! The search for the first base of an L-shape, either by an engine with sets of bases or base by
-//! base.
+//! The search for an L-shape's first base, either base by base or by an engine that uses sets of
+//! bases.
 //!
-//! Invariant: the engine's `sets` belong to the parts used in the current state. The eight
-//! symmetries of an L have four distinct parts, whose sets they share.
+//! Invariant: the engine's `sets` belong to the parts used in the current state. An L's eight
+//! symmetries have four distinct parts, whose sets they share.
 //!
-//! Cost: for the engine, O(N/64 log(side)) per part and O(N/64) per L; base by base, O(N) per state
-//! and O(bases) per L.
+//! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; base by base, it is O(N)
+//! per state and O(bases) per L.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
@@ -14,21 +14,21 @@ use crate::Work;
 use crate::strategies::shared::l_shapes::LShape;
 use crate::strategies::shared::l_shapes::plain::PlainSearch;
 
-/// A search for the bases of an L.
+/// A search for an L's bases.
 #[derive(Clone)]
 pub(crate) enum LShapeSearch {
     /// The search base by base.
     Plain(PlainSearch),
-    /// The search in the sets of bases of the parts, 64 bases at a time.
+    /// The search in the parts' sets of bases, 64 bases at a time.
     Sets(PartSets),
 }
 
-/// The sets of bases of the parts used in the current state.
+/// The sets of bases for the parts used in the current state.
 #[derive(Clone)]
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, its part, and true if the part has bases.
+    /// For each set, its part, and true if that part has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -37,7 +37,7 @@ impl PartSets {
         PartSets { grid, sets: Vec::new(), known: Vec::new() }
     }
 
-    /// Returns the index of the set of a part. Returns `None` if the part has no bases.
+    /// Returns the index of a part's set, or `None` if the part has no bases.
     fn set(&mut self, free: &Occupancy, sides: Sides) -> Option<usize> {
         let part = [sides[0], sides[1]];
         let known = self.known.iter().position(|&(other, _)| other == part);
@@ -76,7 +76,7 @@ impl PartSets {
 }
 
 impl LShapeSearch {
-    /// Creates the search that the `search` option specifies.
+    /// Creates the search selected by the `search` option.
     pub(crate) fn of(grid: Grid, options: &Options) -> LShapeSearch {
         match options.get("search") {
             "plain" => LShapeSearch::Plain(PlainSearch::new(grid)),
@@ -84,7 +84,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Loads a state, before any search in that state.
+    /// Loads a state, which must precede any search in it.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain(plain) => plain.load(free),
@@ -92,7 +92,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the parts at the first base, in row-major order, at which both are free.
+    /// Returns the parts at the first base, in row-major order, where both of them are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
             LShapeSearch::Plain(plain) => plain.first(free, l_shape),
@@ -100,7 +100,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the number of bases of Ls tested one by one, or the number of words in the sets.
+    /// Returns the number of L bases tested one by one, or the number of words in the sets.
     pub(crate) fn work(&self) -> Work {
         match self {
             LShapeSearch::Plain(plain) => plain.work(),

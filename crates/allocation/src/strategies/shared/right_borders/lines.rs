@@ -1,4 +1,4 @@
-//! The engine that searches along right border lines of busy boxes in 2D, for RBS and GABL.
+//! The engine that searches along busy boxes' right border lines in 2D, for RBS and GABL.
 //!
 //! ```text
 //!   . . .      b: the right border line of the box # for a request of height 2. It goes from the
@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The plain search subtracts every box from every line (`lines_plain.rs`). The engine receives the
-//! set of all bases, and chooses the base that the plain search would find. A search calls
+//! set of all bases and chooses the base that the plain search would find. A search calls
 //! [`RightBorders::begin`] first, and then [`RightBorders::next`] for each base.
 //!
-//! Invariant: boxes are in non-increasing order of their top rows. A segment above one box is above
-//! all later ones, so only one segment of each line must be kept.
+//! Invariant: boxes are sorted by top row, highest first. A segment above one box is above all
+//! later ones, so only one segment of each line needs to be kept.
 //!
 //! Cost: O(B) for B boxes, because the engine visits one box per line, and O(log B) to add or
 //! remove a box.
@@ -25,7 +25,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list, with the highest top row first, which is searched along right border lines.
+/// A busy list, highest top row first, that is searched along right border lines.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
@@ -37,13 +37,13 @@ pub(crate) struct RightBorders {
     pub(super) work: Work,
 }
 
-/// Returns the y of a box's top row.
+/// Returns the y coordinate of a box's top row.
 fn top(held: &Cuboid) -> u16 {
     held.base[1] + held.sides[1] - 1
 }
 
 impl RightBorders {
-    /// Checks that the search is correct on a grid.
+    /// Checks that the search works correctly on a grid.
     ///
     /// # Errors
     /// Returns an error if the machine is not 2D, or if its y axis wraps, because a line on a ring
@@ -66,8 +66,8 @@ impl RightBorders {
         RightBorders { grid, busy, proposed, walk, work: Work::default() }
     }
 
-    /// Creates the search as [`RightBorders::new`] does, with a list that also stores the box
-    /// containing each node. This is faster if there are few bases.
+    /// Creates the search like [`RightBorders::new`], but with a list that also stores which box
+    /// contains each node. This is faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -97,9 +97,9 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// Returns the box that [`RightBorders::first`] would find. On the first line with a base, it
-    /// is at the lowest base of the highest run. Since [`RightBorders::begin`], bases may have been
-    /// removed but not added.
+    /// Returns the box that [`RightBorders::first`] would find, which is at the lowest base of the
+    /// highest run on the first line with a base. Since [`RightBorders::begin`], bases may have
+    /// been removed but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -112,7 +112,7 @@ impl RightBorders {
         }
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
-            // The higher box comes first. If both are equally high, the granted box does.
+            // The higher box comes first. If both are equally high, the granted box goes first.
             [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
                 Some(found)
             }
@@ -120,15 +120,15 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base on the right of a box in one of the lists. Returns the top row of the
-    /// box, and the placement.
+    /// Finds the next base on the right of a box in one of the lists. Returns the box's top row and
+    /// the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
             List::Proposed => &self.proposed,
         };
         loop {
-            // Count the boxes passed, and the one at which the walk stops.
+            // Count the boxes passed and the one at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
@@ -150,7 +150,7 @@ impl RightBorders {
         self.walk.turn_back(List::Proposed, index);
     }
 
-    /// Forgets the proposed boxes.
+    /// Discards the proposed boxes.
     pub(crate) fn withdraw(&mut self) {
         self.proposed.clear();
     }

@@ -1,10 +1,10 @@
-//! The plain search of RBS, which subtracts every busy box from every right border line. Short busy
-//! lists use it as well.
+//! RBS's plain search, which subtracts every busy box from every right border line. Short busy
+//! lists use it, too.
 //!
-//! Invariant: `low..=high` is the highest clear segment of a line between the boxes visited so far.
+//! Invariant: `low..=high` is a line's highest clear segment between the boxes visited so far.
 //! Boxes are visited in order of their top rows, highest first, so the segment only shrinks.
 //!
-//! Cost: O(B) per line, O(B^2) in total for B boxes.
+//! Cost: O(B) per line, and O(B^2) in total for B boxes.
 
 use pavior_mesh::{Cuboid, Sides};
 
@@ -14,7 +14,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 
 impl RightBorders {
     /// Finds the first free box of a shape that fits the grid. Searches the left border first, and
-    /// then the right border line of each busy box, with the highest box first.
+    /// then each busy box's right border line, highest box first.
     pub(crate) fn first(&mut self, shape: Sides) -> Option<Cuboid> {
         let whole = AxisRange { low: 0, high: self.grid.starts(1, shape[1]) - 1 };
         self.first_base(0, whole, shape).or_else(|| {
@@ -27,7 +27,7 @@ impl RightBorders {
         })
     }
 
-    /// Returns the lowest base in a line's highest clear segment.
+    /// Returns the lowest base in the highest clear segment of a line.
     fn first_base(&mut self, x: u16, line: AxisRange, shape: Sides) -> Option<Cuboid> {
         self.work.boxes += 1;
         let AxisRange { mut low, mut high } = line;
@@ -38,7 +38,7 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
-            // The segment is above this box, and therefore above all later ones.
+            // The segment is above this box, and therefore above all later boxes.
             if low > region.high {
                 break;
             }

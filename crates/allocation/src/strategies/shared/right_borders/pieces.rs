@@ -1,8 +1,8 @@
-//! Pieces of a plane of bases that remain after busy boxes have been cut out. A piece is a
+//! Pieces of a plane of bases that remain after busy boxes have been cut out. Each piece is a
 //! rectangle along y and z.
 //!
 //! ```text
-//!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs are left, in this order:
+//!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs remain, in this order:
 //!   ^   2 r r 3      1 below r at full width, 2 left of r, 3 right of r, 4 above r at full width.
 //!   |   1 1 1 1
 //!   +--> y
@@ -10,7 +10,7 @@
 //!
 //! Invariant: the pieces of a plane do not overlap.
 //!
-//! Cost: O(1) to cut a piece, and O(rows in the slabs) to find the part that has a base.
+//! Cost: O(1) to cut a piece, and O(rows in the slabs) to find a part that has a base.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -31,8 +31,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases that may cross the ends of rings, where it is cut. Therefore,
-/// each axis has up to two intervals.
+/// The pieces of a rectangle of bases, which is cut where it crosses the end of a ring. Each axis
+/// therefore has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
     pub(super) y: [AxisRange; 2],
@@ -40,7 +40,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases next to a box. Their placements share rows along y and z with the box.
+    /// Returns the bases next to a box, whose placements share rows along y and z with the box.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -53,7 +53,7 @@ impl Pieces {
     }
 }
 
-/// Returns the x of a box's right border, or `None` if no base can be there.
+/// Returns the x coordinate of a box's right border, or `None` if no base can be there.
 pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16> {
     let (n, starts) = (grid.side(0), grid.starts(0, side));
     let right = u32::from(held.base[0]) + u32::from(held.sides[0]);
@@ -70,7 +70,7 @@ pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) 
     covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
 }
 
-/// Returns true if there is a base in a piece of a plane.
+/// Returns true if a piece of a plane contains a base.
 #[inline]
 pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     let sides = [1, piece.y.high - piece.y.low + 1, piece.z.high - piece.z.low + 1];
@@ -91,7 +91,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// Returns the tests, one per axis, of whether a box covers part of the current piece.
+    /// Returns one test per axis of whether a box covers part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -118,7 +118,7 @@ impl<'a> KeptPiece<'a> {
         self.bases.contains(self.corner())
     }
 
-    /// Returns the nodes in all placements of the piece.
+    /// Returns the nodes in all placements based in the piece.
     pub(super) fn hull(&self) -> Cuboid {
         let shape = self.bases.shape();
         let side = |axis: usize, piece: AxisRange| {
@@ -129,7 +129,7 @@ impl<'a> KeptPiece<'a> {
     }
 
     /// Cuts off the bases that a box covers, and keeps the first slab with a base. Returns the
-    /// number of cuts, or `None` if no base is left. `rest` is scratch memory.
+    /// number of cuts, or `None` if no base is left. `rest` is scratch space.
     #[inline]
     pub(super) fn cut(&mut self, held: &Cuboid, rest: &mut Vec<Piece>) -> Option<u64> {
         let mut cuts = 0;
@@ -151,8 +151,8 @@ pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
-/// Writes the pieces minus a region to `rest`. There are up to four slabs for each piece, in the
-/// order shown in the module documentation. The first of them determines which base is found.
+/// Writes the pieces minus a region to `rest`. Each piece leaves up to four slabs, in the order
+/// shown in the module documentation. The first of them determines which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

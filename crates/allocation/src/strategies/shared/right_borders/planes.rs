@@ -1,8 +1,8 @@
-//! The engine of BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the base
+//! The engine for BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the base
 //! that the plain search in [`planes_plain`](super::planes_plain) would find.
 //!
-//! The plain search subtracts every busy box from a plane. The engine keeps one piece, which is the
-//! first one that has a base. The search ends when the lowest corner of the piece is a base.
+//! The plain search subtracts every busy box from a plane. The engine keeps only one piece, the
+//! first one that has a base. The search ends when the lowest corner of that piece is a base.
 //!
 //! Invariant: the result is the base that the plain search would find. Pieces without a base vanish
 //! before that search ends, and no busy box covers a base.
@@ -23,12 +23,12 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it may store the box containing each node.
+    /// The list, if it may also store which box contains each node.
     by_node: Option<&'a BusyList>,
 }
 
 impl<'a> BusyBoxes<'a> {
-    /// Returns the boxes in a list that does not store the box containing each node.
+    /// Returns the boxes in a list that does not store which box contains each node.
     pub(crate) fn listed(boxes: &'a [Cuboid]) -> BusyBoxes<'a> {
         BusyBoxes { lists: [boxes, &[]], by_node: None }
     }
@@ -65,7 +65,7 @@ pub(crate) struct BorderPlanes {
     grid: Grid,
     /// The progress of the current search through the boxes.
     walk: BorderWalk,
-    /// The slabs that remain of a piece after a subtraction.
+    /// The slabs of a piece that remain after a subtraction.
     rest: Vec<Piece>,
     /// The keys of the boxes around a piece.
     around: Vec<u64>,
@@ -78,7 +78,7 @@ impl BorderPlanes {
         BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// Returns the number of boxes passed, and of boxes subtracted from the piece of a plane.
+    /// Returns the number of boxes passed, and of boxes subtracted from a piece of a plane.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }
@@ -118,7 +118,7 @@ impl BorderPlanes {
         None
     }
 
-    /// Returns the base that the plain search would find on a plane: the lowest base in the first
+    /// Returns the base on a plane that the plain search would find: the lowest base in the first
     /// piece that has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
@@ -129,8 +129,8 @@ impl BorderPlanes {
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // Reading a node takes longer than testing a box. Therefore, there must be few nodes
-            // and many boxes.
+            // Reading a node takes longer than testing a box, so there must be few nodes and many
+            // boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
             if by_node.is_some_and(finds_all) {
@@ -146,8 +146,8 @@ impl BorderPlanes {
         Some(piece.placement())
     }
 
-    /// Continues with only the boxes in `around`. No other box contains a node of the piece's
-    /// placements. The boxes before `from` have already been subtracted.
+    /// Continues with only the boxes in `around`, because no other box contains a node of the
+    /// piece's placements. The boxes before `from` have already been subtracted.
     fn cut_around(
         &mut self,
         mut piece: KeptPiece<'_>,

@@ -1,9 +1,9 @@
-//! The plain search of BL, TBL and GABL, which subtracts every busy box from every right border
+//! The plain search for BL, TBL and GABL, which subtracts every busy box from every right border
 //! plane.
 //!
-//! Invariant: the pieces of a plane contain exactly the bases on it that no box so far covers.
+//! Invariant: a plane's pieces contain exactly those of its bases that no box so far covers.
 //!
-//! Cost: O(B) planes for B boxes, and in practice O(B) pieces on each. In the worst case, a plane
+//! Cost: O(B) planes for B boxes and, in practice, O(B) pieces on each. In the worst case, a plane
 //! has O(B^2) pieces.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -20,7 +20,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Returns the left face of the machine, which is the plane of the hypothetical box b0.
+    /// Returns the machine's left face, which is the plane of the hypothetical box b0.
     pub(super) fn left_face(grid: &Grid, shape: Sides) -> Plane {
         let [y, z] = [1, 2].map(|axis| {
             let high = grid.starts(axis, shape[axis]) - 1;
@@ -29,7 +29,7 @@ impl Plane {
         Plane { x: 0, pieces: Pieces { y, z } }
     }
 
-    /// Returns the right border plane of a box, if it can contain bases of the shape.
+    /// Returns a box's right border plane if it can contain bases of the shape.
     fn right_of(grid: &Grid, held: &Cuboid, shape: Sides) -> Option<Plane> {
         let x = right_border(grid, held, shape[0])?;
         Some(Plane { x, pieces: Pieces::beside(grid, held, shape) })
@@ -56,9 +56,9 @@ impl Region {
 #[derive(Clone)]
 pub(crate) struct PlaneSubtraction {
     grid: Grid,
-    /// The coverages of the busy boxes for the current shape, which are the same on every plane.
+    /// The busy boxes' coverages for the current shape, which are the same on every plane.
     regions: Vec<Region>,
-    /// The parts of the current plane that remain, before and after a subtraction.
+    /// The parts of the current plane that remain before and after a subtraction.
     plane: Vec<Piece>,
     rest: Vec<Piece>,
     tested: u64,
@@ -76,8 +76,8 @@ impl PlaneSubtraction {
         Work::of_boxes(self.tested)
     }
 
-    /// Finds the first free box of a shape that fits the grid. Searches the left face of the
-    /// machine first, and then the right border plane of each busy box, in order.
+    /// Finds the first free box of a shape that fits the grid. Searches the machine's left face
+    /// first, and then each busy box's right border plane, in order.
     pub(crate) fn first(&mut self, busy: &[Cuboid], shape: Sides) -> Option<Cuboid> {
         self.load(busy, shape);
         let left_face = self.first_base(Plane::left_face(&self.grid, shape), shape);
@@ -94,7 +94,7 @@ impl PlaneSubtraction {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Returns the maximum number of pieces in any plane if a search for a shape processes all
+    /// Returns the maximum number of pieces in any plane when a search for a shape processes all
     /// planes to the end.
     pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
@@ -114,8 +114,8 @@ impl PlaneSubtraction {
         Some(Cuboid::new([plane.x, piece.y.low, piece.z.low], shape))
     }
 
-    /// Computes, in `plane`, the part of a plane that no busy box covers. Returns the maximum
-    /// number of pieces along the way.
+    /// Computes, in `plane`, the part of a plane that no busy box covers. Returns the largest
+    /// number of pieces at any step.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

@@ -1,30 +1,30 @@
-//! A walk along a busy list that stops at boxes with bases next to their right sides.
+//! A walk along a busy list that stops at boxes with bases just right of them.
 //!
-//! Each column with a base has its bit set. If a box is next to a column without a base, the walk
-//! passes it. If there are few bases, the boxes are found from the nodes left of the bases:
+//! Each column with a base has its bit set. A box next to a column without a base is passed. If
+//! there are few bases, the boxes are found from the nodes left of the bases:
 //!
 //! ```text
 //!   columns:   0 1 0 0 1      a box next to column 3 is passed, one next to 4 is not
 //!   few bases: . n b . .      it stops at the box with the node n, left of the base b
 //! ```
 //!
-//! [`BorderWalk::begin`] starts a walk for the bases of a shape. For each base, a search then
+//! [`BorderWalk::begin`] starts a walk for a shape's bases. For each base, a search does this:
 //!
 //! 1. searches the left face, if [`BorderWalk::has_left_face`];
 //! 2. calls [`BorderWalk::skip_to_first`];
 //! 3. calls [`BorderWalk::next`] for a box and, as long as there is no base next to the box, calls
 //!    [`BorderWalk::pass`] and repeats this step.
 //!
-//! Invariant: bases may be removed during a walk, but none is added. The walk may stop at a box
-//! whose last base was removed. It never passes a box that has a base, and visits no box twice.
+//! Invariant: bases may be removed during a walk but never added. The walk may stop at a box whose
+//! last base was removed. It never passes a box that has a base, and visits no box twice.
 //!
-//! Cost: O(words) to start, O(1) per box passed.
+//! Cost: O(words) to start, and O(1) per box passed.
 
 use pavior_mesh::{BaseSet, Cuboid};
 
 use crate::strategies::shared::busy_list::BusyList;
 
-/// A list along which a walk proceeds.
+/// A list that a walk follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     /// The boxes that the machine has granted.
@@ -33,31 +33,31 @@ pub(super) enum List {
     Proposed,
 }
 
-/// The progress of the walk, and the data that determine where it stops.
+/// The progress of a walk, and the data that determine where it stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
     /// The machine's side along x.
     side: u32,
-    /// The columns with bases, where column x is bit x % 64 of word x / 64.
+    /// The columns that contain bases, where column x is bit x % 64 of word x / 64.
     columns: Vec<u64>,
     finder: Finder,
-    /// With [`Finder::AllKeys`]: the keys of the boxes that had bases next to them, and the number
-    /// of these boxes that were passed.
+    /// With [`Finder::AllKeys`], the keys of the boxes that had bases next to them, and the number
+    /// of these boxes passed so far.
     keys: Vec<u64>,
     keys_passed: usize,
     /// The number of boxes passed in each [`List`], which is also the index of the next box.
     passed: [usize; 2],
 }
 
-/// The method of finding granted boxes with bases next to them.
+/// The method for finding granted boxes with bases next to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
-    /// From the bits of the columns, box by box along the list.
+    /// Goes through the list box by box, using the bits of the columns.
     #[default]
     Columns,
-    /// The first box from the nodes left of the bases, and the others as with `Columns`.
+    /// Finds the first box from the nodes left of the bases, and the rest as `Columns` does.
     FirstKey,
-    /// All boxes from the nodes left of the bases, when the walk starts.
+    /// Finds all boxes from the nodes left of the bases when the walk starts.
     AllKeys,
 }
 
@@ -71,8 +71,8 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk. A list that stores the box of each node may make it faster. Takes O(words)
-    /// time.
+    /// Starts a walk, which may be faster with a list that stores which box contains each node.
+    /// Takes O(words) time.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -94,23 +94,23 @@ impl BorderWalk {
         self.columns[0] & 1 == 1
     }
 
-    /// Records that no base is left in column 0. On a ring, that column is also next to a box that
+    /// Records that column 0 has no base left. On a ring, that column is also next to a box that
     /// ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
     }
 
-    /// Returns the number of boxes in a list that were passed.
+    /// Returns the number of boxes passed in a list.
     pub(super) fn passed(&self, list: List) -> usize {
         self.passed[list as usize]
     }
 
-    /// Passes the box at which the walk has stopped, because there is no base left next to it.
+    /// Passes the box at which the walk has stopped, because no base is left next to it.
     pub(super) fn pass(&mut self, list: List) {
         self.passed[list as usize] += 1;
     }
 
-    /// Moves the walk back because a box was inserted into a list at `index`. This box and those
+    /// Moves the walk back because a box was inserted into a list at `index`. That box and the ones
     /// after it then count as not passed.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
@@ -126,7 +126,7 @@ impl BorderWalk {
     }
 
     /// Returns the next box that may have a base in the column on its right. `granted` is the list
-    /// of the machine's boxes, if that list may store the box containing each node.
+    /// of the machine's boxes, if that list may store which box contains each node.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -148,7 +148,7 @@ impl BorderWalk {
         while let Some(&key) = self.keys.get(self.keys_passed) {
             let index = list.place_of(key);
             if index >= *passed {
-                // The key stays in the list. After the box has been passed, its index is below
+                // The key stays in the list. Once the box has been passed, its index is below
                 // `passed`.
                 *passed = index;
                 return Some(Stop { index, x: self.right_of(&list.boxes()[index]) as u16 });
@@ -165,7 +165,7 @@ impl BorderWalk {
         if right >= self.side { right - self.side } else { right }
     }
 
-    /// Returns the next box in a list that is next to a column with bases.
+    /// Returns the next box in a list that is next to a column with a base.
     fn next_along(&mut self, list: List, boxes: &[Cuboid]) -> Option<Stop> {
         let from = self.passed(list);
         let rest = boxes.get(from..).unwrap_or(&[]);
