@@ -1,4 +1,4 @@
-//! Questions about a shape, in the state of a run or in a state described by the page.
+//! Answers questions about a shape, in the current state of a run or in a state given by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -15,13 +15,13 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 /// The maximum number of jobs that a plan moves.
 const MAX_MOVED_JOBS: usize = 3;
 
-/// Reports whether a shape fits now. If not, also reports the jobs in the place that becomes free
-/// first, the necessary moves, and the number of free boxes with this shape.
+/// Reports whether a shape fits now, and how many boxes of this shape do. If it does not fit, also
+/// reports which jobs occupy the place that will be free first, and moves that would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // A copy answers the question, so that it does not consume the strategy's random numbers.
+    // Asking a copy leaves the strategy's stream of random numbers unchanged.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -60,7 +60,7 @@ pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     }))
 }
 
-/// Converts a question to a request; a number of nodes becomes the most compact box.
+/// Converts a question to a request. A number of nodes becomes the most compact box.
 fn request(ask: Ask, grid: &Grid) -> Result<Request, Fault> {
     let rule: Selection<ShapeRule> = "compact".parse().map_err(Fault::of)?;
     Ok(ask.request(&mut Shaper::new(&rule, grid, 1, 0)))
@@ -85,7 +85,7 @@ impl Part {
     }
 }
 
-/// A machine with jobs, numbered from 1, a strategy, and a request: a shape such as `3x2`, or a
+/// A machine, its jobs (numbered from 1), a strategy, and a request: a shape such as `3x2` or a
 /// number of nodes.
 #[derive(Deserialize)]
 pub(crate) struct Scene {
@@ -95,8 +95,8 @@ pub(crate) struct Scene {
     request: String,
 }
 
-/// Returns the same answer as `pavior explain`: a drawing of the candidates with their indices,
-/// the chosen parts, and sentences. Randomized strategies use seed 1.
+/// Gives the same answer as `pavior explain`: a drawing of the candidates with their indices, the
+/// chosen parts, and sentences. Randomized strategies use the seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;

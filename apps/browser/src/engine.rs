@@ -12,7 +12,7 @@ use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
 
-/// The settings of a run by name, each with one or more texts.
+/// The settings of a run by name, each with one or more values as text.
 type Settings = Map<String, Value>;
 
 /// A command from the page.
@@ -23,19 +23,19 @@ enum Command {
     Registries,
     /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
-    /// Advances a run by at most `instants` instants, and not beyond `until`.
+    /// Advances a run by at most `instants` instants, but not past `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
-    /// Reports whether a shape fits in the current state of a run.
+    /// Reports whether a shape fits on the machine in a run's current state.
     Ask { run: usize, shape: String },
-    /// Shows the placement that a strategy chooses for a request in a given state.
+    /// Shows where a strategy places a request in a given state.
     Explain(ask::Scene),
     /// Does the same as `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
     /// Reads and summarizes the log that follows the command line.
     Log { name: String },
-    /// Simulates the log under all alternatives to the settings, or only under those tried first.
+    /// Simulates the log under all alternative settings, or only under those to try first.
     Advise { settings: Settings, all: bool },
 }
 
@@ -46,7 +46,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives tried first, except those already in use, and the maximum number of trials.
+/// The alternatives to try first, except those already in use. At most `MOST_TRIED` are tried.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -62,9 +62,9 @@ const MOST_TRIED: usize = 5;
 const RUNS: usize = 8;
 
 impl Engine {
-    /// Answers a message: one line with a command in JSON, followed by the bytes of a log if the
-    /// command reads one. A reply is one JSON object; if the command fails, it has the member
-    /// `error`.
+    /// Answers a message, which is one line with a command in JSON, followed by the bytes of a log
+    /// if the command reads one. The reply is a JSON object, which has an `error` member if the
+    /// command fails.
     ///
     /// ```
     /// let mut engine = pavior_browser::Engine::default();
@@ -115,10 +115,10 @@ impl Engine {
         Ok(specification.to_json(&samples.map_err(Fault::of)?))
     }
 
-    /// Tries all alternatives, or only the first ones.
+    /// Tries all alternatives, or only those to try first.
     fn advise(&self, settings: &Settings, all: bool) -> Result<Value, Fault> {
         let axes = specification(settings)?.points[0].settings().machine.axes();
-        // Counting larger boxes after every event would take most of the time for advice.
+        // Counting larger boxes after every event would take up most of the run time.
         let smallest_box = vec!["1"; axes].join("x");
         let first = (!all).then_some((&TRIED[..], MOST_TRIED));
         let settings = setting_list(settings)?;
@@ -157,7 +157,7 @@ fn setting_list(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     let setting = |(key, value): (&String, &Value)| match texts(value) {
         Some(values) => Ok(Setting { key: key.clone(), values }),
         None => {
-            Err(Fault { reason: "a value must be text".to_string(), setting: Some(key.clone()) })
+            Err(Fault { reason: "each value must be text".to_string(), setting: Some(key.clone()) })
         }
     };
     settings.iter().map(setting).collect()
@@ -195,7 +195,7 @@ fn advice_json(advice: &advice::Advice) -> Value {
     })
 }
 
-/// The reason why a command failed, and the setting at fault.
+/// The reason why a command failed, and the setting at fault, if any.
 #[derive(Debug)]
 pub(crate) struct Fault {
     reason: String,

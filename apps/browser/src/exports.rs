@@ -1,6 +1,6 @@
 //! The functions that a browser calls. The browser writes a message to the address returned by
-//! `reserve`; `call` replaces it with the reply; `reply` returns the reply's address. Only integers
-//! are passed, and no pointers are dereferenced.
+//! `reserve`, `call` replaces the message with the reply, and `reply` returns the reply's address.
+//! Only integers cross this interface, and no pointer is dereferenced here.
 
 #![expect(unsafe_code, reason = "an unmangled symbol can collide with another one")]
 

@@ -1,12 +1,12 @@
-//! The engine for a page in a browser: the page's commands as JSON, and their replies.
+//! The engine behind a page in a browser, which answers the page's commands.
 //!
-//! [`Engine::answer`] is the whole interface: a message is one line of JSON, followed by the bytes
-//! of a log if the command reads one. Replies are the same, byte for byte, in a browser and in a
-//! native program. In a browser, `exports` passes messages through linear memory. This requires
+//! [`Engine::answer`] is the whole interface. A message is one line of JSON, followed by the bytes
+//! of a log if the command reads one. Replies are byte-for-byte identical in a browser and in a
+//! native program. In a browser, `exports` passes messages through linear memory, which requires
 //! neither generated scripts nor a second interface description.
 //!
-//! Settings have the same names as in `pavior simulate`. The crate reads no clock and starts no
-//! thread.
+//! Settings have the same names as in `pavior simulate`. The crate does not read a clock or start
+//! threads.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod ask;

@@ -1,4 +1,4 @@
-//! The page's log, read from its bytes.
+//! The page's log, which is read from bytes in memory.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::engine::Fault;
 
-/// The log that the user dropped on the page. Settings that use a log fail without it.
+/// The log that the user dropped on the page. Without one, settings that use a log are errors.
 #[derive(Default)]
 pub(crate) struct Log {
     name: String,
@@ -24,8 +24,8 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Replaces the log, and returns a summary and a sufficiently large machine. A malformed log is
-    /// discarded.
+    /// Replaces the log, and returns a summary and a machine that is large enough for it. If the
+    /// new log is malformed, the old one is kept.
     pub(crate) fn read(&mut self, name: String, bytes: &[u8]) -> Result<Value, Fault> {
         let log = Log { name, bytes: bytes.into() };
         let trace = log.trace(&ReadOptions::default()).map_err(Fault::of)?;
@@ -59,7 +59,7 @@ impl InputFiles for Log {
     }
 }
 
-/// Returns the smallest cube-like torus with at least `nodes` nodes. Logs specify no topology.
+/// Returns a nearly cubic torus with at least `nodes` nodes, because logs specify no topology.
 fn machine(nodes: u64) -> String {
     let nodes = nodes.clamp(1, 1 << 24);
     let side = (1..=256_u64).find(|side| side.pow(3) >= nodes).unwrap_or(256);

@@ -1,4 +1,4 @@
-//! The choices that the page offers, from the registries.
+//! The choices that the page offers, taken from the registries.
 
 use pavior::experiments::parameters;
 use pavior::names::OptionSpec;

@@ -13,21 +13,21 @@ use serde_json::{Value, json};
 use crate::engine::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
-/// The maximum number of nodes for which free boxes are searched interactively: the largest one
-/// after every step, and moves and counts for questions.
+/// The maximum number of nodes for interactive searches: for the largest free box after every step,
+/// and for moves and box counts in answers.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
 /// The start time and the first box of a running job.
 type Stay = (Time, Option<Cuboid>);
 
-/// A run, and the state last reported to the page.
+/// A run, and the state that was last reported to the page.
 pub(crate) struct Session {
     run: Simulation<'static, 'static, 'static>,
     unit: TimeUnit,
     scheduler: String,
     jobs: usize,
     is_over: bool,
-    /// The running jobs sent to the page.
+    /// The running jobs known to the page.
     known: BTreeMap<JobId, Stay>,
     statistics: Statistics,
 }
@@ -84,7 +84,7 @@ impl Session {
         })
     }
 
-    /// Advances by at most `instants` instants, not beyond `until`, and returns the changes.
+    /// Advances by at most `instants` instants, but not past `until`, and returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();
@@ -164,8 +164,8 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean waiting time between two runs of the same jobs. Only jobs
-    /// before the first job still waiting in either run are compared. Rejected jobs are excluded.
+    /// Returns the difference in mean waiting time between two runs of the same jobs. It covers
+    /// only jobs before the first one that is still waiting in either run, without rejected jobs.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let limit = self.settled_jobs().min(other.settled_jobs());
         let waits = self.statistics.common_waits(&other.statistics, limit);

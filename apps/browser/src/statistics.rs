@@ -1,17 +1,17 @@
-//! Statistics of a run: waiting times and utilization.
+//! Waiting times and utilization in a run.
 
 use pavior::Time;
 use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::workload::Job;
 
-/// The minimum number of jobs for an interval: ten in each batch.
+/// The minimum number of jobs for an interval, which is ten per batch.
 pub(crate) const MIN_COMPARED_JOBS: usize = 10 * BATCHES;
 
-/// The statistics of a run.
+/// The waiting times and the utilization in a run.
 pub(crate) struct Statistics {
-    /// The start of the averaged period. Averages over a log start at its first job.
+    /// The start of the averaged period. For a log, averages start at the first job.
     begin: Time,
-    /// The waits of started jobs, by job index.
+    /// The waiting times of the started jobs, by job index.
     waits: Vec<Option<Time>>,
     started: u64,
     /// The sum of the waits, in ticks.
@@ -33,7 +33,7 @@ impl Statistics {
         self.used += u128::from(busy_nodes) * u128::from(to.since(from).0);
     }
 
-    /// Adds the start of a job. Only its first start is counted.
+    /// Records that a job started. Only its first start counts.
     pub(crate) fn add_start(&mut self, job: &Job, start: Time) {
         let index = usize::try_from(job.index).unwrap_or(usize::MAX);
         if self.waits.get(index).is_some_and(Option::is_some) {
@@ -53,7 +53,7 @@ impl Statistics {
         self.started
     }
 
-    /// Returns the length of the list of waits: one more than the largest index of a started job.
+    /// Returns one more than the largest index of any started job.
     pub(crate) fn known_jobs(&self) -> usize {
         self.waits.len()
     }
@@ -69,7 +69,7 @@ impl Statistics {
         (span > 0).then(|| self.used as f64 / (f64::from(nodes) * span as f64))
     }
 
-    /// Returns the waits of the jobs that started in both runs and have an index below
+    /// Returns both waiting times of each job that started in both runs and has an index below
     /// `limit`.
     pub(crate) fn common_waits(&self, other: &Statistics, limit: usize) -> Vec<[Time; 2]> {
         let waits = self.waits.iter().zip(&other.waits).take(limit);
@@ -77,7 +77,7 @@ impl Statistics {
     }
 }
 
-/// Returns the mean difference between the two sides of pairs, with its interval.
+/// Returns the mean difference within pairs, with its confidence interval.
 pub(crate) fn mean_difference(pairs: &[[f64; 2]]) -> Option<Change> {
     let batches = |side: usize| -> Vec<Batch> {
         let batch = |number: usize| {

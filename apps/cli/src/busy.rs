@@ -1,5 +1,5 @@
-//! Parsing of running jobs from JSON lines: the `--busy` option of `pavior explain`, `unblock` and
-//! `slots`.
+//! Parses running jobs from JSON lines, for the `--busy` option of `pavior explain`, `forecast`,
+//! `slots` and `unblock`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::json_lines::{LineError, LineObject, for_each_line};
 use crate::located::{self, Member};
 
-/// Additional keys, which occur in the answers of `pavior allocate`, in `--placements` lines and in
+/// Additional keys that occur in answers from `pavior allocate`, in `--placements` lines and in
 /// queues. Their values are parsed only when needed.
 const OTHER_KEYS: &[&str] =
     &["nodes", "requested", "granted", "submit", "start", "end", "estimate", "user"];
@@ -26,11 +26,11 @@ pub(crate) struct Busy {
     /// The jobs by id.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
-    /// If set, only jobs running at this time are accepted.
+    /// If set, jobs that are not running at this time are ignored.
     instant: Option<f64>,
 }
 
-/// The keys of a job that do not affect the state of the machine. Numbers are checked only when
+/// The values of a job that do not affect the state of the machine. Numbers are checked only when
 /// needed.
 struct BusyJob {
     name: Value,
@@ -40,11 +40,11 @@ struct BusyJob {
     user: Option<Value>,
 }
 
-/// A number, and its JSON value as written in the file.
+/// A number together with its JSON value as written in the file.
 type WrittenNumber<'b> = (f64, &'b Value);
 
-/// A job's name from an untrusted file. The displayed name contains only visible characters and has
-/// a bounded length.
+/// A job name from an untrusted file. It is displayed with a bounded length and only visible
+/// characters.
 pub(crate) struct JobName<'b>(&'b Value);
 
 impl<'b> JobName<'b> {
@@ -67,8 +67,8 @@ impl fmt::Display for JobName<'_> {
     }
 }
 
-/// The end times of jobs, in any unit. Plans only compare end times, so these are replaced by
-/// ranks, which start at 1.
+/// The times at which jobs end, in any unit. Plans only compare end times, so they use ranks
+/// instead, starting at 1.
 pub(crate) struct Ends<'b> {
     by_job: Vec<Option<WrittenNumber<'b>>>,
     sorted: Vec<WrittenNumber<'b>>,
@@ -98,13 +98,13 @@ impl Ends<'_> {
     }
 }
 
-/// Reads a file, or standard input if the path is `-`. Without a file, all nodes are free.
+/// Reads a file, or standard input if the path is `-`. If no path is given, all nodes are free.
 pub(crate) fn read(path: Option<&Path>, grid: Grid) -> Result<Busy, Failure> {
     path.map_or_else(|| Ok(Busy::none(grid)), |path| read_at(path, grid, None))
 }
 
-/// Reads a file, or standard input if the path is `-`. If a time is given, accepts only jobs
-/// running at that time.
+/// Reads a file, or standard input if the path is `-`. If a time is given, ignores jobs that are
+/// not running at that time.
 pub(crate) fn read_at(path: &Path, grid: Grid, instant: Option<f64>) -> Result<Busy, Failure> {
     let mut busy = Busy { instant, ..Busy::none(grid) };
     for_each_line(path, |line, number| busy.add_line(line, number))?;
@@ -195,7 +195,7 @@ impl Busy {
             (Some(node), None) => self.add_failed_node(&object, node),
             (_, Some(parts)) => self.add_job(&object, parts, line_number),
             (None, None) => Err(LineError::new(
-                "expected \"parts\" (the boxes of a job) or \"node\" (a failed node)",
+                "expected \"parts\" (a job's boxes) or \"node\" (a failed node)",
                 object.span,
             )),
         }
@@ -204,7 +204,7 @@ impl Busy {
     fn add_failed_node(&mut self, object: &LineObject<'_>, node: &Member) -> Result<(), LineError> {
         object.check_keys(&["node", "failed", "job"], &[])?;
         if let Some(failed) = object.find("failed").filter(|failed| object.value(failed) != true) {
-            return Err(LineError::new("only failed nodes are listed", failed.place.clone()));
+            return Err(LineError::new("only failed nodes may be listed", failed.place.clone()));
         }
         let grid = *self.state.grid();
         let point = numbers_per_axis(object.line, node, &grid, 0)?;
@@ -229,7 +229,7 @@ impl Busy {
         if let Some(instant) = self.instant {
             let number = |time: &Option<Value>| time.as_ref().and_then(Value::as_f64);
             let start = number(&start).ok_or_else(|| {
-                LineError::new("--at needs the \"start\" of each job", object.span.clone())
+                LineError::new("--at requires a \"start\" for every job", object.span.clone())
             })?;
             if start > instant || number(&end).is_some_and(|end| end <= instant) {
                 return Ok(());
@@ -247,7 +247,7 @@ impl Busy {
         Ok(())
     }
 
-    /// Places the parts of the next job.
+    /// Places the next job's parts on the machine.
     fn hold(&mut self, line: &str, job: &Member, parts: &Member) -> Result<(), LineError> {
         let grid = *self.state.grid();
         let places = located::elements(line, &parts.place);
@@ -261,7 +261,7 @@ impl Busy {
         self.state.hold(id, &cuboids).map_err(|clash| match clash {
             Clash::Repeated => LineError::new(clash.to_string(), job.place.clone()),
             Clash::Outside { part } => {
-                LineError::new(format!("the part is not on {grid}"), places[part].clone())
+                LineError::new(format!("the part extends beyond {grid}"), places[part].clone())
             }
             Clash::Overlap { part, holder } if holder == id => {
                 let message = "the part overlaps another part of the same job";
@@ -292,8 +292,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineE
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Parses one number per axis of the machine, each at least `least`. Axes that the machine does not
-/// have are set to `least`.
+/// Parses one number per axis of the machine, each at least `least`. Axes that the machine lacks
+/// get the value `least`.
 fn numbers_per_axis(
     line: &str,
     Member { key, place, .. }: &Member,

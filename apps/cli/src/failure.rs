@@ -1,4 +1,4 @@
-//! Errors as users see them: message, position, and exit status.
+//! Errors shown to users: message, position, and exit status.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub(crate) struct Place {
     /// The origin of the line: the name of an option, or `file:line:column`.
     pub(crate) origin: String,
     pub(crate) line: String,
-    /// The byte range of the wrong part.
+    /// The byte range of the part to underline.
     pub(crate) span: Range<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Failure {
     #[cfg(not(all(feature = "serve", feature = "slurm", feature = "kube")))]
     pub(crate) fn not_built(command: &str, feature: &str) -> Failure {
         Failure::usage(format!(
-            "this program was built without `{command}`: install it with \
+            "this program was built without `{command}`; to add it, run \
              `cargo install --locked --path apps/cli --features {feature}`"
         ))
     }
@@ -65,7 +65,7 @@ impl Failure {
         Failure::Usage { message: error.reason.clone(), place: Some(place) }
     }
 
-    /// Converts an error in a setting. The message underlines the wrong part of the typed text.
+    /// Creates the error for an invalid setting. The message underlines the wrong part of its text.
     pub(crate) fn in_setting(settings: &[Setting], error: SettingError) -> Failure {
         let SettingError { reason, setting, value } = error;
         let (Some(index), Some((value, span))) = (setting, value) else {

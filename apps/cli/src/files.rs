@@ -1,5 +1,5 @@
-//! File access for the command line: `pavior::files` with the limit of `--max-input`, and with
-//! errors converted to command failures.
+//! File access for the command line: wraps `pavior::files`, applying the `--max-input` limit and
+//! converting errors to command failures.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 
 pub(crate) use pavior::files::{check_writable, shown, write_whole};
 
-/// The value of `--max-input`, which is set once, before any file is opened.
+/// The value of `--max-input`. It is set once, before any file is opened.
 static MAX_INPUT_BYTES: OnceLock<Option<u64>> = OnceLock::new();
 
 /// Sets the maximum number of bytes per input.
@@ -26,7 +26,7 @@ pub(crate) fn lines() -> Limits {
 
 /// Opens a line-based input. Files with names that end in `.gz` are decompressed.
 pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
-    // A Batsim log is a single document, and its lines may have any length.
+    // A Batsim log is a single document, so its lines may have any length.
     let name = path.to_string_lossy().to_ascii_lowercase();
     let plain = Path::new(name.strip_suffix(".gz").unwrap_or(&name));
     let is_document = plain.extension().is_some_and(|extension| extension == "json");
@@ -34,7 +34,7 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     Ok(pavior::files::open(path, limits)?)
 }
 
-/// Fails if the file extension of a drawing belongs to another format.
+/// Checks that a drawing's file extension is one of the `known` ones.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());

@@ -1,12 +1,12 @@
-//! Escapes for text on standard output that comes from untrusted sources: files, arguments and the
-//! network. Escaped text cannot move the cursor, change colors, or reverse the order of characters.
-//! Hidden characters are escaped in the syntax of the output format, so programs read the same
-//! text.
+//! Escapes text from untrusted sources (files, arguments and the network) for standard output.
+//! Escaped text cannot move the cursor, change colors, or reverse the order of characters. Hidden
+//! characters are escaped in the syntax of the output format, so a program that parses the output
+//! gets the original text.
 
 use std::borrow::Cow;
 
-/// Escapes hidden characters in JSON strings as `\u202e`. Outside strings, white space is the only
-/// hidden text that JSON allows.
+/// Escapes hidden characters in JSON strings, as in `\u202e`. Outside strings, white space is the
+/// only hidden text that JSON allows.
 pub(crate) fn json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| {
         let mut units = [0; 2];
@@ -15,12 +15,12 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Escapes hidden characters in XML as `&#x202e;`.
+/// Escapes hidden characters in XML, as in `&#x202e;`.
 pub(crate) fn xml(text: &str) -> Cow<'_, str> {
     escaped(text, |c| format!("&#x{:x};", u32::from(c)))
 }
 
-/// Escapes hidden characters in human-readable lines or a CSV table, as `\u{202e}`.
+/// Escapes hidden characters in human-readable lines or a CSV table, as in `\u{202e}`.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| pavior::text::cell(c.encode_utf8(&mut [0; 4])))
 }
@@ -33,7 +33,7 @@ fn escaped(text: &str, escape: impl Fn(char) -> String) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(piece).collect())
 }
 
-/// Returns true if a character is invisible. Line ends are not considered invisible.
+/// Returns true if a character is invisible. A line feed does not count as invisible.
 fn is_hidden(c: char) -> bool {
     let visible = matches!(c, ' '..='~' | '\n');
     !visible && {

@@ -1,4 +1,4 @@
-//! Parsing of user input: machines, names with options, lists, and numbers.
+//! Parses user input: machines, names with options, lists, and numbers.
 
 use std::str::FromStr;
 
@@ -19,8 +19,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Option<Coordinates> {
     per_axis(coordinates, grid, 0).filter(|node| grid.contains(*node))
 }
 
-/// Converts one number per axis of the machine. Axes that the machine does not have are set to
-/// `other`.
+/// Converts one number per axis of the machine. Axes that the machine lacks get the value `other`.
 pub(crate) fn per_axis(numbers: &[u64], grid: &Grid, other: u16) -> Option<[u16; 3]> {
     if numbers.len() != grid.axes() {
         return None;
@@ -41,8 +40,8 @@ pub(crate) fn freedom(typed: &str) -> Result<Freedom, Failure> {
     freedom_named(typed).map_err(|bad| Failure::option("--freedom", typed, 0, &bad))
 }
 
-/// Parses a list of distinct strategies, which must work on the machine. If `skips` is true,
-/// returns unsupported strategies separately.
+/// Parses a list of distinct strategies. A strategy that does not work on the machine is an error,
+/// or is returned separately if `skips` is true.
 pub(crate) fn strategies(
     typed: &str,
     grid: &Grid,
@@ -114,7 +113,7 @@ pub(crate) fn request(
     Ok(request.with_freedom(freedom_word.map(freedom).transpose()?))
 }
 
-/// Returns the items of a list with their positions.
+/// Splits a comma-separated list, and returns each item with its position.
 pub(crate) fn parts(typed: &str) -> impl Iterator<Item = (usize, &str)> {
     typed.split(',').map(move |part| (part.as_ptr() as usize - typed.as_ptr() as usize, part))
 }

@@ -1,5 +1,4 @@
-//! Parsing of files with one JSON object per line. Errors show the line and underline the wrong
-//! part.
+//! Parses files with one JSON object per line. Errors show the line with the wrong part underlined.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -20,7 +19,7 @@ const CONTEXT_BYTES: usize = 60;
 /// An error in a line.
 pub(crate) struct LineError {
     message: String,
-    /// The byte range of the wrong part.
+    /// The byte range of the part that is wrong.
     span: Range<usize>,
 }
 
@@ -29,8 +28,8 @@ impl LineError {
         LineError { message: message.into(), span }
     }
 
-    /// Converts the error into one that shows the line. If the line is long, only the part around
-    /// the wrong bytes is shown.
+    /// Converts the error into one that shows the line, or only the part around the error if the
+    /// line is long.
     fn in_line(self, file: &str, number: usize, line: &str) -> Failure {
         let span = self.span;
         let column = line[..span.start].chars().count() + 1;
@@ -49,8 +48,8 @@ impl LineError {
     }
 }
 
-/// Calls a function with each nonempty line of a file, or of standard input if the path is `-`, and
-/// with the line's number.
+/// Calls `parse` with each nonempty line of a file and its number. The path `-` means standard
+/// input.
 pub(crate) fn for_each_line(
     path: &Path,
     mut parse: impl FnMut(&str, usize) -> Result<(), LineError>,
@@ -90,7 +89,7 @@ pub(crate) struct LineObject<'l> {
 }
 
 impl<'l> LineObject<'l> {
-    /// Parses a line. `expected` describes its keys, for error messages. Repeated keys are errors.
+    /// Parses a line, in which repeated keys are errors. Error messages quote `expected`.
     pub(crate) fn parse(line: &'l str, expected: &str) -> Result<LineObject<'l>, LineError> {
         let start = line.len() - line.trim_start().len();
         let span = start..line.len();
@@ -99,7 +98,7 @@ impl<'l> LineObject<'l> {
             LineError::new(format!("not JSON: {}", json::reason(&error)), at..at)
         })?;
         if !line[start..].starts_with('{') {
-            return Err(LineError::new(format!("a line must be an object: {expected}"), span));
+            return Err(LineError::new(format!("each line must be an object: {expected}"), span));
         }
         let object = LineObject::at(line, span);
         for (index, member) in object.members.iter().enumerate() {
@@ -116,12 +115,12 @@ impl<'l> LineObject<'l> {
         Ok(object)
     }
 
-    /// Returns the object at a position. Another value is treated as an object without members.
+    /// Returns the object at a position. Any other value is treated as an object without members.
     pub(crate) fn at(line: &'l str, span: Range<usize>) -> LineObject<'l> {
         LineObject { line, members: located::members(line, &span), span }
     }
 
-    /// Checks that the object contains only known keys. The error message omits `others`.
+    /// Checks that all keys are in `known` or `others`. The error message lists only `known`.
     pub(crate) fn check_keys(&self, known: &[&str], others: &[&str]) -> Result<(), LineError> {
         let is_known = |key: &str| known.iter().chain(others).any(|other| *other == key);
         match self.members.iter().find(|member| !is_known(&member.key)) {

@@ -1,4 +1,4 @@
-//! The positions of keys and values in a line of JSON, so that error messages can underline them.
+//! Finds the positions of keys and values in a line of JSON, so that errors can underline them.
 //!
 //! The text must be well-formed JSON.
 
@@ -13,8 +13,8 @@ pub(crate) struct Member {
     pub(crate) place: Range<usize>,
 }
 
-/// Returns the members of the object at a position, in order. Returns no members if the value is
-/// not an object.
+/// Returns the members of the object at a position, in order, or none if the value is not an
+/// object.
 pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     let mut members = Vec::new();
     let Some(mut at) = inside(text, place, '{') else { return members };
@@ -29,8 +29,8 @@ pub(crate) fn members(text: &str, place: &Range<usize>) -> Vec<Member> {
     members
 }
 
-/// Returns the elements of the array at a position, in order. Returns no elements if the value is
-/// not an array.
+/// Returns the elements of the array at a position, in order, or none if the value is not an
+/// array.
 pub(crate) fn elements(text: &str, place: &Range<usize>) -> Vec<Range<usize>> {
     let mut elements = Vec::new();
     let Some(mut at) = inside(text, place, '[') else { return elements };
@@ -47,12 +47,12 @@ fn inside(text: &str, place: &Range<usize>, bracket: char) -> Option<usize> {
     text[place.clone()].starts_with(bracket).then(|| after(text, place.start + 1))
 }
 
-/// Returns the position after any white space.
+/// Returns the position of the next character that is not white space.
 fn after(text: &str, at: usize) -> usize {
     text.len() - text[at..].trim_start().len()
 }
 
-/// Returns the position after any white space and comma.
+/// Skips white space and an optional comma, and returns the position after them.
 fn next(text: &str, at: usize) -> usize {
     let at = after(text, at);
     if text[at..].starts_with(',') { after(text, at + 1) } else { at }
@@ -62,8 +62,8 @@ fn next(text: &str, at: usize) -> usize {
 fn value(text: &str, at: usize) -> Range<usize> {
     let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<IgnoredAny>();
     let _ = values.next();
-    // Well-formed text has a value here. Otherwise, the minimum length of 1 prevents an endless
-    // loop.
+    // Well-formed text has a value here. If it does not, the minimum length of 1 prevents an
+    // endless loop.
     at..at + values.byte_offset().max(1)
 }
 

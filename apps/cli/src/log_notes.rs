@@ -1,4 +1,4 @@
-//! Notes on standard error about the logs that a run reads.
+//! Prints notes on standard error about the logs that a run reads.
 
 use pavior::experiments::{Folder, PlacedCounts, Point, Scenario, Specification};
 use pavior::simulation::Histories;
@@ -7,7 +7,7 @@ use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::failure::Failure;
 
-/// Reports each log's peculiarities, and the number of skipped lines and followed dependencies.
+/// Reports each log's peculiarities, its skipped lines, and the dependencies that are followed.
 pub(crate) fn print_log_notes(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(print_note);
@@ -40,7 +40,7 @@ fn describe_dependencies(records: &[Record]) -> String {
         text += &format!(", {missing} filtered out, skipped or not in the log");
     }
     if *later > 0 {
-        text += &format!(", {later} later in the log than the job");
+        text += &format!(", {later} later in the log than the job itself");
     }
     if *cycles > 0 {
         text += &format!(" ({cycles} {})", if *cycles == 1 { "cycle" } else { "cycles" });
@@ -48,7 +48,7 @@ fn describe_dependencies(records: &[Record]) -> String {
     text
 }
 
-/// Reports the number of rejected predecessors, if jobs depend on others.
+/// If jobs depend on others, reports how many dependencies are ignored because a job is rejected.
 pub(crate) fn print_rejected(
     specification: &Specification,
     folder: &Folder,
@@ -71,7 +71,7 @@ pub(crate) fn print_rejected(
     Ok(())
 }
 
-/// Reports the number of jobs that run in their recorded places, if the points use these places.
+/// If the points use recorded places, reports how many jobs run in them.
 pub(crate) fn print_placed(specification: &Specification, folder: &Folder) -> Result<(), Failure> {
     let is_placed = |point: &&Point| {
         point.settings().jobs().and_then(|jobs| jobs.log()?.placed.as_ref()).is_some()
@@ -109,6 +109,6 @@ pub(crate) fn print_note(note: &Note) {
     match note.count {
         0 | 1 if note.line == 0 => eprintln!("note: {text}"),
         1 => eprintln!("note: {text} (line {})", note.line),
-        count => eprintln!("note: {text} ({count} lines, the first is {})", note.line),
+        count => eprintln!("note: {text} ({count} lines, starting with line {})", note.line),
     }
 }

@@ -1,4 +1,4 @@
-//! Reading of logs and failure lists, within the limit of `--max-input`.
+//! Reads logs and failure lists, within the `--max-input` limit.
 
 use std::path::PathBuf;
 
@@ -7,8 +7,8 @@ use pavior::experiments::{Folder, LogError, LogForecastError};
 use crate::failure::{Failure, Place};
 use crate::files;
 
-/// Returns an experiment's input files, whose paths are relative to a folder. An empty path means
-/// the current folder.
+/// Returns an experiment's input files, with paths relative to a directory. An empty path means the
+/// current directory.
 pub(crate) fn folder(path: impl Into<PathBuf>) -> Folder {
     Folder::new(path, files::lines())
 }

@@ -1,4 +1,4 @@
-//! `pavior`: allocate and simulate jobs on meshes and tori.
+//! The `pavior` program, which allocates and simulates jobs on meshes and tori.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 #[macro_use]
@@ -40,18 +40,18 @@ fn main() -> ExitCode {
             report_usage(&error);
             return ExitCode::from(2);
         }
-        // Help and version texts are results, so the command fails if they cannot be written, for
-        // example because the disk is full.
+        // The help and version texts are results, so the command fails if they cannot be written,
+        // for example because the disk is full.
         Err(help) => help.print().and_then(|()| std::io::stdout().flush()).map_err(Failure::from),
     };
     result.map_or_else(|failure| failure.report(), |()| ExitCode::SUCCESS)
 }
 
-/// The maximum length of a message from clap that is printed unchanged, in color.
+/// The maximum length of a clap message that is printed unchanged, in color.
 const MAX_USAGE_BYTES: usize = 2000;
 
-/// Prints an error about the arguments. Clap quotes arguments as typed, so hidden characters are
-/// escaped and long text is truncated. Errors in writing to standard error are ignored.
+/// Prints an error about the arguments. Clap quotes arguments as typed, so this function escapes
+/// hidden characters and truncates long text. It ignores errors from writing to standard error.
 fn report_usage(error: &clap::Error) {
     let plain = error.render().to_string();
     // An argument quoted by clap may contain line breaks.

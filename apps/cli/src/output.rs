@@ -1,7 +1,7 @@
 //! Output of results: tables for humans, JSON and CSV for programs.
 //!
-//! All output passes through `harmless` or `pavior::text::cell`, so a terminal receives job and
-//! file names only in escaped form.
+//! All output passes through `harmless` or `pavior::text::cell`, so job and file names are always
+//! escaped when they reach a terminal.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -41,7 +41,7 @@ pub(crate) fn width() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Prints a sentence. Lines longer than the width are wrapped between words.
+/// Prints a sentence, wrapped between words to the given width.
 pub(crate) fn text(sentence: &str, width: usize) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let mut line = String::new();
@@ -78,7 +78,7 @@ pub(crate) fn json_text(text: &str) -> Result<(), Failure> {
     print_escaped(&harmless::json(text))
 }
 
-/// Prints a text that is already escaped.
+/// Prints text that is already escaped.
 fn print_escaped(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
@@ -87,8 +87,8 @@ fn print_escaped(text: &str) -> Result<(), Failure> {
 
 /// Prints rows of a CSV table.
 ///
-/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters remain
-/// unchanged: numbers may begin with some of these, and escaping would change names.
+/// Hidden characters in cells are escaped. Cells that begin with `=` or similar characters are left
+/// unchanged, because numbers may begin with some of these and escaping would alter names.
 pub(crate) fn csv(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(io::stdout().lock());
     let write = |writer: &mut csv::Writer<_>| -> Result<(), csv::Error> {
@@ -134,12 +134,12 @@ pub(crate) fn objects(columns: &[&str], rows: &[Vec<String>]) -> Value {
     rows.iter().map(object).collect()
 }
 
-/// An answer in all formats.
+/// An answer that can be printed in every format.
 pub(crate) struct Reply<'r> {
     pub(crate) json: Value,
     /// The CSV header and rows.
     pub(crate) csv: (&'r [&'r str], Vec<Vec<String>>),
-    /// The sentences above the tables.
+    /// Sentences to print above the tables.
     pub(crate) sentences: Vec<String>,
     pub(crate) tables: Vec<Table>,
 }
@@ -208,8 +208,8 @@ impl Table {
         wanted.saturating_sub(2)
     }
 
-    /// Prints as many columns as fit in the width, and returns the number of omitted columns. A
-    /// last column of words is truncated rather than omitted.
+    /// Prints as many columns as fit in the width, and returns the number of omitted columns. If
+    /// the last column that is printed contains words, it may be truncated.
     pub(crate) fn print(&self, width: usize) -> Result<usize, Failure> {
         let (mut sizes, mut used) = (Vec::new(), 0);
         for column in 0..self.header.len() {

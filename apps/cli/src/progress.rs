@@ -7,11 +7,11 @@ use pavior::experiments::Progress;
 pub(crate) struct Bar(ProgressBar);
 
 impl Bar {
-    /// Creates a bar with the name of an experiment.
+    /// Creates a bar labeled with the name of an experiment.
     pub(crate) fn new(name: &str) -> Bar {
         // The bar hides itself if standard error is not a terminal.
         let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr_with_hz(5));
-        // With six-digit counts, the bar still fits in 80 columns.
+        // Even with six-digit counts, the bar fits in 80 columns.
         let style = ProgressStyle::with_template(
             "{prefix} {bar:20} {pos}/{len} runs  {elapsed}, {eta} left",
         );

@@ -1,4 +1,4 @@
-//! Parsing of waiting jobs from JSON lines: the `--queue` option of `pavior forecast`.
+//! Parses waiting jobs from JSON lines, for the `--queue` option of `pavior forecast`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) struct Waiting {
     pub(crate) user: Option<u64>,
 }
 
-/// The rules for reading requests, including those that specify only a number of nodes.
+/// Rules for interpreting requests, including those that specify only a number of nodes.
 pub(crate) struct Rules {
     pub(crate) grid: Grid,
     pub(crate) shaper: Shaper,
@@ -37,8 +37,8 @@ pub(crate) struct Rules {
     pub(crate) draw: Stream,
 }
 
-/// Reads a queue from a file, or from standard input if the path is `-`. Jobs in the queue must not
-/// be among the jobs that hold nodes.
+/// Reads a queue from a file, or from standard input if the path is `-`. A queued job must not
+/// already hold nodes.
 pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Waiting>, Failure> {
     let (mut queue, mut line_numbers) = (Vec::new(), HashMap::new());
     for_each_line(path, |line, number| {

@@ -1,5 +1,5 @@
-//! Experiment directories for commands: errors become command failures, and file changes are
-//! reported.
+//! Experiment directories as commands use them: errors become command failures, and changes to
+//! files are reported.
 
 use std::path::{Path, PathBuf};
 
@@ -32,13 +32,13 @@ pub(crate) fn run(
     })
 }
 
-/// Returns the typed command.
+/// Returns the command as the user typed it.
 pub(crate) fn command_line() -> String {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Begins a run in a directory, and reports damaged lines. Returns the known replications.
+/// Begins a run in a directory, reports damaged lines, and returns the replications already known.
 pub(crate) fn begin(
     out: &Path,
     run: &Run,
@@ -48,7 +48,7 @@ pub(crate) fn begin(
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
     let (open, known) = Directory::open(out)?.begin(run, text, specification, resume)?;
     if known.discarded > 0 {
-        eprintln!("{} damaged lines are ignored; their replications run again", known.discarded);
+        eprintln!("ignored {} damaged lines; their replications run again", known.discarded);
     }
     Ok((open, known.entries))
 }
@@ -57,7 +57,7 @@ pub(crate) fn begin(
 pub(crate) fn finish(open: &OpenRun, files: &[Publication], out: &Path) -> Result<(), Failure> {
     open.finish(files).map_err(|error| match error {
         DirectoryError::File(FileError::Write { .. }) => Failure::Other(format!(
-            "{error}; all replications are kept, and --resume writes the rest"
+            "{error}; all replications are kept, and --resume writes the missing files"
         )),
         other => other.into(),
     })?;
@@ -95,7 +95,7 @@ pub(crate) fn read_in(directory: &Path, name: &str) -> Result<(String, Specifica
     read(&directory.join(EXPERIMENT), name)
 }
 
-/// Reads an experiment, with its text. Error messages underline the wrong part of the line.
+/// Reads an experiment and its text. Error messages underline the wrong part of the line.
 pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let specification = Specification::parse(&text, name)
@@ -103,9 +103,9 @@ pub(crate) fn read(file: &Path, name: &str) -> Result<(String, Specification), F
     Ok((text, specification))
 }
 
-/// Reads an experiment, and leaves out combinations that do not apply. The returned text is the
-/// file's text preceded by the key that leaves them out, so running the text again leaves out the
-/// same combinations.
+/// Reads an experiment, and skips combinations that do not apply. The returned text is the file's
+/// text preceded by the key that skips them, so that running this text later skips the same
+/// combinations.
 pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specification), Failure> {
     let text = pavior::files::read_text(file, Limits::DOCUMENT)?;
     let failure = |error: BadName| Failure::in_file(file, &text, error.reason, &error.span);
@@ -115,7 +115,7 @@ pub(crate) fn read_skipping(file: &Path, name: &str) -> Result<(String, Specific
         Some(true) => text.clone(),
         Some(false) => {
             return Err(Failure::usage(format!(
-                "{} has {SKIP_UNSUPPORTED} = false: remove it, or do not pass \
+                "{} sets {SKIP_UNSUPPORTED} = false; remove that line, or do not pass \
                  --{SKIP_UNSUPPORTED}",
                 files::shown(file)
             )));

@@ -1,8 +1,8 @@
-//! Messages on standard error. They are escaped, and errors in writing them are ignored.
+//! Prints escaped messages on standard error, and ignores write errors.
 //!
 //! Standard error may be closed, or redirected to a full disk. This must not make a command fail or
-//! change its exit status. Therefore, the whole program uses this macro in place of the standard
-//! library's, which panics.
+//! change its exit status, so the whole program uses this macro instead of the standard library's,
+//! which panics.
 
 use std::fmt::Arguments;
 use std::io::Write;
@@ -16,6 +16,6 @@ macro_rules! eprintln {
 /// text is truncated.
 pub(crate) fn say(words: Arguments<'_>) {
     let line = pavior::text::message(&pavior::text::cell(&words.to_string())) + "\n";
-    // If writing fails, the failure cannot be reported anywhere.
+    // If this write fails, there is nowhere to report it.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Specifications and scenarios from the settings of a command.
+//! Creates specifications and scenarios from a command's settings.
 
 use pavior::experiments::{Keys, Scenario, Setting, Specification};
 use pavior::simulation::Histories;
@@ -6,13 +6,13 @@ use pavior::simulation::Histories;
 use crate::failure::Failure;
 use crate::logs;
 
-/// Creates a specification. An error message underlines the wrong part of the typed text.
+/// Creates a specification. Error messages underline the wrong part of the typed text.
 pub(crate) fn specification(settings: &[Setting], name: &str) -> Result<Specification, Failure> {
     Specification::from_settings(settings, name, Keys::Options)
         .map_err(|error| Failure::in_setting(settings, error))
 }
 
-/// Creates the first scenario of the settings, for commands that use only its jobs.
+/// Creates the scenario for the first point, for commands that use only its jobs.
 pub(crate) fn scenario(settings: &[Setting]) -> Result<Scenario, Failure> {
     let specification = specification(settings, "simulate")?;
     let point = &specification.points[0];

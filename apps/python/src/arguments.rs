@@ -1,4 +1,4 @@
-//! Arguments in the forms that users write, such as machine names and sides, whole numbers, and
+//! Reads arguments in every form that users may write: machine names or sides, whole numbers, and
 //! numpy scalars.
 
 use pavior::Grid;
@@ -9,7 +9,7 @@ use pyo3::types::PyString;
 use crate::errors::{read, value};
 use crate::geometry;
 
-/// Formats any value for a message.
+/// Formats any value for use in a message.
 pub(crate) fn shown(given: &Bound<'_, PyAny>) -> String {
     let repr = given.repr().map_or_else(|_| "something".into(), |repr| repr.to_string());
     pavior::text::shown(&repr).to_string()
@@ -20,12 +20,12 @@ pub(crate) fn plain<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny
     if given.hasattr("tolist")? { given.call_method0("tolist") } else { Ok(given.clone()) }
 }
 
-/// Reads a non-negative whole number, which is an int, a numpy integer, or a float such as 1e4.
+/// Reads a non-negative whole number, given as an int, a numpy integer, or a float such as 1e4.
 pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     if let Ok(number) = given.extract::<u64>() {
         return Ok(number);
     }
-    // A string is not a number, although some number types can be parsed from it.
+    // A string does not count as a number, even if some number types could be parsed from it.
     let number = given.extract::<f64>().map_err(|_| {
         PyTypeError::new_err(format!("{} is not a whole number, such as 1", shown(given)))
     })?;
@@ -36,7 +36,7 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     Err(value(format!("{} is not a whole number from 0 to 2^64 - 1", shown(given))))
 }
 
-/// Returns a machine's name. Sides are those of a mesh.
+/// Returns a machine's name. If sides are given instead, they are the sides of a mesh.
 pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(name.to_str()?.to_string());
@@ -51,7 +51,7 @@ pub(crate) fn machine_name(given: &Bound<'_, PyAny>) -> PyResult<String> {
     Ok(format!("mesh:{}", sides.iter().map(i64::to_string).collect::<Vec<_>>().join("x")))
 }
 
-/// Reads a machine, given by its name or by the sides of a mesh.
+/// Reads a machine, given as a name or as the sides of a mesh.
 pub(crate) fn machine(given: &Bound<'_, PyAny>) -> PyResult<Grid> {
     read(&machine_name(given)?)
 }

@@ -1,4 +1,4 @@
-//! Conversion of boxes, arrays and words to Python objects.
+//! Converts boxes, arrays and words to Python objects.
 
 use pavior::{Cuboid, Grid, Occupancy, Refusal};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::types::{PyBytes, PyString, PyTuple};
 
 use crate::geometry::Box;
 
-/// Returns the distinct words for refusals, in order.
+/// Returns the distinct words for refusals, in a fixed order.
 pub(crate) fn reasons() -> Vec<&'static str> {
     let mut words: Vec<&str> = Refusal::ALL.map(Refusal::word).to_vec();
     words.dedup();
@@ -22,7 +22,7 @@ pub(crate) fn boxes<'py>(
     PyTuple::new(py, boxes)
 }
 
-/// Creates a numpy array `[z, y, x]` (with as many axes as the machine) from values in node order.
+/// Creates a numpy array `[z, y, x]` (one axis per axis of the machine) from values in node order.
 pub(crate) fn array<'py>(
     py: Python<'py>,
     grid: &Grid,

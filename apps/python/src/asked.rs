@@ -1,4 +1,4 @@
-//! The run requested by a call: one combination of parameters, and the source of its jobs.
+//! Reads the run that a call requests: one combination of parameters and the source of its jobs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::errors::{bad_name, value};
 use crate::own::Own;
 use crate::trace::Trace;
 
-/// The name of an in-memory log in a point.
+/// The name that a point uses for an in-memory log.
 const IN_MEMORY: &str = "table";
 
-/// Reads settings from keyword arguments, each of which is a value or a list of values. None is
-/// ignored.
+/// Reads settings from keyword arguments, each of which is a value or a list of values. Arguments
+/// that are None are ignored.
 pub(crate) fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>> {
     let mut settings = Vec::new();
     for (key, given) in parameters {
@@ -38,7 +38,7 @@ pub(crate) fn settings(parameters: &Bound<'_, PyDict>) -> PyResult<Vec<Setting>>
     Ok(settings)
 }
 
-/// Returns the members of a list, tuple or array, or `None` for anything else.
+/// Returns the members of a list, tuple or array, or `None` if the argument is anything else.
 fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyAny>>>> {
     let given = plain(given)?;
     if let Ok(list) = given.cast::<PyList>() {
@@ -48,7 +48,7 @@ fn members<'py>(given: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Bound<'py, PyA
     Ok(tuple.ok().map(|tuple| tuple.iter().collect()))
 }
 
-/// Returns a value as text, in the form used in experiment files.
+/// Returns a value as text, in the form that experiment files use.
 fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     let given = plain(given)?;
     if let Ok(text) = given.cast::<PyString>() {
@@ -61,7 +61,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
         return Ok(given.str()?.to_str()?.to_string());
     }
     if let Ok(number) = given.cast::<PyFloat>() {
-        // 1e4 is also accepted as a number of jobs.
+        // A number of jobs can also be written as 1e4.
         return Ok(number.value().to_string());
     }
     let mut known = parameters::ALL.iter().filter(|known| known.is_called(key));
@@ -81,7 +81,7 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
     Err(PyTypeError::new_err(format!("{} is not a valid value for {key}", shown(&given))))
 }
 
-/// Creates the experiment from settings. Raises `BadName` if they are invalid.
+/// Creates an experiment from settings. Raises `BadName` if any of them is invalid.
 fn specification(settings: &[Setting], name: &str, own: &Own) -> PyResult<Specification> {
     let read = Specification::from_settings_with(settings, name, Keys::Keywords, &own.catalogue);
     let specification = read.map_err(|error| {
@@ -108,7 +108,7 @@ pub(crate) struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    /// Separates the arguments of a call. Raises an error for arguments that list several values.
+    /// Separates a call's arguments. Raises an error if any of them lists several values.
     pub(crate) fn of(
         py: Python<'py>,
         machine: Option<&Bound<'py, PyAny>>,
@@ -163,7 +163,7 @@ impl<'py> Call<'py> {
     }
 }
 
-/// Removes an argument from keyword arguments. None is treated as missing.
+/// Removes and returns a keyword argument. None is treated as missing.
 pub(crate) fn taken<'py>(
     from: &Bound<'py, PyDict>,
     key: &str,
@@ -181,14 +181,14 @@ pub(crate) fn unexpected(function: &str, key: &str) -> PyErr {
     PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{key}'"))
 }
 
-/// Returns true if a key applies to all runs of an experiment together.
+/// Returns true if a key applies to all runs in an experiment together.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
     let of_one = ["metrics", "timing"];
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Raises an error if a parameter has several values, which would require several runs.
+/// Raises an error unless a parameter has exactly one value. More would require several runs.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),
@@ -209,7 +209,7 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     }
 }
 
-/// Returns the name of one machine. A sequence of numbers is read as the machine's sides.
+/// Returns the name of a single machine, given by name or as a sequence of its sides.
 fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     match members(given)? {
         Some(members) if members.iter().any(|one| one.extract::<i64>().is_err()) => {
@@ -220,7 +220,7 @@ fn one_machine(given: &Bound<'_, PyAny>) -> PyResult<String> {
     }
 }
 
-/// Reads a log's path.
+/// Reads the path to a log.
 fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     let path: PathBuf = given.extract().map_err(|_| {
         PyTypeError::new_err(format!("a log must be a path or a Trace, not {}", shown(given)))
@@ -230,7 +230,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name of a strategy or scheduler. A class or function is added to `own`.
+/// Returns the name of a strategy or scheduler, first adding a class or function to `own`.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
@@ -238,7 +238,7 @@ fn named(
     own: &mut Own,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
-    // A list with one member is equivalent to that member.
+    // A list with a single member is equivalent to that member.
     let member = members(given)?.and_then(|members| members.into_iter().next());
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {
@@ -247,7 +247,7 @@ fn named(
     }
 }
 
-/// One combination of parameters and the source of its jobs.
+/// A single combination of parameters, and the source of its jobs.
 pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
@@ -257,7 +257,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    /// Reads the arguments of a call. Raises an error unless they describe exactly one run.
+    /// Reads a call's arguments. Raises an error unless they describe exactly one run.
     pub(crate) fn new(call: Call<'_>) -> PyResult<Asked> {
         let (all, trace) = call.settings()?;
         let mut inputs = Folder::new("", Limits::LINES);
@@ -275,7 +275,7 @@ impl Asked {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
             if given.hasattr("total_seconds")? && !takes_seconds {
                 return Err(value(format!(
-                    "{key}: a timedelta is in seconds, but times of synthetic jobs are in units of \
+                    "{key}: a timedelta is in seconds, but synthetic jobs have times in units of \
                      time"
                 )));
             }
@@ -284,7 +284,7 @@ impl Asked {
         Ok(Asked { specification, point, inputs, own: call.own.is_used() })
     }
 
-    /// Returns the in-memory logs and files.
+    /// Returns the source of logs and other files, including in-memory logs.
     pub(crate) fn inputs(&self) -> &Folder {
         &self.inputs
     }

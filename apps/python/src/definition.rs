@@ -1,4 +1,4 @@
-//! An experiment with its inputs, and the scenarios created so far.
+//! An experiment with its inputs and the scenarios created so far.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,13 +16,13 @@ pub(crate) struct Definition {
     pub(crate) experiment: Experiment,
     inputs: Folder,
     histories: Histories,
-    /// The scenarios by point. Each has its own lock, so that threads can create several at once.
+    /// The scenario for each point. Each has its own lock, so threads can create several at once.
     scenarios: Vec<Mutex<Option<Arc<Scenario>>>>,
 }
 
-/// The reasons why running a span failed.
+/// Reasons why a span could not be run.
 pub(crate) enum SpanError {
-    /// The span has no point, or a thread panicked while it created the scenario.
+    /// The experiment has no such point, or a thread panicked while creating the scenario.
     NoScenario(String),
     /// An input cannot be read.
     Input(InputError),
@@ -36,12 +36,12 @@ impl Definition {
         Definition { experiment, inputs, histories: Histories::default(), scenarios }
     }
 
-    /// Returns the fingerprint of the experiment and its inputs, or an error in them.
+    /// Returns the fingerprint of the experiment and its inputs, or an error in one of the inputs.
     pub(crate) fn fingerprint(&self) -> Result<String, InputError> {
         self.experiment.fingerprint(&self.inputs)
     }
 
-    /// Returns the scenario of a point, which the first call creates.
+    /// Returns the scenario for a point, creating it on the first call.
     fn scenario(&self, point: usize) -> Result<Arc<Scenario>, SpanError> {
         let Some(known) = self.scenarios.get(point) else {
             return Err(SpanError::NoScenario(format!("the experiment has no point {point}")));
@@ -75,7 +75,7 @@ impl Definition {
         Ok(lines)
     }
 
-    /// Converts an error to the exception to raise.
+    /// Converts an error to the exception that should be raised.
     pub(crate) fn raised(&self, py: Python<'_>, error: SpanError) -> PyErr {
         match error {
             SpanError::NoScenario(reason) => other(reason),

@@ -1,4 +1,4 @@
-//! The directory of an experiment, which the command line can also use.
+//! An experiment's directory, which the command line can also use.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -12,8 +12,8 @@ use crate::experiment::Specification;
 use crate::journal::{self, Journal};
 use crate::results::Results;
 
-/// The directory of an experiment. While the object exists, no other process can change the
-/// directory. The command line can resume an experiment begun here, and vice versa.
+/// An experiment's directory. While this object exists, no other process can change the directory.
+/// The command line can resume an experiment that was started from Python, and vice versa.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Directory {
     open: Mutex<OpenRun>,
@@ -49,7 +49,7 @@ impl Directory {
         Ok(Directory { open: Mutex::new(open), known })
     }
 
-    /// The replications found in the directory when it was opened.
+    /// The replications that were in the directory when it was opened.
     #[getter]
     fn journal(&self, py: Python<'_>) -> Py<Journal> {
         self.known.clone_ref(py)

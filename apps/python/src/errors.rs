@@ -1,4 +1,4 @@
-//! Conversion of errors to the exceptions of `pavior._errors`.
+//! Converts errors to the exceptions defined in `pavior._errors`.
 
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -18,9 +18,9 @@ import_exception!(pavior._errors, Broken);
 import_exception!(pavior._errors, PaviorError);
 import_exception!(pavior._errors, Refused);
 
-/// Creates a `BadName` that marks the wrong characters of `text`.
+/// Creates a `BadName` that marks the wrong characters in `text`.
 pub(crate) fn bad_name(text: &str, reason: String, span: Range<usize>) -> PyErr {
-    // Python counts characters, but Rust counts bytes.
+    // Python counts characters, whereas Rust counts bytes.
     let characters = |end: usize| text.get(..end).map_or(end, |part| part.chars().count());
     BadName::new_err((reason, (characters(span.start), characters(span.end))))
 }
@@ -35,12 +35,12 @@ pub(crate) fn refused(refusal: Refusal) -> PyErr {
     Refused::new_err((refusal.word(), refusal.meaning(), refusal.is_permanent()))
 }
 
-/// Creates a `Broken` exception, which means that the caller's code violates its contract.
+/// Creates a `Broken` exception, which means that the caller's code violated its contract.
 pub(crate) fn broken(message: impl Into<String>) -> PyErr {
     Broken::new_err((message.into(),))
 }
 
-/// Returns the exception that the caller's code raised, or `Broken`.
+/// Returns the exception that the caller's code raised, or else `Broken`.
 pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     match error.get().downcast_ref::<PyErr>() {
         Some(raised) => raised.clone_ref(py),
@@ -48,7 +48,7 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. If there are several runs, `of` names the run.
+/// Converts the error that stopped a run. The message begins with `of`, which can name the run.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),
@@ -63,7 +63,7 @@ pub(crate) fn other(message: impl Into<String>) -> PyErr {
     PaviorError::new_err((message.into(),))
 }
 
-/// Converts a file error to the matching `OSError`, or to `ValueError` for invalid contents.
+/// Converts a file error to the corresponding `OSError`, or to `ValueError` for invalid contents.
 pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     let (FileError::Read { path, reason }
     | FileError::Place { path, reason }
@@ -85,7 +85,7 @@ pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     }
 }
 
-/// Converts an error from reading a log or a list of failures.
+/// Converts an error that occurred while reading a log or a list of failures.
 pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
     match error {
         LogError::File(error) => file(py, error),
@@ -93,12 +93,12 @@ pub(crate) fn log(py: Python<'_>, error: &LogError) -> PyErr {
     }
 }
 
-/// Converts an error from reading an input of an experiment.
+/// Converts an error that occurred while reading an experiment's input.
 pub(crate) fn input(py: Python<'_>, error: &InputError) -> PyErr {
     error.downcast_ref().map_or_else(|| value(error), |error| log(py, error))
 }
 
-/// Converts an error from an experiment's directory.
+/// Converts an error concerning an experiment's directory.
 pub(crate) fn directory(py: Python<'_>, error: &DirectoryError) -> PyErr {
     match error {
         DirectoryError::File(error) => file(py, error),

@@ -1,4 +1,4 @@
-//! Experiments and the replications that they need, as pure functions that any engine can call.
+//! Experiments as pure functions that any engine can call to find and run replications.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::results::Results;
 use crate::span::Span;
 use crate::trace::Trace;
 
-/// An experiment, with its points and the rule for the number of replications per point.
+/// An experiment with its points, and with the rule that decides how often each point is run.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Specification {
     pub(crate) shared: Arc<Definition>,
@@ -29,7 +29,7 @@ pub(crate) struct Specification {
     folder: PathBuf,
     pub(crate) fingerprint: String,
     classes: Vec<Py<PyAny>>,
-    /// The in-memory logs, by their names in the text.
+    /// The in-memory logs, keyed by the names that the text uses for them.
     logs: HashMap<String, Py<Trace>>,
 }
 
@@ -73,19 +73,19 @@ impl Specification {
         &self.text
     }
 
-    /// The name, which is used in files.
+    /// The experiment's name, as it appears in files.
     #[getter]
     fn name(&self) -> &str {
         &self.shared.experiment.name
     }
 
-    /// The folder that contains the experiment's logs.
+    /// The directory that contains the experiment's logs.
     #[getter]
     fn folder(&self) -> String {
         self.folder.display().to_string()
     }
 
-    /// The caller's strategies and schedulers.
+    /// The strategies and schedulers that the caller wrote.
     #[getter]
     fn classes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.classes.iter().map(|class| class.clone_ref(py)))
@@ -97,13 +97,13 @@ impl Specification {
         self.logs.keys().collect()
     }
 
-    /// A fingerprint. Experiments with equal fingerprints have interchangeable replications.
+    /// The fingerprint. Experiments with the same fingerprint have interchangeable replications.
     #[getter]
     fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// The values of the parameters set at each point.
+    /// The values of the parameters that are set at each point.
     #[getter]
     fn points(&self) -> Vec<HashMap<&'static str, String>> {
         let of = |point: &pavior::experiments::Point| {
@@ -112,7 +112,7 @@ impl Specification {
         self.shared.experiment.points.iter().map(of).collect()
     }
 
-    /// The combinations that `skip_unsupported` left out, with the parameter, the value, the
+    /// The combinations that `skip_unsupported` left out, each with the parameter, the value, the
     /// machine and the reason.
     #[getter]
     fn skipped(&self) -> Vec<HashMap<&'static str, String>> {
@@ -127,8 +127,8 @@ impl Specification {
         self.shared.experiment.left_out.iter().map(of).collect()
     }
 
-    /// Returns the spans that remain to be run, except those in progress. The list is empty when
-    /// all are done. The result depends only on the known replications.
+    /// Returns the spans that remain to be run, except those in progress (`without`). The list is
+    /// empty once everything is done. It depends only on the known replications.
     #[pyo3(signature = (journal, *, without = Vec::new()))]
     #[pyo3(text_signature = "($self, journal, *, without=())")]
     fn wanted(
@@ -149,8 +149,8 @@ impl Specification {
         Ok(wanted)
     }
 
-    /// Runs the replications of a span, and returns the lines for the journal. The lines are the
-    /// same on every worker and in every call, except for measured times.
+    /// Runs the replications in a span, and returns the lines to add to the journal. The lines are
+    /// the same on every worker and in every call, except for measured times.
     #[pyo3(signature = (span, *, cancelled = None))]
     fn replicate<'py>(
         &self,
@@ -203,7 +203,7 @@ impl Specification {
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, own) = (slf.py(), slf.get());
         if !own.logs.is_empty() {
-            let reason = "a Trace cannot be sent to another process: give the path of its file";
+            let reason = "a Trace cannot be sent to another process; pass its file's path instead";
             return Err(PyTypeError::new_err(reason));
         }
         let named = PyDict::new(py);
@@ -216,7 +216,7 @@ impl Specification {
     }
 }
 
-/// Returns the parts of a range not covered by other ranges, in order.
+/// Returns the parts of a range that no other range covers, in order.
 fn subtract(from: Range<u64>, mut others: Vec<Range<u64>>) -> Vec<Range<u64>> {
     others.sort_unstable_by_key(|other| (other.start, other.end));
     let (mut left, mut start) = (Vec::new(), from.start);

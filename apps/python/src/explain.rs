@@ -1,4 +1,4 @@
-//! Strategies' placements of a request, and the jobs in its way.
+//! Shows where several strategies would place a request, and which jobs are in its way.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;
@@ -16,20 +16,20 @@ use crate::shared::{Inner, Shared};
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
 
-/// The placements of a request by several strategies, and the jobs in the way.
+/// An explanation of where several strategies would place a request and which jobs are in the way.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Explanation {
     grid: Grid,
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The reason why the request fits or is blocked, or `None` if the request has no box.
+    /// The reason why the request fits or is blocked, or `None` if the request has no shape.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
-/// Asks strategies about a request in a machine's state. The machine does not change.
+/// Asks each strategy about a request in the machine's current state, which does not change.
 pub(crate) fn explain(
     shared: &Shared,
     inner: &Inner,
@@ -88,7 +88,7 @@ impl Explanation {
 
 #[pymethods]
 impl Explanation {
-    /// For each strategy, the boxes that it would grant, or the reason for its refusal.
+    /// For each strategy, the boxes that it would grant or its reason for refusing.
     #[getter]
     fn answers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let answers = PyDict::new(py);
@@ -102,7 +102,7 @@ impl Explanation {
         Ok(PyMappingProxy::new(py, answers.as_mapping()))
     }
 
-    /// A place where the box, turned or not, is free.
+    /// A place where the requested box fits, possibly rotated.
     #[getter]
     fn fits(&self) -> Option<Box> {
         let why = self.why.as_ref();
@@ -134,7 +134,7 @@ impl Explanation {
         self.boxed(blocked.map(|blocked| blocked.at))
     }
 
-    /// The jobs that hold nodes of `blocked`, with their total numbers of nodes, largest first.
+    /// The jobs that hold nodes in `blocked`, largest first, with the total size of each job.
     #[getter]
     fn blocked_by<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let jobs = PyDict::new(py);

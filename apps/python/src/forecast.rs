@@ -1,4 +1,4 @@
-//! The function that forecasts the starts of the jobs in a log, and its results.
+//! The function that forecasts when the jobs in a log will start, and its results.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ use crate::shown::{cell, number};
 use crate::table::{Table, column, flags};
 
 /// Forecasts the start of each job in a log as an interval, using only what is known when the job
-/// is submitted. Each forecast runs `futures` simulations on `threads` threads. The results depend
-/// only on the number of futures. The other keywords are as in `simulate`, and so are the
-/// exceptions.
+/// is submitted. Each forecast runs `futures` simulations on `threads` threads, but the number of
+/// threads does not affect the results. The other keywords and the exceptions are the same as for
+/// `simulate`.
 #[pyfunction]
 #[pyo3(signature = (trace, machine = None, strategy = None, scheduler = None, **parameters))]
 #[pyo3(text_signature = None)]
@@ -67,7 +67,7 @@ pub(crate) fn forecast<'py>(
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
-/// Computes all forecasts, and reports progress.
+/// Computes all forecasts while reporting progress.
 fn run(
     py: Python<'_>,
     asked: Asked,
@@ -97,7 +97,7 @@ fn run(
     })
 }
 
-/// The forecast for each job in a log at its submission, and the actual start.
+/// The forecast made for each job in a log when it was submitted, and its actual start.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Forecasts {
     point: Point,
@@ -109,7 +109,7 @@ pub(crate) struct Forecasts {
 
 #[pymethods]
 impl Forecasts {
-    /// A table with one row per started job, in order of arrival. The table is created only once.
+    /// A table with one row per started job, in order of arrival, which is created only once.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         let table = self.jobs.get_or_try_init(py, || Py::new(py, self.table()?))?;
@@ -122,20 +122,20 @@ impl Forecasts {
         self.score.waited
     }
 
-    /// The number of jobs that were omitted because they can never fit.
+    /// The number of jobs that were omitted because they could never fit.
     #[getter]
     fn rejected(&self) -> u64 {
         self.rejected
     }
 
-    /// Among the jobs that had to wait, the fraction that started within their interval.
+    /// Among the jobs that had to wait, the fraction that started within their intervals.
     #[getter]
     fn held(&self) -> f64 {
         self.score.held
     }
 
-    /// The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, for the intervals and for
-    /// three other methods.
+    /// The mean pinball loss, in seconds, of the 5%, 50% and 95% quantiles, for the intervals and
+    /// for three other methods.
     #[getter]
     fn losses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let losses = PyDict::new(py);
@@ -146,7 +146,7 @@ impl Forecasts {
         Ok(losses)
     }
 
-    /// Describes the forecasts, and shows the first and last of them.
+    /// Describes the forecasts, and shows the first and last ones.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.jobs(py)?.get().excerpt(20).html(&self.summary()))
     }

@@ -8,7 +8,7 @@ use pyo3::types::{PyList, PySequence, PyString, PyTuple};
 use crate::arguments::shown;
 use crate::errors::value;
 
-/// Reads whole numbers from an argument, which is an int, a text such as `4x4`, or a sequence of
+/// Reads whole numbers from an argument, which can be an int, text such as `4x4`, or a sequence of
 /// ints. Returns `None` for anything else.
 pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     let all = |members: &mut dyn Iterator<Item = Bound<'_, PyAny>>| {
@@ -27,15 +27,15 @@ pub(crate) fn entries(argument: &Bound<'_, PyAny>) -> Option<Vec<i64>> {
     if let Ok(number) = argument.extract::<i64>() {
         return Some(vec![number]);
     }
-    // A numpy array does not have a sequence type. Sets and dictionaries are excluded because they
-    // are not sequences.
+    // A numpy array is not registered as a sequence, so it is recognized by its `tolist` method.
+    // Sets and dictionaries are rejected, because they are not sequences.
     let is_ordered = argument.cast::<PySequence>().is_ok() || argument.hasattr("tolist").ok()?;
     let mut members = argument.try_iter().ok().filter(|_| is_ordered)?.map(PyResult::ok);
     let members: Vec<Bound<'_, PyAny>> = members.by_ref().collect::<Option<_>>()?;
     all(&mut members.into_iter())
 }
 
-/// Reads up to three whole numbers from an argument, and fills in missing axes.
+/// Reads one to three whole numbers from an argument. Missing axes get the value `fill`.
 pub(crate) fn numbers(
     argument: &Bound<'_, PyAny>,
     what: &str,
@@ -57,7 +57,7 @@ pub(crate) fn numbers(
     Ok((all, count))
 }
 
-/// Reads numbers as [`numbers`] does, one per axis of a machine.
+/// Reads numbers as [`numbers`] does, and requires one for each axis of the machine.
 fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResult<[u16; 3]> {
     let (all, count) = numbers(argument, what, fill)?;
     if count == grid.axes() {
@@ -75,7 +75,7 @@ pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides>
     Ok(sides)
 }
 
-/// Reads the base of a box on a machine, one coordinate per axis. The base need not be a node.
+/// Reads the base of a box, with one coordinate per axis. It may be outside the machine.
 pub(crate) fn point(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Coordinates> {
     on(grid, argument, "a base", 0)
 }
@@ -93,7 +93,7 @@ fn words(numbers: &[u16]) -> String {
     format!("({})", shown.join(", "))
 }
 
-/// Returns the first entries of a point or of sides as a tuple.
+/// Returns the first `axes` numbers of a point or of a box's sides as a tuple.
 pub(crate) fn tuple(
     py: Python<'_>,
     numbers: [u16; 3],
@@ -102,11 +102,11 @@ pub(crate) fn tuple(
     PyTuple::new(py, &numbers[..axes])
 }
 
-/// A class and its arguments, for `pickle`.
+/// A class and its constructor arguments, for `pickle`.
 type Reduced<'py> = (Bound<'py, PyAny>, (Bound<'py, PyTuple>, Bound<'py, PyTuple>));
 
-/// A box of nodes, given by its base (the corner with the smallest coordinates before wrapping) and
-/// its sides.
+/// A box of nodes, defined by its sides and its base, the corner with the smallest coordinates
+/// before wrapping.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Box {
@@ -119,7 +119,7 @@ impl Box {
         Box { cuboid, axes: grid.axes() }
     }
 
-    /// Formats the box as Python code.
+    /// Formats the box as a Python expression.
     pub(crate) fn words(&self) -> String {
         format!(
             "Box({}, {})",
@@ -128,7 +128,7 @@ impl Box {
         )
     }
 
-    /// Returns the box on a machine. Both must have the same number of axes.
+    /// Returns the box for use on a machine, which must have the same number of axes.
     pub(crate) fn on(&self, grid: &Grid) -> PyResult<Cuboid> {
         if self.axes == grid.axes() {
             Ok(self.cuboid)

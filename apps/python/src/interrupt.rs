@@ -1,4 +1,4 @@
-//! Long-running work without the interpreter lock. Ctrl-C stops it within half a second.
+//! Runs long work without the interpreter lock, so that Ctrl-C stops it within half a second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,17 +10,17 @@ use pyo3::prelude::*;
 
 use crate::errors::other;
 
-/// The interval between signal checks.
+/// The interval between checks for signals.
 const POLL: Duration = Duration::from_millis(50);
 
-/// The time to wait for interrupted work. Work that takes longer to stop, such as reading a long
+/// The time to wait for interrupted work to stop. Work that takes longer, such as reading a long
 /// log, ends later by itself, and its result is dropped.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Waits as [`watched`] does, for work that calls the caller's code. The worker thread stays
-/// registered with the interpreter, so that calls are cheap. A signal, or another thread that makes
-/// `is_stopped` true, also raises an exception in the caller's code, which may be in an endless
-/// loop.
+/// Does the same as [`watched`], but for work that calls the caller's code. The worker thread stays
+/// registered with the interpreter, which makes calls cheap. Because the caller's code may be in an
+/// endless loop, an exception is also raised there after a signal or once another thread makes
+/// `is_stopped` true.
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -38,12 +38,12 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
             py.detach(work)
         })
     };
-    // If this fails, nothing else can end the caller's code.
+    // If this fails, there is no other way to end the caller's code.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
     let looked = || {
         polls_since += u32::from(is_stopped());
-        // Most code ends by itself at the next instant of the run.
+        // Most code ends by itself at the run's next instant.
         if polls_since > 1 {
             raise();
         }
@@ -56,7 +56,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
     watched(py, stop, looked, work)
 }
 
-/// Raises `KeyboardInterrupt` in the Python code that a thread runs.
+/// Raises `KeyboardInterrupt` in the Python code that a thread is running.
 fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     let ctypes = py.import("ctypes")?;
     let thread = ctypes.call_method1("c_ulong", (thread,))?;
@@ -65,9 +65,9 @@ fn raise_in(py: Python<'_>, thread: u64) -> PyResult<()> {
     raise.call1((thread, raised)).map(drop)
 }
 
-/// Runs a function on another thread, without the interpreter lock, and checks for signals in the
-/// meantime. If a signal raises an exception, calls `stop`, which must end the work, and raises
-/// that exception.
+/// Runs a function on another thread, without the interpreter lock, while checking for signals. If
+/// a signal raises an exception, calls `stop`, which must end the work, and then raises that
+/// exception.
 pub(crate) fn interruptible<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -76,8 +76,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Waits as [`interruptible`] does, but also calls `looked` after each check without a signal. An
-/// exception from `looked` also ends the work.
+/// Does the same as [`interruptible`], but also calls `looked` after each check that finds no
+/// signal. An exception from `looked` ends the work, too.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
@@ -86,7 +86,7 @@ pub(crate) fn watched<T: Send + 'static>(
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
     let run = move || {
-        // If there is no receiver, the work has been interrupted.
+        // If the receiver is gone, the work was interrupted.
         let _ = done.send(work());
     };
     std::thread::Builder::new()
@@ -105,7 +105,7 @@ pub(crate) fn watched<T: Send + 'static>(
                     let look = |py: Python<'_>| py.check_signals().and_then(|()| looked());
                     if let Err(raised) = Python::attach(look) {
                         stop();
-                        // The exception is returned whether or not the work has ended.
+                        // The exception is returned even if the work has not ended.
                         let _ = answer.recv_timeout(GRACE);
                         return Err(raised);
                     }

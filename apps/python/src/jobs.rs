@@ -1,4 +1,4 @@
-//! The caller's names for jobs, and the corresponding job numbers in the machine.
+//! Maps the caller's names for jobs to the corresponding job numbers in the machine.
 
 use pavior::{JobId, Machine};
 use pyo3::IntoPyObjectExt;
@@ -54,12 +54,12 @@ impl std::fmt::Display for JobName {
     }
 }
 
-/// The first number for jobs whose names are not non-negative numbers.
+/// The first job number for jobs whose names are text or negative numbers.
 const TABLED: u64 = 1 << 63;
 
 /// The names of the jobs that hold nodes. A name that is a non-negative number is also the job's
-/// number. The machine stores the jobs that hold nodes and their order, so usually nothing is
-/// stored here.
+/// number. The machine itself stores these jobs and their order, so usually nothing is stored
+/// here.
 #[derive(Clone, Default)]
 pub(crate) struct Jobs {
     tabled: FxHashMap<JobName, JobId>,
@@ -69,15 +69,14 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Returns the next name for a job without a name. A job that the caller named this way may
-    /// already hold nodes.
+    /// Returns the next automatic job name. The caller may already have given a job the same name.
     pub(crate) fn next_name(&mut self) -> JobName {
         self.next_name += 1;
         JobName::Number(self.next_name - 1)
     }
 
-    /// Returns the number of the job with this name, if the job holds nodes. If the name is a
-    /// non-negative number, the result does not imply that the job holds nodes.
+    /// Returns the number of the job with this name, if that job holds nodes. For a name that is a
+    /// non-negative number, always returns that number, even if the job holds no nodes.
     pub(crate) fn number(&self, name: &JobName) -> Option<JobId> {
         match name {
             JobName::Number(number) if *number >= 0 => Some(JobId(*number as u64)),
@@ -90,7 +89,7 @@ impl Jobs {
         self.number(name).is_some_and(|number| machine.placement(number).is_some())
     }
 
-    /// Returns the number for a new job with this name.
+    /// Returns the number to use for a new job with this name.
     pub(crate) fn number_for(&self, name: &JobName) -> JobId {
         match name {
             JobName::Number(number) if *number >= 0 => JobId(*number as u64),

@@ -1,4 +1,4 @@
-//! The known replications.
+//! The replications that are already known.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{other, value};
 
-/// The known replications.
+/// The replications that are already known.
 #[pyclass(frozen, module = "pavior")]
 #[derive(Default)]
 pub(crate) struct Journal {
@@ -19,7 +19,7 @@ impl Journal {
         Journal { entries: Mutex::new(entries) }
     }
 
-    /// Returns the known replications, in the order added.
+    /// Returns the known replications in the order in which they were added.
     pub(crate) fn entries(&self) -> PyResult<Vec<JournalEntry>> {
         Ok(self.lock()?.clone())
     }
@@ -29,7 +29,7 @@ impl Journal {
     }
 }
 
-/// The key of lines that are exchanged between workers before they are stored in a directory.
+/// The key for lines that workers exchange before the lines are stored in a directory.
 pub(crate) const BETWEEN_WORKERS: &str = "";
 
 /// Parses lines from `replicate`.
@@ -49,7 +49,7 @@ impl Journal {
         Journal::default()
     }
 
-    /// Adds lines from `replicate` and returns their number. If a line is incomplete, raises
+    /// Adds lines from `replicate` and returns how many there were. If a line is incomplete, raises
     /// `ValueError` and adds nothing.
     fn add(&self, lines: &[u8]) -> PyResult<usize> {
         let added = parse(lines)?;

@@ -1,7 +1,7 @@
 //! The native part of the Python package `pavior`.
 //!
-//! The module converts arguments to the types of this workspace, errors to exceptions, and results
-//! to Python objects and Arrow tables. Everything else is done by the crates that it uses.
+//! This module converts arguments to Rust types, errors to exceptions, and results to Python
+//! objects and Arrow tables. The other crates in the workspace do everything else.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 // PyO3 passes arguments as owned values, even to functions that only read them.
 #![allow(clippy::needless_pass_by_value)]
@@ -87,7 +87,7 @@ mod _native {
 
     use crate::arrays::reasons;
 
-    /// Adds the words that the type stubs repeat.
+    /// Adds the constants whose values the type stubs repeat.
     #[pymodule_init]
     fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();

@@ -1,4 +1,4 @@
-//! The results of one run as tables, as text, and as HTML.
+//! The results of a single run, as tables, text and HTML.
 
 use arrow_array::ArrayRef;
 use arrow_array::types::Float64Type;
@@ -21,7 +21,7 @@ struct Measured {
     meaning: &'static str,
 }
 
-/// The results of one run.
+/// The results of a single run.
 #[pyclass(frozen, name = "Result", module = "pavior")]
 pub(crate) struct Outcome {
     point: Point,
@@ -60,21 +60,21 @@ impl Outcome {
     }
 
     /// A table with one row per job, in order of arrival. Its columns are `job`, `submit`, `start`,
-    /// `end`, `nodes`, `granted_nodes`, `fate`, `reason` and `boxes`. The table is created only
-    /// once.
+    /// `end`, `nodes`, `granted_nodes`, `fate`, `reason` and `boxes`. Repeated accesses return the
+    /// same table.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.jobs, records::jobs)
     }
 
-    /// A table with one row per box that a job held. The table is created only once.
+    /// A table with one row per box that a job held. Repeated accesses return the same table.
     #[getter]
     fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
         self.once(py, &self.placements, records::placements)
     }
 
     /// Returns a time series with the columns `time` and `value`, and one row per change. `metric`
-    /// is `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the
+    /// is `busy` (nodes held by jobs), `queue` (waiting jobs) or `largest_free` (nodes in the
     /// largest free box). Before the first row, the value is 0. The series is not available for
     /// runs with node failures.
     fn steps(&self, py: Python<'_>, metric: &str) -> PyResult<Table> {
@@ -101,7 +101,7 @@ impl Outcome {
         end.map_or(0.0, |end| self.point.unit().units(end))
     }
 
-    /// The unit of times: `s`, `time_unit` or `cycle`.
+    /// The time unit: `s`, `time_unit` or `cycle`.
     #[getter]
     fn unit(&self) -> &'static str {
         self.point.unit().name
@@ -121,7 +121,7 @@ impl Outcome {
         })
     }
 
-    /// Describes the run, with a table of the applicable metrics and their meanings.
+    /// Describes the run, with a table of the metrics that apply and their meanings.
     fn _repr_html_(&self) -> String {
         let row = |one: &Measured| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);

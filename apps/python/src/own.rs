@@ -1,4 +1,4 @@
-//! The caller's strategies and schedulers, which are added to the built-in ones.
+//! Adds strategies and schedulers that the caller wrote to the built-in ones.
 
 use pavior::experiments::{Catalogue, Specification};
 use pyo3::exceptions::PyTypeError;
@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::register as register_strategy;
 
-/// The built-in strategies and schedulers together with the caller's.
+/// The built-in strategies and schedulers, and those that the caller wrote.
 #[derive(Default)]
 pub(crate) struct Own {
     pub(crate) catalogue: Catalogue,
@@ -66,11 +66,11 @@ impl Own {
         self.strategies || self.schedulers
     }
 
-    /// Passes the time unit to the schedulers. The unit is known once the experiment has been read.
+    /// Tells the schedulers the time unit, which is known once the experiment has been read.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
-            let message = "a scheduler in Python supports only one unit of time: create an \
+            let message = "a scheduler in Python supports only one time unit; create a separate \
                  experiment for each unit";
             return Err(value(message));
         }

@@ -1,4 +1,4 @@
-//! The progress of a long call, and requests to stop it.
+//! Reports the progress of a long call, and lets another thread stop it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::interrupt::{interruptible_own, watched};
 
-/// A request to another thread to end `replicate`.
+/// A handle for canceling a `replicate` call in another thread.
 #[pyclass(frozen, module = "pavior")]
 #[derive(Default)]
 pub(crate) struct Cancel {
@@ -37,7 +37,7 @@ impl Cancel {
 /// The progress of a long call.
 #[pyclass(frozen, get_all, module = "pavior")]
 pub(crate) struct Progress {
-    /// The number of items done: replications of a sweep, jobs of a run, or answers of a test.
+    /// The number of finished items: replications in a sweep, jobs in a run, or answers in a test.
     pub(crate) done: u64,
     /// The total number of items, or 0 if unknown.
     pub(crate) planned: u64,
@@ -77,12 +77,12 @@ impl experiments::Progress for Counts {
 /// The interval between reports, in seconds.
 const EVERY: f64 = 0.5;
 
-/// Returns the time of Python's clock, in seconds. Results do not depend on it.
+/// Returns the time on Python's monotonic clock, in seconds. Results do not depend on it.
 fn now() -> PyResult<f64> {
     Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract())
 }
 
-/// Reports the progress of a call to the caller.
+/// A reporter that keeps the caller informed of a call's progress.
 pub(crate) struct Reporter {
     report: Option<Py<PyAny>>,
     begun: f64,
@@ -90,8 +90,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Creates a reporter from the `progress` argument. The reporter calls a function, writes a
-    /// line on standard error that counts `what`, or does nothing.
+    /// Creates a reporter from the `progress` argument. It calls a function, shows a line on
+    /// standard error that counts items (named by `counted`), or does nothing.
     pub(crate) fn new(
         progress: Option<&Bound<'_, PyAny>>,
         counted: &str,
@@ -104,9 +104,9 @@ impl Reporter {
         Ok(Reporter { report, begun, told: begun })
     }
 
-    /// Does work without the interpreter lock, and reports its counts. A signal sets `stop`, which
-    /// must make the work end. If `own` is true, the work calls the caller's code. `raised`
-    /// converts an error of the work.
+    /// Runs `work` without holding the interpreter lock, and reports its counts. A signal sets
+    /// `stop`, which must make the work end. The flag `own` is true if the work calls the caller's
+    /// code, and `raised` converts errors in the work to exceptions.
     pub(crate) fn watch<T: Send + 'static, E: Send + 'static>(
         &mut self,
         py: Python<'_>,
@@ -127,7 +127,7 @@ impl Reporter {
         Ok(done)
     }
 
-    /// Reports the progress, unless the last report was very recent.
+    /// Reports the progress, unless it was reported very recently.
     pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
         if now - self.told < EVERY {
@@ -144,7 +144,7 @@ impl Reporter {
     /// Ends the progress line of a failed call.
     pub(crate) fn end(&self, py: Python<'_>) {
         let Some(report) = &self.report else { return };
-        // The caller receives the original error. The caller's functions have no such method.
+        // The caller gets the original error. A function passed by the caller has no `end` method.
         if let Ok(end) = report.getattr(py, "end") {
             let _ = end.call0(py);
         }

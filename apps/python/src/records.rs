@@ -1,4 +1,4 @@
-//! The history of every job, as Arrow columns with one row per job, or one row per box.
+//! The history of every job, as Arrow tables with one row per job or per box.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::arrays::reasons as all_reasons;
 use crate::errors::value;
 use crate::table::{Table, column};
 
-/// The words for fates, indexed by the keys in the column.
+/// The words for fates, indexed by the keys stored in the column.
 const FATES: [&str; 4] = ["departed", "running", "waiting", "rejected"];
 
 /// Returns a job's start and departure, or `None` if the job never started.
@@ -28,7 +28,7 @@ pub(crate) fn span(record: &JobRecord) -> Option<(Time, Option<Time>)> {
     }
 }
 
-/// Returns a job's boxes, or its first boxes if it moved.
+/// Returns a job's boxes. For a job that moved, these are its first boxes.
 pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
     match &record.fate {
         Fate::Started { placement, .. } => placement.parts(),
@@ -38,8 +38,8 @@ pub(crate) fn parts(record: &JobRecord) -> &[Cuboid] {
 
 /// Creates a table with one row per job, in order of arrival. Its columns are `job` (the job's
 /// number in the log), `submit`, `start`, `end` (in units; null if there is none), `nodes`
-/// (requested), `granted_nodes`, `fate`, `reason` (of a rejection), and `boxes` (base and sides,
-/// six numbers per box).
+/// (requested), `granted_nodes`, `fate`, `reason` (why the job was rejected), and `boxes` (six
+/// numbers per box: base and sides).
 pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     let jobs = || records.iter().map(|record| &record.job);
     let fate = |record: &JobRecord| match record.fate {
@@ -66,9 +66,9 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     Table::new(columns, unit.name)
 }
 
-/// Creates a table with one row per box. Its columns are `job`, `start`, `end` (null if the box is
-/// still held; for a job that moved, the times of the stay), `base_x` to `base_z`, and `side_x` to
-/// `side_z`.
+/// Creates a table with one row per box. Its columns are `job`, `start` and `end` (the period in
+/// which the job held the box; `end` is null if the job still holds it), `base_x` to `base_z`, and
+/// `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
     type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
     let held: Vec<Held<'_>> = records
@@ -115,7 +115,7 @@ fn reasons(records: &[JobRecord]) -> PyResult<ArrayRef> {
     word_column(records.iter().map(key), &known)
 }
 
-/// Creates the column of each job's boxes.
+/// Creates the column that contains each job's boxes.
 fn boxes(records: &[JobRecord]) -> PyResult<ArrayRef> {
     let (mut offsets, mut numbers) = (vec![0_i32], Vec::<u16>::with_capacity(6 * records.len()));
     for record in records {

@@ -1,7 +1,7 @@
-//! The results of an experiment as Arrow tables, and as the files that the command line writes.
+//! The results of an experiment, as Arrow tables and as the files that the command line writes.
 //!
-//! Each table has a column for every parameter that is set at any point. The other columns contain
-//! means, samples or paired differences.
+//! Each table has a column for every parameter that is set at any of the points. The other columns
+//! contain means, samples or paired differences.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Results {
         &self.shared.experiment
     }
 
-    /// Returns the result files of the experiment's directory.
+    /// Returns the result files for the experiment's directory.
     pub(crate) fn publications(&self) -> PyResult<Vec<Publication>> {
         let from = Provenance {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -64,8 +64,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// A short form of `means` without constant columns. It contains the varying parameters,
-    /// followed by the applicable metrics.
+    /// A short form of `means`, without constant columns. It contains the parameters that vary,
+    /// followed by the metrics that apply.
     #[getter]
     fn brief(&self) -> PyResult<Table> {
         let Means { columns: names, mut rows } = Means::of(self.specification(), &self.samples);
@@ -83,8 +83,8 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// The samples, with one row per replication. A row contains the point, the values of its
-    /// parameters, and every metric.
+    /// The samples, with one row per replication. Each row contains the point, the values of its
+    /// parameters, and all metrics.
     #[getter]
     fn replications(&self) -> PyResult<Table> {
         let specification = self.specification();
@@ -142,7 +142,7 @@ impl Results {
         Table::new(columns, self.unit)
     }
 
-    /// Returns the files that the command line would write, by name and with the same bytes.
+    /// Returns the files that the command line would write, byte for byte, with their names.
     fn files<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyBytes>)>> {
         let file = |file: Publication| (file.name, PyBytes::new(py, &file.bytes));
         Ok(self.publications()?.into_iter().map(file).collect())
@@ -153,7 +153,7 @@ fn parameter_of(column: &str) -> Option<&'static parameters::Parameter> {
     parameters::ALL.iter().find(|known| known.column() == column)
 }
 
-/// Creates the columns for parameters from rows of values. Empty text becomes null.
+/// Creates the parameter columns from rows of values. Empty text becomes null.
 fn parameter_columns<'n>(names: &'n [String], rows: &[&[String]]) -> Vec<(&'n str, ArrayRef)> {
     let of = |(at, name): (usize, &'n String)| -> (&'n str, ArrayRef) {
         let texts =

@@ -1,4 +1,4 @@
-//! Values that change during a run, with one row per change.
+//! Time series of values that change during a run, with one row per change.
 
 use arrow_array::ArrayRef;
 use arrow_array::types::{Float64Type, UInt32Type};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::records::span;
 use crate::table::{Table, column};
 
-/// A time and the value from then on.
+/// A time, and the value from that time on.
 type Sample = (Time, u32);
 
 /// Creates a table with the columns `time` and `value`.
@@ -46,7 +46,7 @@ pub(crate) fn queue(jobs: &[JobRecord]) -> Vec<Sample> {
     summed(changes)
 }
 
-/// Returns the running sum of changes. Simultaneous changes are merged.
+/// Returns the running sum of changes, merging simultaneous ones.
 fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Sample> {
     changes.sort_unstable();
     let mut value = 0;
@@ -62,7 +62,7 @@ fn summed(mut changes: Vec<(Time, i64)>) -> Vec<Sample> {
 
 /// Returns the number of nodes in the largest free box over time, beginning at time 0.
 pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Sample> {
-    // Departures precede starts at the same time.
+    // At equal times, departures precede starts.
     let mut changes: Vec<(Time, bool, &Cuboid)> = Vec::new();
     for Stay { start, end, placement } in jobs.iter().flat_map(JobRecord::stays) {
         // A job that departs or moves immediately never holds its nodes.
@@ -79,7 +79,7 @@ pub(crate) fn largest_free(jobs: &[JobRecord], grid: Grid) -> Vec<Sample> {
     let mut samples = vec![(Time::ZERO, grid.nodes())];
     for instant in changes.chunk_by(|a, b| a.0 == b.0) {
         for &(_, starts, part) in instant {
-            // A record's boxes were free when they were granted.
+            // The boxes in a record were free when they were granted.
             let _ = if starts { free.take(part) } else { free.give(part) };
         }
         let value = free.largest_free().map_or(0, |largest| largest.volume());

@@ -1,4 +1,4 @@
-//! The state of a machine, with exclusive access.
+//! The state of a machine, to which only one thread has access at a time.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,12 +29,12 @@ pub(crate) struct Shared {
 pub(crate) struct Inner {
     pub(crate) machine: pavior::Machine,
     pub(crate) jobs: Jobs,
-    /// Chooses the boxes for requests that only specify a number of nodes.
+    /// The shaper, which chooses boxes for requests that specify only a number of nodes.
     pub(crate) shaper: Shaper,
 }
 
 impl Inner {
-    /// Raises any error that has occurred in the strategy.
+    /// Raises an exception if an error has occurred in the strategy.
     pub(crate) fn check(&self, py: Python<'_>) -> PyResult<()> {
         self.machine.error().map_or(Ok(()), |error| Err(failed(py, &error)))
     }
@@ -66,7 +66,7 @@ impl Drop for Held<'_> {
     }
 }
 
-/// Returns a number that identifies this thread among all live threads. It is the address of a
+/// Returns a number that is unique to this thread among all live threads: the address of a
 /// thread-local variable.
 fn this_thread() -> usize {
     thread_local! {
@@ -91,13 +91,13 @@ impl Shared {
         Shared { grid, selection, rule, seed, inner, user: AtomicUsize::new(0) }
     }
 
-    /// Returns true if the interpreter lock is kept during a search.
+    /// Returns true if searches are fast enough to keep the interpreter lock.
     pub(crate) fn is_quick(&self) -> bool {
         self.grid.nodes() <= QUICK
     }
 
-    /// Locks the state for one caller at a time. While another thread has access, waits without the
-    /// interpreter lock, which that thread may need.
+    /// Locks the state. If another thread has access, this function releases the interpreter lock
+    /// while it waits, because the other thread may need that lock.
     pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {

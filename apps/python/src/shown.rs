@@ -1,4 +1,4 @@
-//! Formatting of values and tables for terminals and notebooks. The text may be untrusted.
+//! Formats values and tables, which may contain untrusted text, for terminals and notebooks.
 
 use std::fmt::Write;
 
@@ -32,7 +32,7 @@ pub(crate) fn number(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-/// Formats a value of a column. Null becomes an empty string.
+/// Formats a value in a column. Null becomes an empty string.
 fn value(column: &ArrayRef, row: usize) -> String {
     if column.is_null(row) {
         return String::new();
@@ -56,12 +56,12 @@ fn value(column: &ArrayRef, row: usize) -> String {
         }
         DataType::List(_) => members(column.as_list::<i32>().value(row)),
         DataType::FixedSizeList(..) => members(column.as_fixed_size_list().value(row)),
-        // Tables contain no other types.
+        // Tables do not contain any other types.
         other => format!("({other})"),
     }
 }
 
-/// Formats a text as a cell: escaped, on one line, and with a bounded length.
+/// Formats text as a cell, escaped, on a single line, and with a bounded length.
 pub(crate) fn cell(text: &str) -> String {
     let text = pavior::text::cell(text);
     if text.chars().count() <= MAX_CELL {
@@ -70,13 +70,13 @@ pub(crate) fn cell(text: &str) -> String {
     text.chars().take(MAX_CELL - 1).chain(['…']).collect()
 }
 
-/// Some rows of a table as text, with headings.
+/// Text for the first and last rows of a table, with headings.
 pub(crate) struct Excerpt {
     heads: Vec<String>,
     /// True for each column that contains numbers.
     numeric: Vec<bool>,
     rows: Vec<Vec<String>>,
-    /// The number of rows before the omitted rows.
+    /// The number of rows that precede the omitted ones.
     head: usize,
     /// The total number of rows.
     total: usize,
@@ -99,7 +99,7 @@ impl Excerpt {
         }
     }
 
-    /// Creates an excerpt with all rows of a text table.
+    /// Creates an excerpt that contains all rows of a table of text.
     pub(crate) fn of_texts(heads: &[&str], numeric: &[bool], rows: Vec<Vec<String>>) -> Excerpt {
         let (head, total) = (rows.len(), rows.len());
         let harmless =

@@ -1,4 +1,4 @@
-//! The function that runs a simulation once, and returns its results.
+//! The function that runs a single simulation and returns its results.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -65,10 +65,10 @@ enum Fault {
     Run(RunError),
 }
 
-/// An observer that counts ended jobs.
+/// An observer that counts the jobs that have ended.
 struct Counter {
     ended: Arc<Counts>,
-    /// True if the jobs are from a log. In that case, rejected jobs count as ended.
+    /// True if the jobs come from a log, in which case rejected jobs count as ended.
     of_log: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The number of boxes of a shape that fit at the same time.
+//! Counts how many boxes of a shape fit at the same time.
 
 use pavior::answers::{Defragmented, SearchLimits, Shape, SlotsAnswer, Snapshot};
 use pavior::{Cuboid, Grid};
@@ -16,7 +16,7 @@ pub(crate) struct Slots {
     moves: Vec<(JobName, Vec<Cuboid>, Vec<Cuboid>)>,
 }
 
-/// Counts boxes of a shape, now and after at most `moves` jobs have moved.
+/// Counts how many boxes of a shape fit now, and after at most `moves` jobs have moved.
 pub(crate) fn count(
     snapshot: &Snapshot,
     jobs: &Jobs,
@@ -52,14 +52,14 @@ impl Slots {
         self.found.proven()
     }
 
-    /// The boxes.
+    /// The boxes that were found.
     #[getter]
     fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         boxes(py, &self.grid, &self.found.boxes)
     }
 
     /// The moves that make room for the boxes, in an order in which they can be carried out. Each
-    /// is a tuple of the job, its old boxes, and its new boxes.
+    /// move is a tuple of the job, its old boxes and its new boxes.
     #[getter]
     fn moves<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let mut moves = Vec::new();

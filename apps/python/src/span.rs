@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::errors::value;
 
-/// Consecutive replications of one point: the unit of work.
+/// Consecutive replications of a single point, which form a unit of work.
 #[pyclass(frozen, eq, hash, module = "pavior")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Span {
@@ -15,7 +15,7 @@ pub(crate) struct Span {
     /// The index of the first replication.
     #[pyo3(get)]
     pub(crate) first: u64,
-    /// The index after the last replication.
+    /// The index one past the last replication.
     #[pyo3(get)]
     pub(crate) end: u64,
 }
@@ -44,8 +44,8 @@ impl Span {
         Ok(Span { point, first, end })
     }
 
-    /// Deprecated; use `end`, which has the same value: the index after the last replication.
-    /// In the JSON of `pavior sweep`, `last` is the index of the last replication itself.
+    /// Deprecated; use `end`, which has the same value: the index one past the last replication.
+    /// In the JSON of `pavior sweep`, however, `last` is the index of the last replication itself.
     #[getter]
     fn last(&self, py: Python<'_>) -> PyResult<u64> {
         warn_of_last(py)?;

@@ -1,7 +1,7 @@
-//! Tables in Arrow memory, which are passed without copying.
+//! Tables in Arrow memory, which are passed to and from Python without copying.
 //!
-//! The Arrow PyCapsule interface does not require an Arrow library in Python. Tables are passed as
-//! capsules with C streams in both directions.
+//! The Arrow PyCapsule interface does not require an Arrow library in Python. In both directions,
+//! tables are passed as capsules that contain C streams.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -23,8 +23,8 @@ use crate::shown::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// A table with columns in Arrow memory, which polars, pyarrow, pandas and DuckDB read without
-/// copying.
+/// A table with columns in Arrow memory, which polars, pyarrow, pandas and DuckDB can read without
+/// copying it.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Table {
     batch: RecordBatch,
@@ -32,12 +32,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Creates a table with these columns and times in `unit`.
+    /// Creates a table with the given columns, whose times are in `unit`.
     ///
     /// # Errors
     /// Returns an error if the columns differ in length.
     pub(crate) fn new(columns: Vec<(&str, ArrayRef)>, unit: &str) -> PyResult<Table> {
-        // The schema must not depend on missing values, so that tables can be concatenated.
+        // So that tables can be concatenated, the schema does not depend on missing values.
         let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         let batch = RecordBatch::try_from_iter_with_nullable(columns).map_err(value)?;
         let metadata = HashMap::from([("unit".to_string(), unit.to_string())]);
@@ -49,7 +49,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// The unit of times: `s`, `time_unit` or `cycle`.
+    /// The time unit: `s`, `time_unit` or `cycle`.
     #[getter]
     fn unit(&self) -> &str {
         &self.unit
@@ -140,14 +140,14 @@ impl Table {
     }
 }
 
-/// Creates a column of numbers, which may be missing.
+/// Creates a column of numbers. Missing numbers become null.
 pub(crate) fn column<T: ArrowPrimitiveType>(
     values: impl IntoIterator<Item = impl Into<Option<T::Native>>>,
 ) -> ArrayRef {
     Arc::new(values.into_iter().map(Into::into).collect::<PrimitiveArray<T>>())
 }
 
-/// Creates a column of words, which may be missing.
+/// Creates a column of words. Missing words become null.
 pub(crate) fn words<'t>(texts: impl Iterator<Item = impl Into<Option<&'t str>>>) -> ArrayRef {
     Arc::new(texts.map(Into::into).collect::<StringArray>())
 }
@@ -209,8 +209,8 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
     }
 }
 
-/// Returns the batches of any object with `__arrow_c_stream__`, such as a polars, pyarrow or pandas
-/// table, or a [`Table`].
+/// Returns the batches in any object that has `__arrow_c_stream__`, such as a polars, pyarrow or
+/// pandas table, or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let Ok(method) = table.getattr("__arrow_c_stream__") else {
         return Err(PyTypeError::new_err(
@@ -221,14 +221,14 @@ pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]
-    // SAFETY: a capsule with this name contains a valid C stream according to the PyCapsule
-    // interface, and its name was checked. `from_raw` moves the stream out and marks the capsule's
-    // copy as released.
+    // SAFETY: according to the PyCapsule interface, a capsule with this name contains a valid C
+    // stream, and the name was checked above. `from_raw` moves the stream out and marks the
+    // capsule's copy as released.
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) }.map_err(value)?;
     reader.map(|batch| batch.map_err(value)).collect()
 }
 
-/// Returns a column of text, which may be dictionary-encoded. Returns `None` if there is no such
+/// Returns a column of text, which may be dictionary-encoded, or `None` if there is no such
 /// column.
 pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<String>>>> {
     let Some(column) = batch.column_by_name(name) else { return Ok(None) };
@@ -255,8 +255,8 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
         .ok_or_else(|| value(format!("the {name:?} column is {}, not text", column.data_type())))
 }
 
-/// Returns a column of numbers of any width, or of times in seconds. Returns `None` if there is no
-/// such column.
+/// Returns a column of numbers of any type, or of times converted to seconds. Returns `None` if
+/// there is no such column.
 pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Option<f64>>>> {
     fn all<T: ArrowPrimitiveType>(column: &ArrayRef, to: fn(T::Native) -> f64) -> Vec<Option<f64>> {
         column.as_primitive::<T>().iter().map(|value| value.map(to)).collect()

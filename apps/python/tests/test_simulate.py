@@ -169,7 +169,7 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
     (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.read(tmp_path / "log.swf")) == 1
-    with pytest.raises(ValueError, match="rows of the table"):
+    with pytest.raises(ValueError, match="select rows instead"):
         Trace(table, first=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="a path or an Arrow table"):
         Trace(7)  # type: ignore[call-overload]

@@ -1,7 +1,7 @@
-//! A scheduler of your own on a job log, compared with built-in ones.
+//! Runs your own scheduler on a job log and compares it with built-in ones.
 //!
 //! `cargo run -p pavior --features simulation --example own_log -- LOG.swf` reads a log in the
-//! Standard Workload Format. Without a file, the Lublin-Feitelson model generates one.
+//! Standard Workload Format. If no log is given, the Lublin-Feitelson model generates one.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,7 +14,7 @@ use pavior::workload::traces::{ReadOptions, Record, Replay, TraceJobs, swf};
 use pavior::workload::{Class, Lublin, LublinJobs, Selection, ShapeRule, Shaper, TimeUnit};
 use pavior::{Grid, Time};
 
-/// A scheduler that starts the job with the fewest nodes among those that fit.
+/// A scheduler that starts the smallest job that fits.
 struct SmallestFit;
 
 impl Scheduler for SmallestFit {
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     let build = BuildScheduler::Function(|_| Box::new(SmallestFit));
     registry.add(Entry::new("smallest-fit", SchedulerKind { build }))?;
-    // A log contains numbers of processors. This rule turns such a number into a box.
+    // A log gives only the number of processors for each job. This rule turns it into a box.
     let rule: Selection<ShapeRule> = "compact".parse()?;
     for name in ["fcfs", "easy", "smallest-fit"] {
         let jobs = TraceJobs::new(&records, Shaper::new(&rule, &grid, 1, 0), Replay::default());

@@ -1,12 +1,12 @@
-//! A metric written outside the library: the 95th percentile of the waits of small and of large
-//! jobs, reported together with the mean over all jobs.
+//! Two metrics defined outside the library, the 95th percentiles of the waiting times of small and
+//! large jobs, reported together with the mean waiting time of all jobs.
 
 use pavior::Time;
 use pavior::simulation::metrics::{Context, Metric, MetricSpec, Unit};
 use pavior::simulation::{Fact, Interest, Observer, Setup};
 use pavior::workload::{Synthetic, SyntheticJobs, TimeUnit};
 
-/// The waits of jobs whose share of the machine's nodes is within a range.
+/// The waiting times of jobs whose sizes are within a given range.
 struct Waits {
     above: f64,
     most: f64,

@@ -1,9 +1,9 @@
-//! Strategies written outside the library, with their rules and claims, tests of these claims by
-//! the conformance suite, and machines that use the strategies.
+//! Defines two strategies outside the library, uses one on a machine, and tests their claims with
+//! the conformance suite.
 //!
 //! Good Company puts a box where it touches the most busy nodes, ignoring the border. Ties go to
-//! the first place. It places boxes, so it is a `BoxRule`. Last Nodes grants any set of nodes, so
-//! it is a `Strategy`.
+//! the first position. Because it places boxes, it is a `BoxRule`. Last Nodes grants any set of
+//! nodes, so it is a `Strategy`.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl BoxRule for GoodCompany {
     }
 }
 
-/// Returns the number of busy nodes that are linked to a free box.
+/// Returns the number of busy nodes that are linked to a node in a free box.
 fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     let grid = free.grid();
     let around = at.nodes(grid).flat_map(|node| grid.neighbours(node));
@@ -30,8 +30,8 @@ fn company(free: &Occupancy, at: &Cuboid) -> i64 {
     busy.len() as i64
 }
 
-/// Creates the entry. `entry` claims that no free box is missed. The additional claim is that the
-/// choice has the best score.
+/// Creates the registry entry. `contiguous::entry` already claims that no free box is missed, and
+/// this function adds the claim that the chosen box has the best score.
 fn good_company() -> Entry {
     let entry = contiguous::entry("good-company", GoodCompany);
     let does = entry.does.with_claim(|options| Claim {
@@ -45,8 +45,8 @@ fn good_company() -> Entry {
     Entry { title: "Good Company", does, ..entry }
 }
 
-/// A strategy that grants the last free nodes in row-major order, one by one. It keeps no index, so
-/// it ignores grants and releases.
+/// A strategy that grants the last free nodes in row-major order, each as a box of one node. It
+/// keeps no index, so it ignores grants and releases.
 #[derive(Clone, Default)]
 struct LastNodes {
     work: Work,
@@ -70,8 +70,8 @@ impl Strategy for LastNodes {
     }
 }
 
-/// Creates the entry. `own` claims that a strategy that grants sets of nodes succeeds exactly when
-/// enough nodes are free.
+/// Creates the registry entry. `StrategyKind::own` claims that a strategy that grants sets of nodes
+/// succeeds exactly when enough nodes are free.
 fn last_nodes() -> Entry {
     Entry::new("last-nodes", StrategyKind::own(false, |_, _| Ok(Box::new(LastNodes::default()))))
 }
@@ -89,12 +89,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{unturned} grants job {job} {placement}");
     }
 
-    // The suite consists of every occupancy of small machines, random boxes, and long histories
-    // with failures.
+    // The suite covers every occupancy of small machines, random boxes, and long histories with
+    // failures.
     for strategy in [unturned, registry.select("good-company")?, last_nodes.into()] {
         println!("{strategy}: {} answers judged", conformance::suite(&strategy)?);
     }
-    // Any machine can be used here.
+    // The history test accepts any machine.
     conformance::history(&registry.select("good-company")?, &"torus:5x4x3".parse()?, 1, 500)?;
     Ok(())
 }

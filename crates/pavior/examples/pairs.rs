@@ -1,14 +1,14 @@
-//! The time of a grant and its release, with the same calls as `apps/python/benches/measure.py`,
-//! which prints both times next to each other.
+//! Measures how long a grant and its release take. `apps/python/benches/measure.py` makes the same
+//! calls from Python and prints both times side by side.
 
 use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of pairs per run, small enough that at least one of many runs is not interrupted.
+/// The number of pairs per run, small enough that some of the many runs are not interrupted.
 const PAIRS: u64 = 500;
 
-/// Measures the time of a grant and its release in nanoseconds, as the minimum of many runs.
+/// Returns the time of a grant and its release in nanoseconds, as the minimum over many runs.
 fn pair(
     machine: &str,
     strategy: &str,

@@ -1,6 +1,6 @@
-//! A refused request: finds the reason and the jobs to move, and carries out the moves.
+//! Finds out why a request is refused and which jobs to move, and carries out the moves.
 //!
-//! Jobs a, b and c are those of docs/first-scheduler.md. Job a has left the lowest row of a 4x4
+//! Jobs a, b and c are the ones in docs/first-scheduler.md. Job a has left the lowest row of a 4x4
 //! mesh, and b is above that row. Eight nodes are free, but there is no room for c's 2x2 box.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
@@ -20,14 +20,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
-    // The jobs' ends are unknown, and no requests are ahead in a queue.
+    // It is not known when the jobs will end, and no requests are ahead of this one in a queue.
     let limits = SearchLimits::jobs(3);
     let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
     let blocked = why.blocked.expect("the request fits on the empty machine");
     assert_eq!(blocked.jobs, [(B, 8)]);
     let plan = blocked.moves.expect("b can move");
-    // In this order, each move's target is free, if the job's old nodes count as free. A job with
-    // several boxes moves as a whole: `to` replaces `from`, part by part.
+    // In this order, the target of each move is free except for nodes that the job itself holds. A
+    // job with several boxes moves as a whole: `to` replaces `from`, part by part.
     for step in &plan.moves {
         let (from, to) = (Placement::from(step.from.clone()), Placement::from(step.to.clone()));
         println!("move job {} from {from} to {to}", step.job.0);

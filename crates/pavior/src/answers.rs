@@ -1,11 +1,11 @@
-//! Answers about a machine, its queue and its running jobs: the reason why a request does not fit,
-//! the number of requests that fit, job moves that make room now or by a given time, and the starts
-//! of jobs.
+//! Answers questions about a machine, its queue and its running jobs: why a request does not fit,
+//! how many would fit, which jobs could be moved to make room now or by a given time, and when jobs
+//! will start.
 //!
-//! All answers except [`forecasts`] are about a [`Snapshot`]: the jobs on a machine and their
-//! nodes. [`why`] combines them into one answer, which [`Words`] turns into sentences. [`waiting`]
-//! does the same for a job in the queue of a [`Dispatcher`](crate::scheduling::Dispatcher), and
-//! [`waits`] returns the reason for every job in the queue.
+//! Except for [`forecasts`], all answers are based on a [`Snapshot`] of the running jobs and their
+//! nodes. The [`why`] function combines several of them, and [`Words`] turns the result into
+//! sentences. For jobs queued in a [`Dispatcher`](crate::scheduling::Dispatcher), [`waiting`]
+//! explains a single job, and [`waits`] returns the reason for every job.
 //!
 //! ```
 //! use pavior::answers::{SearchLimits, Shape, Snapshot, Weights, slots, unblock};
@@ -31,11 +31,11 @@ pub use pavior_answers::{
 };
 
 pub mod forecasts {
-    //! Forecasts of job starts, as intervals that should be correct 90 % of the time.
+    //! Forecasts of when jobs will start, as intervals intended to be correct 90% of the time.
     //!
     //! A [`Forecaster`] is notified of events on a machine. It simulates the future of a
-    //! [`Dispatcher`](crate::scheduling::Dispatcher) several times, with run times drawn from the
-    //! past. The default effort uses one thread.
+    //! [`Dispatcher`](crate::scheduling::Dispatcher) several times with run times drawn from past
+    //! jobs. The default effort uses one thread.
     //!
     //! ```
     //! use pavior::answers::forecasts::{Effort, HORIZON};
@@ -53,7 +53,7 @@ pub mod forecasts {
 }
 
 pub mod json {
-    //! Answers in the JSON form that all interfaces print. The caller provides job names and
+    //! The JSON form in which every interface prints answers. The caller supplies job names and
     //! formats times.
     //!
     //! ```

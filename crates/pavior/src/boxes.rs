@@ -1,4 +1,4 @@
-//! Boxes (notation, orientations and volumes), and text drawings of occupancies.
+//! Box notation, orientations and volumes, and text drawings of occupancies.
 //!
 //! The box type is [`Cuboid`](crate::Cuboid), which has a base and [`Sides`](crate::Sides).
 //!
@@ -11,7 +11,7 @@
 //! let turned: Vec<_> = orientations(sides).filter(|sides| sides[2] == 1).collect();
 //! assert_eq!(turned, [[4, 2, 1], [2, 4, 1]]);
 //!
-//! // The notation of every answer: sides, then the base.
+//! // All answers write a box as its sides followed by its base.
 //! let grid = Grid::mesh(&[8, 8])?;
 //! assert_eq!(words(&grid, &Cuboid::new([4, 5], [4, 2])), "4x2 at 4,5");
 //!
@@ -25,7 +25,7 @@ pub use pavior_allocation::explain::words;
 pub use pavior_mesh::{PerAxis, ascending, orientations, read_sides, tile, tile_rows, volume};
 
 pub mod picture {
-    //! Drawings of occupancies as lines of text, for tests and messages.
+    //! Occupancies drawn as lines of text, for tests and messages.
 
     pub use pavior_mesh::picture::{draw, parse};
 }

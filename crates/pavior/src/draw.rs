@@ -1,7 +1,7 @@
-//! Drawings of machines, schedules and measurements, as SVG, Vega-Lite and HTML.
+//! Draws machines, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
-//! Every function turns plain data into text, and equal data produces equal bytes. No function
-//! reads or writes files. Names supplied by users are always escaped by [`escape`].
+//! Each function converts plain data to text, and the same data always produces the same bytes. No
+//! function reads or writes files. User-supplied names are always escaped with [`escape`].
 //!
 //! ```
 //! use pavior::draw::state;

@@ -1,9 +1,9 @@
-//! Experiments, which repeat simulations until their means are precise enough.
+//! Experiments that repeat simulations until the means are precise enough.
 //!
-//! A [`Specification`] has many [`Point`]s, from an experiment file or from individual settings. It
-//! runs them in parallel, with the same jobs, and adds replications until the interval of each mean
-//! is narrow enough. [`directory`] stores an interruptible run; [`advice`] compares alternatives on
-//! a log's jobs. A [`Catalogue`] adds your own strategies, schedulers and patterns.
+//! A [`Specification`] comes from an experiment file or individual settings, and contains one or
+//! more [`Point`]s. It runs them in parallel on the same jobs, adding replications until every
+//! confidence interval is narrow enough. Use [`directory`] to store runs that can be resumed, and
+//! [`advice`] to compare alternatives on a job log. A [`Catalogue`] adds your own strategies.
 //!
 //! ```
 //! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
@@ -37,7 +37,7 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! Reruns of a log's jobs under alternative configurations, with paired differences.
+    //! Reruns the jobs in a log under alternative configurations and reports paired differences.
 
     pub use pavior_experiments::advice::{
         Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,
@@ -46,7 +46,7 @@ pub mod advice {
 }
 
 pub mod bench {
-    //! Measurements of allocation time, by strategy and machine.
+    //! Measurements of how long allocation takes, by strategy and machine.
 
     pub use pavior_experiments::bench::{
         Answers, BATCH, Bench, BenchError, BenchResults, BenchRow, Times,
@@ -63,7 +63,7 @@ pub mod directory {
 }
 
 pub mod parameters {
-    //! The list of all experiment parameters, with their help texts.
+    //! The list of all experiment parameters and their help texts.
     //!
     //! ```
     //! use pavior::experiments::parameters::{ALL, MACHINE};
@@ -79,7 +79,7 @@ pub mod parameters {
 }
 
 pub mod snapshot {
-    //! Experiments on individual states of a machine instead of runs.
+    //! Experiments that examine individual machine states instead of whole runs.
 
     pub use pavior_experiments::snapshot::METRICS;
 }

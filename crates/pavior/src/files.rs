@@ -1,9 +1,9 @@
-//! Bounded reading and atomic writing of files.
+//! Reads files within size limits and writes them atomically.
 //!
-//! - Reading has [`Limits`] on the lengths of lines and of the decompressed input.
-//! - Writing is atomic: a file has either its old or its new contents, never a part.
-//! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - One process at a time can [`Lock`] a folder that it changes step by step.
+//! - Readers enforce [`Limits`] on the length of a line and the size of the decompressed input.
+//! - Writes are atomic: a file contains either its old or its new contents, never a mixture.
+//! - [`FileUses`] rejects an output that is also an input before anything is read.
+//! - A [`Lock`] lets only one process at a time modify the files in a directory.
 //!
 //! ```
 //! use std::io::Write;

@@ -1,6 +1,6 @@
-//! Unambiguous reading of JSON from other programs, and log lines for daemons.
+//! Parses JSON from other programs, rejecting ambiguous input, and writes log lines for daemons.
 //!
-//! A repeated member of an object is an error, because programs disagree about which value to use.
+//! A repeated member in an object is an error, because programs disagree about which value to use.
 //!
 //! ```
 //! use pavior::json;

@@ -1,14 +1,14 @@
-//! Allocation of nodes to jobs on meshes and tori, and tools for studying it: about forty
-//! strategies from the literature, schedulers, simulations, a network and experiments.
+//! Node allocation for jobs on mesh and torus machines, with about forty strategies from the
+//! literature, schedulers, simulations, a network model and experiments.
 //!
-//! The nodes of such a machine form a grid of one to three dimensions, and each node is linked to
-//! its neighbors; on a torus, the axes wrap around. The crate decides which nodes a job gets,
-//! usually a box of them, and which job starts next. It does not start processes, and it reads no
-//! clock, so the same code runs in a live scheduler and in a simulation.
+//! The nodes of such a machine form a grid with one to three axes, and each node is linked to its
+//! neighbors. On a torus, the axes wrap around. The crate decides which nodes each job gets
+//! (usually a box) and which job starts next. It does not start processes or read a clock, so the
+//! same code can run in a live scheduler and in a simulation.
 //!
 //! # Contents
 //!
-//! Each section of this guide is a complete program.
+//! Each section of this guide contains a complete program.
 //!
 //! | task | reference | feature |
 //! |---|---|---|
@@ -16,42 +16,42 @@
 //! | [write and test a strategy](#a-strategy-of-your-own) | [`strategies`], [`names`] | |
 //! | [write a scheduler, or a service](#a-scheduler-of-your-own) | `scheduling` | `answers` |
 //! | [ask why a request is waiting and which jobs to move](#questions) | `answers` | `answers` |
-//! | [simulate jobs](#simulations), drawn or logged | `simulation`, `workload` | `simulation` |
-//! | let jobs exchange messages | `network` | `network` |
+//! | [simulate synthetic or logged jobs](#simulations) | `simulation`, `workload` | `simulation` |
+//! | simulate the messages that jobs send | `network` | `network` |
 //! | [compare many runs](#experiments-and-drawings) | `experiments` | `experiments` |
 //! | draw machines, schedules and results | `draw` | `draw` |
-//! | [read and write files](#files) within limits | `files` | `files` |
-//! | write boxes, quote untrusted text, show dates | [`boxes`], [`text`], [`time`] | |
-//! | read JSON without ambiguity | `json` | `json` |
-//! | store boxes, requests and answers as data | `Serialize`, `Deserialize` | `serde` |
+//! | [read and write files](#files) safely | `files` | `files` |
+//! | format boxes, quote untrusted text, format dates | [`boxes`], [`text`], [`time`] | |
+//! | reject ambiguous JSON | `json` | `json` |
+//! | serialize boxes, requests and answers | `Serialize`, `Deserialize` | `serde` |
 //!
-//! No feature is on by default. `answers` enables `json`, `simulation` enables `answers`, and
-//! `experiments` enables everything except `serde`. Only `files` opens files, and only
+//! No features are enabled by default. `answers` enables `json`, `simulation` enables `answers`,
+//! and `experiments` enables everything except `serde`. Only `files` opens files, and only
 //! `experiments` starts threads. Everything also compiles for `wasm32-unknown-unknown`, where
-//! opening a file is an error and runs use one thread.
+//! opening a file returns an error and runs are single-threaded.
 //!
-//! Longer programs are in the folder `examples` of the package. To run one, use
+//! The package's `examples` directory contains longer programs. Run one with
 //! `cargo run -p pavior --features experiments --example own_strategy`.
 //!
 //! # Conventions
 //!
-//! - Sides and coordinates are given as one to three numbers, x first. Missing sides are 1, and
-//!   missing coordinates are 0. A box is displayed as its sides and its base, such as `4x2 at 0,5`.
-//! - Strategies, schedulers and patterns are chosen by name, with options after colons, such as
-//!   `"tff:scan=yzx"`. An unknown name is a [`BadName`], which suggests similar names.
-//! - A [`Time`] is an integer number of ticks, whose length the caller defines (see
+//! - Sides and coordinates are given as one to three numbers, x first. Missing sides default to 1,
+//!   and missing coordinates to 0. A box is displayed as its sides and base: `4x2 at 0,5`.
+//! - Strategies, schedulers and patterns are selected by name, with options after colons, as in
+//!   `"tff:scan=yzx"`. An unknown name causes a [`BadName`] error that suggests similar names.
+//! - A [`Time`] is a whole number of ticks, and the caller decides how long a tick is (see
 //!   `workload::TimeUnit`).
-//! - Random draws come from a [`Stream`] with a seed. The same inputs give the same results on
+//! - Random numbers come from a seeded [`Stream`]. The same inputs produce the same results on
 //!   every platform and with any number of threads.
-//! - A function that returns an error does not change anything, unless its documentation says
-//!   otherwise. A function that panics on bad arguments has a *Panics* section.
-//! - In cost statements, N is the number of nodes.
+//! - A function that returns an error changes nothing unless its documentation says otherwise. A
+//!   function that panics on bad arguments has a *Panics* section.
+//! - In statements about cost, N is the number of nodes.
 //!
 //! # Allocation
 //!
-//! A [`Machine`] is a [`Grid`] of nodes with a strategy. It grants a [`Request`] as a
-//! [`Placement`], or refuses it with a reason. Strategies that are exact, such as `tff`, refuse
-//! only if no box of free nodes has the requested sides.
+//! A [`Machine`] combines a [`Grid`] of nodes with a strategy. It either grants a [`Request`] and
+//! returns a [`Placement`], or refuses the request and gives a reason. An exact strategy such as
+//! `tff` refuses only if no box of free nodes has the requested sides.
 //!
 //! ```
 //! use pavior::{JobId, Machine, Refusal, Request};
@@ -71,18 +71,18 @@
 //!
 //! # A strategy of your own
 //!
-//! Most strategies consist of a rule that chooses a place for a box with given sides. Such a rule
-//! is a [`BoxRule`](strategies::contiguous::BoxRule). [`entry`](strategies::contiguous::entry)
-//! turns the rule into a strategy, which tries all orientations of a request and claims to refuse
-//! only if no box is free. The conformance suite tests this claim. For a strategy that grants other
-//! sets of nodes, implement [`Strategy`](strategies::Strategy).
+//! Most strategies are defined by a rule that chooses where to put a box with given sides. To write
+//! one, implement [`BoxRule`](strategies::contiguous::BoxRule) and pass the rule to
+//! [`entry`](strategies::contiguous::entry). The resulting strategy tries all orientations of a
+//! request and claims to refuse only if no box is free, which the conformance suite tests. A
+//! strategy that grants other sets of nodes implements [`Strategy`](strategies::Strategy).
 //!
 //! ```
 //! use pavior::strategies::contiguous::{BoxRule, Scored, View, entry};
 //! use pavior::strategies::{Registry, Scan, conformance};
 //! use pavior::{JobId, Machine, Request, Sides};
 //!
-//! /// Chooses the free place with the least contact to busy nodes and borders.
+//! /// Chooses the free position with the least contact with busy nodes and the border.
 //! #[derive(Clone)]
 //! struct WorstCorner;
 //!
@@ -106,10 +106,10 @@
 //!
 //! # A scheduler of your own
 //!
-//! A `Scheduler` chooses the job that starts next, and is called again until it chooses none. It
-//! reads the queue and the running jobs, and queries a `MachineView` whether a job could start now.
-//! A `Dispatcher` keeps the machine, queue and running jobs consistent. Your program provides the
-//! time and the events.
+//! A `Scheduler` chooses the next job to start, and is called repeatedly until it chooses none. It
+//! sees the queue and the running jobs, and can ask a `MachineView` whether a job could start now.
+//! A `Dispatcher` keeps the machine, the queue and the running jobs consistent, and your program
+//! supplies the time and the events.
 //!
 //! ```
 //! use pavior::scheduling::{
@@ -157,9 +157,9 @@
 //!
 //! # Questions
 //!
-//! `answers` explains refusals. `why` finds the box that becomes free first, the jobs that
-//! currently hold it, and, within limits, job moves that would free a box immediately. Questions
-//! never change the machine.
+//! The `answers` module explains refusals. Its `why` function finds the box that will be free
+//! first, the jobs that currently hold it, and, within limits, job moves that would free a box
+//! immediately. Asking a question never changes the machine.
 //!
 //! ```
 //! use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
@@ -187,9 +187,9 @@
 //!
 //! # Simulations
 //!
-//! A simulation runs jobs, either synthetic or from a log, with a scheduler and a strategy, and
-//! measures metrics. With a network, jobs exchange messages over the machine's links, each job ends
-//! when its messages have arrived, and a tick is a network cycle.
+//! A simulation runs synthetic or logged jobs with a given scheduler and strategy, and computes
+//! metrics. If it includes a network, jobs send messages over the machine's links, each job ends
+//! once its messages have arrived, and a tick is one network cycle.
 //!
 //! ```
 //! use pavior::network::{EngineKind, RankOrder, Settings, TrafficPlan};
@@ -218,16 +218,16 @@
 //! let jobs = SyntheticJobs::new(&workload, &grid, 1, 0)?.take(50);
 //! let run = Setup::new(grid, "tff", "easy")?.with_network(network).simulation(jobs);
 //! let measured = run.measure(&["turnaround", "latency"])?.run()?;
-//! // Cycles per message, from its creation to its delivery.
+//! // The mean number of cycles between a message's creation and its delivery.
 //! assert!(measured.value("latency") > Some(10.0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Experiments and drawings
 //!
-//! A `Specification` describes many runs: every combination of the listed values, all with the same
-//! jobs. It adds replications until the means are as precise as requested. The results are a table
-//! with confidence intervals, and `draw` turns them into SVG.
+//! A `Specification` describes one run for every combination of the listed values, all with the
+//! same jobs. Replications are added until the means are as precise as requested. The result is a
+//! table with confidence intervals, which `draw` can turn into an SVG chart.
 //!
 //! ```
 //! use pavior::draw::svg;
@@ -260,8 +260,8 @@
 //!
 //! # Files
 //!
-//! `files` limits the lengths of lines and inputs, and writes files atomically. Log readers accept
-//! any `BufRead`.
+//! The `files` module limits the size of lines and inputs, and writes files atomically. Log readers
+//! accept any `BufRead`.
 //!
 //! ```
 //! use std::io::Write;

@@ -1,9 +1,9 @@
-//! Names, options, and errors for invalid names, shared by the registries of strategies,
-//! schedulers, shape rules and patterns.
+//! Names, options and invalid-name errors, shared by the registries of strategies, schedulers,
+//! shape rules and patterns.
 //!
-//! An entry declares its options as [`OptionSpec`]s, and is built from the given [`Options`]. The
-//! `own_scheduler` example declares an option. The error for an invalid name is
-//! [`BadName`](crate::BadName).
+//! An entry declares its options as [`OptionSpec`]s and is built from the [`Options`] that the user
+//! gave, as in the `own_scheduler` example. Invalid names cause a [`BadName`](crate::BadName)
+//! error.
 //!
 //! ```
 //! use pavior::names::{bare_name, unknown_name};

@@ -1,8 +1,8 @@
-//! The cycle-accurate wormhole network and the messages of jobs.
+//! A cycle-accurate wormhole network and the messages that jobs send over it.
 //!
-//! [`Worm`] is the engine used in simulations; [`Flit`], which moves every flit, defines the
-//! correct results. [`patterns`] define senders and receivers. [`Footprint`] is the set of links
-//! that a job's messages can use.
+//! Simulations use the [`Worm`] engine. The [`Flit`] engine moves every flit individually and
+//! defines the correct results. [`patterns`] determine which nodes send messages to which others,
+//! and a [`Footprint`] is the set of links that a job's messages can use.
 //!
 //! ```
 //! use pavior::network::{Message, Settings, Worm, run_list};
@@ -25,7 +25,7 @@ pub use pavior_network::{
 };
 
 pub mod patterns {
-    //! Communication patterns for jobs, and the items for writing one.
+    //! Communication patterns for jobs, and everything needed to write one.
     //!
     //! ```
     //! use pavior::network::patterns::PatternRegistry;

@@ -1,10 +1,10 @@
 //! Schedulers, and building blocks for your own service or simulator.
 //!
-//! - [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. Its caller provides
-//!   the time and the events.
-//! - A [`Scheduler`] receives the [`Queue`], the [`Running`] jobs and a [`MachineView`]. [`entry`]
-//!   registers it under a name. The `own_scheduler` example implements one.
-//! - [`Calendar`] contains the advance reservations of nodes.
+//! - A [`Dispatcher`] keeps a machine, its queue and its running jobs consistent. The caller
+//!   supplies the time and the events.
+//! - A [`Scheduler`] receives the [`Queue`], the [`Running`] jobs and a [`MachineView`]. Use
+//!   [`entry`] to register it under a name. The `own_scheduler` example implements one.
+//! - A [`Calendar`] contains advance reservations of nodes.
 //!
 //! ```
 //! use pavior::scheduling::{Dispatcher, Selection};

@@ -1,9 +1,9 @@
-//! Simulations, in which jobs arrive, wait, hold nodes and depart. Observers compute metrics from
-//! these events.
+//! Simulations in which jobs arrive, wait, hold nodes and depart, while observers compute metrics
+//! from these events.
 //!
-//! A [`Setup`] has a machine, a strategy and a scheduler. With jobs, it becomes a
-//! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run and cannot change the
-//! run. The `own_metric` example implements one. No threads are started and no files are opened,
+//! A [`Setup`] combines a machine, a strategy and a scheduler, and adding jobs turns it into a
+//! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run but cannot affect the
+//! run; the `own_metric` example implements one. Simulations start no threads and open no files,
 //! and only the `allocation_ns` metric reads a clock.
 //!
 //! ```
@@ -26,7 +26,7 @@ pub use pavior_simulation::{
 };
 
 pub mod metrics {
-    //! The list of metrics, and the items for writing one. A [`MetricSpec`] names an observer.
+    //! The list of metrics, and everything needed to write one. A [`MetricSpec`] names an observer.
     //!
     //! ```
     //! use pavior::simulation::metrics;

@@ -1,7 +1,7 @@
-//! The registry of strategies, and the items for writing and testing one outside this library.
+//! The strategy registry, and everything needed to write and test a strategy of your own.
 //!
-//! A [`Selection`] is a strategy chosen by name, with its options. An [`Entry`] builds a
-//! [`Strategy`] and states what it [claims](claim), and [`conformance`] tests the claims.
+//! A [`Selection`] is a strategy selected by name, together with its options. An [`Entry`] builds a
+//! [`Strategy`] and states its [claims](claim), which [`conformance`] tests.
 //!
 //! ```
 //! use pavior::strategies::{Registry, Selection};
@@ -20,8 +20,8 @@ pub use pavior_allocation::{
 pub use pavior_mesh::{BaseSet, Scan, ScanError};
 
 pub mod claim {
-    //! Claims about strategies as data: the placements that a strategy grants, and the cases in
-    //! which it refuses.
+    //! Claims, expressed as data, about which placements a strategy grants and when it refuses a
+    //! request.
 
     pub use pavior_allocation::claim::{
         BoxGroup, Claim, Grants, Over, Question, Recognition, Scene, by_count,
@@ -29,7 +29,7 @@ pub mod claim {
 }
 
 pub mod conformance {
-    //! Tests that compare a strategy's claims with the [`oracle`](super::oracle).
+    //! Tests that check a strategy's claims against the [`oracle`](super::oracle).
     //!
     //! ```
     //! use pavior::strategies::conformance;
@@ -45,7 +45,7 @@ pub mod conformance {
 }
 
 pub mod contiguous {
-    //! Strategies that grant one box, each built from a rule that places a box of one shape.
+    //! Strategies that grant a single box, each built from a rule for placing a box of one shape.
 
     pub use pavior_allocation::contiguous::{
         BoxRule, Contiguous, Scored, TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, View,
@@ -54,7 +54,7 @@ pub mod contiguous {
 }
 
 pub mod explain {
-    //! The choices of strategies in a given state of a machine, and the notation for boxes.
+    //! Explains which placement a strategy chooses in a given machine state, and formats boxes.
     //!
     //! ```
     //! use pavior::strategies::explain::{State, answer, words};

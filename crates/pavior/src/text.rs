@@ -1,7 +1,7 @@
-//! Untrusted text in messages, tables and on terminals.
+//! Escapes untrusted text for messages, tables and terminals.
 //!
-//! Names and files supplied by users can contain escape sequences, marks that reverse text, or
-//! megabytes of data. Messages that quote such text should pass it through one of these functions.
+//! User-supplied names and files can contain escape sequences, marks that reverse text, or
+//! megabytes of data. Pass such text through one of these functions before quoting it in a message.
 //!
 //! ```
 //! use pavior::text::{cell, shown};

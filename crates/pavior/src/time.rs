@@ -1,4 +1,4 @@
-//! Dates, and time series in bounded memory. Simulated time is [`Time`](crate::Time).
+//! Dates, and time series that use bounded memory. For simulated time, see [`Time`](crate::Time).
 //!
 //! Nothing in this module reads a clock.
 //!
@@ -9,7 +9,7 @@
 //! assert_eq!(date.0.as_secs(), 1_795_311_390);
 //! assert!("yesterday".parse::<Date>().is_err());
 //!
-//! // The free nodes in two intervals, joined into one.
+//! // The number of free nodes during two intervals, merged into one.
 //! let free = Range::of(12).then(Range::of(7));
 //! assert_eq!((free.least, free.most, free.last), (7, 12, 7));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

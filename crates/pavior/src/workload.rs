@@ -1,9 +1,9 @@
-//! Jobs: requests from callers, synthetic streams, logs, and failures of components.
+//! Job requests, synthetic job streams, job logs, and component failures.
 //!
-//! - [`Ask`] reads a caller's request, and [`Shaper`] chooses a shape for a request without one.
-//! - [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads and writes logs,
-//!   [`Generator`]s generate them, and [`inspect`] summarizes them.
-//! - [`Failures`] draws failures and repairs of components.
+//! - [`Ask`] parses a caller's request, and [`Shaper`] chooses a shape for a request without one.
+//! - [`SyntheticJobs`] is an endless stream of random jobs. [`traces`] reads and writes job logs,
+//!   [`inspect`] summarizes them, and a [`Generator`] creates synthetic ones.
+//! - [`Failures`] generates random component failures and repairs.
 //!
 //! ```
 //! use pavior::workload::traces::{ReadOptions, Record, swf};
@@ -28,7 +28,7 @@ pub use pavior_workload::{
 };
 
 pub mod hosts {
-    //! Node names, and lists of names.
+    //! Node names, and patterns that expand to lists of names.
 
     pub use pavior_workload::hosts::{Hosts, expand, of_pattern};
 }
@@ -43,9 +43,9 @@ pub mod inspect {
 }
 
 pub mod traces {
-    //! Job logs, with their formats, their records, and the jobs that replay them.
+    //! Job logs: their formats, their records, and the jobs replayed from them.
     //!
-    //! Readers accept any `BufRead` and never open files. The `files` feature opens them.
+    //! Readers accept any `BufRead` and never open files. Use the `files` feature to open them.
 
     pub use pavior_workload::traces::{
         Dependencies, Dependency, Estimates, Event, Field, Filter, Format, Header, LineCount,
@@ -62,7 +62,7 @@ pub mod traces {
         pub use pavior_workload::traces::kubectl::read;
     }
     pub mod pbs {
-        //! Accounting logs of Torque, PBS Pro and OpenPBS.
+        //! Accounting logs from Torque, PBS Pro and OpenPBS.
         pub use pavior_workload::traces::pbs::read;
     }
     pub mod sacct {
@@ -74,11 +74,11 @@ pub mod traces {
         pub use pavior_workload::traces::sacct_json::read;
     }
     pub mod sim {
-        //! Pavior's own logs, in which jobs have shapes.
+        //! Pavior's own log format, in which jobs have shapes.
         pub use pavior_workload::traces::sim::{read, write};
     }
     pub mod swf {
-        //! The Standard Workload Format of the Parallel Workloads Archive.
+        //! The Parallel Workloads Archive's Standard Workload Format.
         pub use pavior_workload::traces::swf::{Scheduled, read, write, write_schedule};
     }
 }

@@ -1,5 +1,5 @@
-//! A scheduler that looks ahead, as an entry for the yardstick. It shows the gain from far more
-//! computation than EASY needs.
+//! A look-ahead scheduler as an entry for the yardstick. It shows how much can be gained by using
+//! far more computation than EASY does.
 //!
 //! ```sh
 //! cargo run --release -p pavior-studies --example lookahead            # all synthetic scenarios
@@ -7,16 +7,16 @@
 //! cargo run --release -p pavior-studies --example lookahead -- FOLDER  # also those with logs
 //! ```
 //!
-//! Before each decision, it considers several alternatives: starting the job that EASY would
-//! choose, starting one of the oldest jobs that fit, and, if any job is running, starting none. All
-//! alternatives are tried in the same few futures, in which EASY continues on a copy of the
-//! machine. In a future, run times are drawn as shares of the estimates, based on the shares of
-//! past jobs; arriving jobs are drawn from earlier arrivals. The scheduler chooses the alternative
-//! after which jobs start earliest on average; ties go to EASY's choice. Only their weight in this
-//! average protects large jobs from starvation.
+//! Before each decision, the scheduler considers several alternatives: starting the job that EASY
+//! would choose, starting one of the oldest jobs that fit, and, if any job is running, starting
+//! none. It tries all of them in the same few futures, in which EASY continues on a copy of the
+//! machine. In each future, run times are drawn as fractions of the estimates, based on the
+//! fractions that past jobs used, and arriving jobs are drawn from earlier arrivals. The scheduler
+//! chooses the alternative after which jobs start earliest on average, and ties go to EASY's
+//! choice. Large jobs are protected from starvation only by their weight in this average.
 //!
-//! Cost: for o oldest jobs and f futures, at most f (o + 2) simulated futures per decision, each
-//! of which starts every job once.
+//! Cost: at most f (o + 2) simulated futures per decision for o oldest jobs and f futures, each of
+//! which starts every job once.
 //!
 //! Source: rollout of a base policy (Bertsekas, Tsitsiklis & Wu, "Rollout algorithms for
 //! combinatorial optimization", Journal of Heuristics 3, 1997), with common random numbers.
@@ -41,9 +41,9 @@ struct Thinking {
     oldest: usize,
     /// The number of futures per alternative.
     futures: usize,
-    /// The number of jobs from the front of the queue in a future.
+    /// The number of jobs from the front of the queue that a future includes.
     seen: usize,
-    /// The number of arrivals in a future.
+    /// The number of arrivals that a future includes.
     coming: usize,
 }
 
@@ -53,9 +53,9 @@ const LEVELS: [(&str, Thinking); 3] = [
     ("look-ahead-8", Thinking { oldest: 6, futures: 8, seen: 64, coming: 48 }),
     ("look-ahead-32", Thinking { oldest: 10, futures: 32, seen: 96, coming: 96 }),
 ];
-/// The number of the first drawn job, which is greater than that of any real job.
+/// The id of the first drawn job, which is greater than that of any real job.
 const UNSEEN: u64 = 1 << 62;
-/// The maximum number of attempts to draw a run time longer than the elapsed run time of a job.
+/// The maximum number of attempts to draw a run time longer than the time a job has already run.
 const TRIES: usize = 16;
 /// The number of past arrivals, and of past ends, on which futures are based.
 const PAST: usize = 256;
@@ -68,11 +68,11 @@ struct LookAhead {
     last: Time,
     /// The time of the previous call.
     asked: Time,
-    /// The jobs that were running at that time, with their starts and estimated run times.
+    /// The jobs that were running at that time, with their start times and estimated run times.
     ran: BTreeMap<JobId, (Time, Time)>,
-    /// The run times of the last ended jobs, as shares of their estimates.
+    /// The run times of the most recently ended jobs, as fractions of their estimates.
     shares: Vec<f64>,
-    /// The largest job number seen so far.
+    /// The largest job id seen so far.
     seen: Option<u64>,
     dice: Stream,
 }
@@ -90,11 +90,11 @@ impl Scheduler for LookAhead {
             .filter(|&index| queue.get(index).is_some_and(|job| view.can_start(job).is_ok()))
             .collect();
         let first = self.base().next(now, queue, running, view);
-        // A future contains only the oldest jobs.
+        // A future includes only the oldest jobs.
         if first.as_ref().map_or(oldest.is_empty(), |start| start.index >= self.thinking.seen) {
             return first;
         }
-        // If no job is running, no further event may trigger another decision.
+        // If no job is running, there may be no further event to trigger another decision.
         let wait = (!running.is_empty()).then_some(None);
         let others = oldest.into_iter().map(|index| Some(Start::at(index))).chain(wait);
         let mut tries = vec![first];
@@ -165,7 +165,7 @@ impl LookAhead {
         self.past.drain(..old);
     }
 
-    /// Draws arrivals from past jobs, and the intervals between them from past intervals.
+    /// Draws arriving jobs from past jobs, and the intervals between them from past intervals.
     fn arrivals(&mut self, now: Time) -> Vec<Job> {
         let (past, mut at) = (self.past.len() as u64, now);
         let mut come = Vec::with_capacity(self.thinking.coming);
@@ -207,8 +207,8 @@ impl LookAhead {
         said
     }
 
-    /// Returns the sum of the start times, after a decision, of the oldest waiting jobs and the
-    /// arriving jobs.
+    /// Returns the sum of the start times of the oldest waiting jobs and the arriving jobs after a
+    /// decision.
     fn cost(
         &self,
         now: Time,
@@ -248,7 +248,7 @@ impl LookAhead {
     }
 }
 
-/// The random values of a future.
+/// The random values that define a future.
 struct Drawn {
     /// The arriving jobs.
     coming: Vec<Job>,

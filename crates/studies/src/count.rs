@@ -1,20 +1,20 @@
-//! Verdicts on statements, computed from the verdicts on their rows.
+//! Verdicts on whole statements, computed from the verdicts on their rows.
 
 use std::io::Write;
 
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement, with its number of rows for each verdict.
+/// A statement and its number of rows for each verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
     /// The id of the statement.
     pub id: String,
     /// The statement's claim.
     pub claim: String,
-    /// The number of rows stated by the paper, for each verdict in the order of [`Verdict`].
+    /// The number of rows that the paper states, for each verdict in [`Verdict`] order.
     pub stated: [usize; 3],
-    /// The number of rows added by us for each verdict.
+    /// The number of rows that we added, for each verdict.
     pub ours: [usize; 3],
 }
 
@@ -25,8 +25,8 @@ impl StatementCount {
     }
 
     /// Returns the verdict on the statement: `Differs` if any row that the paper states differs,
-    /// otherwise `Tolerance` if any of these rows holds only within tolerance. Rows added by us
-    /// are ignored.
+    /// otherwise `Tolerance` if any of these rows holds only within tolerance, and otherwise
+    /// `Holds`. Rows that we added are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -36,7 +36,7 @@ impl StatementCount {
         }
     }
 
-    /// Describes the row counts.
+    /// Describes the row counts in words.
     pub fn in_words(&self) -> String {
         let words = |[hold, tolerance, differ]: [usize; 3]| {
             let counts = [(hold, "hold"), (tolerance, "within tolerance"), (differ, "differ")];
@@ -67,7 +67,7 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
     counts
 }
 
-/// Describes the numbers of statements that hold, hold within tolerance, and differ.
+/// Describes how many statements hold, hold within tolerance, and differ.
 pub fn in_words(counts: &[StatementCount]) -> String {
     let of = |verdict| counts.iter().filter(|one| one.verdict() == verdict).count();
     format!(
@@ -79,7 +79,7 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes one row per statement as CSV. Counts only rows that the paper states.
+/// Writes one CSV row per statement, counting only the rows that the paper states.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

@@ -1,4 +1,4 @@
-//! The results at the points that statements refer to.
+//! Looks up the results at the points that statements refer to.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 pub struct Estimate {
     /// The estimated number.
     pub value: f64,
-    /// The half-width (for a median, half of its interval), or `None` if there are too few runs.
+    /// Half the width of the interval, or `None` if there are too few runs.
     pub ci95: Option<f64>,
-    /// The distances from a median to the lower and the upper end of its interval.
+    /// For a median, its distances to the lower and upper ends of the interval.
     pub sides: Option<[f64; 2]>,
-    /// The number of replications used.
+    /// The number of replications on which the estimate is based.
     pub runs: u64,
-    /// True if any of the points missed its precision target.
+    /// True if any of the points involved missed its precision target.
     pub missed: bool,
 }
 
@@ -32,7 +32,7 @@ impl Estimate {
         [self.value - below, self.value + above]
     }
 
-    /// Returns a number's distance from the interval, which is negative if the number is inside.
+    /// Returns how far a number is outside the interval, as a negative distance if it is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -41,22 +41,22 @@ impl Estimate {
     }
 }
 
-/// An experiment's samples, which can be found by parameter values.
+/// An experiment's samples, which can be looked up by parameter values.
 pub(super) struct PointEvidence<'e> {
     specification: &'e Specification,
     samples: &'e Samples,
 }
 
-/// A metric of an experiment: either an observed metric or the measured allocation time. A measured
-/// time is represented by the median over the runs, which is robust against interruptions.
+/// A metric in an experiment: either an observed metric or the measured allocation time. Measured
+/// times are represented by their median over the runs, which is robust against interruptions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// An observed metric, by index.
     Metric(usize),
-    /// The time of an attempt, in nanoseconds.
+    /// The time per attempt, in nanoseconds.
     Time,
-    /// The time of an attempt multiplied by the metric with this index: `allocation_ns * attempts`
-    /// is the time for all attempts in a run.
+    /// The time per attempt multiplied by the metric with this index. For example, `allocation_ns *
+    /// attempts` is the total time of all attempts in a run.
     TimeBy(usize),
 }
 
@@ -75,7 +75,7 @@ impl<'e> PointEvidence<'e> {
     }
 
     /// Returns a parameter's values at the points that match `picks`, as text and, if possible, as
-    /// numbers. Numbers are in ascending order, and words in the order of points.
+    /// numbers. Numbers are in ascending order, and words are in point order.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -119,7 +119,7 @@ impl<'e> PointEvidence<'e> {
         self.point(picks).map(|index| &self.specification.points[index])
     }
 
-    /// Finds a metric by name. `allocation_ns * NAME` denotes a product.
+    /// Finds a metric by name, or a product of the form `allocation_ns * NAME`.
     pub(super) fn metric(&self, name: &str) -> Result<Observed, String> {
         let specification = self.specification;
         let index = |name: &str| {
@@ -161,20 +161,20 @@ impl<'e> PointEvidence<'e> {
         }
     }
 
-    /// Returns a metric's values at two points, by replication. Omits replications that lack
-    /// either.
+    /// Returns a metric's values at two points, by replication, omitting replications in which
+    /// either value is missing.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
     }
 
-    /// Returns a metric's mean at a point or, for a measured time, the median.
+    /// Returns a metric's mean at a point. For a measured time, returns the median instead.
     pub(super) fn mean(&self, metric: Observed, point: usize) -> Option<Estimate> {
         let sample: Vec<f64> = self.sample(metric, point).into_iter().flatten().collect();
         self.middle(metric, &sample, &[point])
     }
 
-    /// Returns the mean (for a measured time, the median) of a sample with one number per run.
+    /// Returns the mean of a sample with one number per run or, for a measured time, its median.
     fn middle(&self, metric: Observed, sample: &[f64], points: &[usize]) -> Option<Estimate> {
         if !metric.is_measured() {
             let middle = (mean(sample)?, half_width(sample, 0.95));
@@ -184,7 +184,7 @@ impl<'e> PointEvidence<'e> {
         let sides = interval.map(|[low, high]| [value - low, high - value]);
         let half = sides.map(|[below, above]| f64::midpoint(below, above));
         let estimate = self.estimate((value, half), sample.len(), points);
-        // Times have no precision target.
+        // Measured times have no precision target.
         Some(Estimate { sides, missed: false, ..estimate })
     }
 
@@ -199,8 +199,8 @@ impl<'e> PointEvidence<'e> {
         self.compared(metric, pair, |x, y| x - y, of_all)
     }
 
-    /// Compares two points. Measured times are compared run by run, and other metrics over all runs
-    /// together.
+    /// Compares two points. Measured times are compared run by run, and other metrics are compared
+    /// over all runs together.
     fn compared(
         &self,
         metric: Observed,
@@ -216,8 +216,8 @@ impl<'e> PointEvidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Returns the mean amount by which the ratio or difference `of` two values at `high` exceeds
-    /// that at `low`, run by run.
+    /// Computes, for each run, how much greater the ratio or difference `of` two values is at
+    /// `high` than at `low`, and returns the mean over the runs.
     pub(super) fn growth(
         &self,
         metric: Observed,

@@ -1,4 +1,4 @@
-//! A paper's folder, either built in or supplied by a user.
+//! A paper's directory, either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ pub(super) struct Folder {
     pub(super) readings: Option<String>,
 }
 
-/// An error in reading a paper's folder.
+/// An error that occurred while reading a paper's directory.
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
     /// The name of the file at fault.
     pub file: &'static str,
-    /// A description of the fault.
+    /// A description of what is wrong.
     pub reason: String,
-    /// The text of the file, and the range of the fault in it, if known.
+    /// The text of the file and the range in it that is wrong, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 
@@ -41,7 +41,7 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// A folder in `papers/` that is built into the program. A part of a study uses the statements and
+/// Includes a directory from `papers/` in the program. A part of a study uses the statements and
 /// quick keys of the whole study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
@@ -57,7 +57,7 @@ macro_rules! folder {
 pub(super) use folder;
 
 impl Folder {
-    /// Reads a user's folder. `read` returns the text of a file, or `None` if the file does not
+    /// Reads a user's directory. `read` returns the text of a file, or `None` if the file does not
     /// exist.
     pub(super) fn read(
         read: &dyn Fn(&str) -> Result<Option<String>, String>,
@@ -65,7 +65,7 @@ impl Folder {
         let file = |name: &'static str| read(name).map_err(|reason| PaperError::new(name, reason));
         let needed = |name: &'static str| {
             file(name)?
-                .ok_or_else(|| PaperError::new(name, "a paper's folder must contain this file"))
+                .ok_or_else(|| PaperError::new(name, "a paper's directory must contain this file"))
         };
         Ok(Folder {
             paper: needed(PAPER)?,
@@ -76,13 +76,13 @@ impl Folder {
         })
     }
 
-    /// Returns the experiment with the keys in `quick.toml` replaced.
+    /// Returns the experiment with the keys overridden by those in `quick.toml`.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// Returns an experiment with the keys in a quick experiment replaced.
+/// Returns an experiment whose keys are overridden by those in `quick`.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -93,7 +93,7 @@ pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperErr
 /// Unwraps the result of reading a file that is built into the program.
 ///
 /// # Panics
-/// This never panics, because a test reads each of these files.
+/// Panics if the file is invalid, which a test rules out by reading every built-in file.
 pub(super) fn built_in<T>(result: Result<T, PaperError>) -> T {
     result.unwrap_or_else(|error| panic!("built-in file: {error}"))
 }
@@ -106,7 +106,7 @@ pub(super) fn parse<T: DeserializeOwned>(file: &'static str, text: &str) -> Resu
     })
 }
 
-/// Parses an experiment. Errors refer to the given file.
+/// Parses an experiment. Errors name the given file.
 pub(super) fn specification(
     file: &'static str,
     text: String,

@@ -1,4 +1,4 @@
-//! The judge of statements, independent of any particular paper.
+//! Judges statements, independently of any particular paper.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, PointEvidence, Statement};
 
-/// Judges every row, except that a quick run leaves out rows that compare measured times.
+/// Judges every row. A quick run leaves out rows that compare measured times.
 ///
 /// # Errors
-/// Returns a row's position and the reason if the row refers to anything that does not exist.
+/// Returns the row's position and a reason if a row refers to anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &PointEvidence<'_>,
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row. Adds one statement per name, which may cover several combinations.
+    /// Judges a row, and adds one statement per name. A name may cover several combinations.
     fn add_verdicts(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for combination in combinations(row, self.evidence)? {
@@ -75,12 +75,12 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word that the statements use for a value.
+    /// Returns the word that statements use for a value.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations with the same name. The result is the worst verdict, with one
+    /// Judges all combinations with the same name. Returns the worst verdict, together with the
     /// combination to show.
     fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged =
@@ -90,7 +90,7 @@ impl Judge<'_, '_> {
             judged.retain(|one| one.ours.is_some());
         }
         let worst = judged.iter().map(|one| one.verdict).max();
-        let mut shown = shown(row.rule, judged).ok_or("the row selects no point")?;
+        let mut shown = shown(row.rule, judged).ok_or("the row selects no points")?;
         shown.verdict = worst.unwrap_or(shown.verdict);
         Ok(shown)
     }
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the wording of an order, either as given or made from both points' values.
+    /// Returns the wording of an order, either as given or derived from the values of both points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -169,7 +169,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the two points of a combination, which are equal if the row refers to only one.
+    /// Returns a combination's two points, which are the same if the row refers to only one point.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -200,15 +200,15 @@ impl Judge<'_, '_> {
         let holds = match row.rule {
             Rule::Below => ours < 0.0,
             Rule::Above => ours > 0.0,
-            _ => return Err("the `rule` of formulas must be `below` or `above`".to_string()),
+            _ => return Err("the `rule` for formulas must be `below` or `above`".to_string()),
         };
         Ok(Statement { ratio, ..Statement::counted("", self.order(row, one), Some(ours), holds) })
     }
 }
 
-/// Returns the combination to show: for an order, the one with the strongest evidence against it;
-/// for closeness, the one whose values are farthest apart; for stated numbers, the first one. Ties
-/// go to the last combination.
+/// Returns the combination to show. For an order, this is the one with the strongest evidence
+/// against it; for closeness, the one whose values are farthest apart; for stated numbers, the
+/// first one. Ties go to the last combination.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

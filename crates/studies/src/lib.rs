@@ -1,16 +1,16 @@
-//! Papers as data (experiments and statements), and a judge for all of them.
+//! Papers as data (experiments and statements), and a judge that works for all of them.
 //!
-//! A paper is a folder of TOML files, either built in from `papers/` or supplied by a user:
+//! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!
-//! - `paper.toml`: title, source, and remarks on how we interpret the paper.
+//! - `paper.toml`: the title, the source, and remarks on how we interpret the paper.
 //! - `experiment.toml`: the paper's experiment, in the usual format.
-//! - `quick.toml`: keys that replace the experiment's keys in a quick run.
-//! - `statements.toml`: the paper's statements, row by row. A rule judges each row.
-//! - `readings.toml` (optional): alternative readings of points that the paper leaves open.
+//! - `quick.toml`: keys that override the experiment's keys in a quick run.
+//! - `statements.toml`: the paper's statements, row by row, with a rule that judges each row.
+//! - `readings.toml` (optional): alternative readings of details that the paper leaves open.
 //!
-//! The judge implements rules, and is independent of any particular paper. The only strategy that
-//! it refers to is MFA, whose paper contains worked examples. The [`forecasts`] study also has an
-//! experiment, but goals instead of statements.
+//! The judge implements rules and does not depend on any particular paper. The only strategy that
+//! it refers to is MFA, whose paper contains worked examples. The [`forecasts`] study has an
+//! experiment, too, but goals instead of statements.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
@@ -45,7 +45,7 @@ pub use statement::{Statement, Verdict, write_statements};
 
 /// A paper.
 pub struct Paper {
-    /// The name of the paper's folder.
+    /// The name of the paper's directory.
     pub name: String,
     about: About,
     folder: Folder,
@@ -66,7 +66,7 @@ struct About {
     study: bool,
 }
 
-/// The names of the built-in papers and of their folders.
+/// The names of the built-in papers, which are also the names of their directories.
 pub const NAMES: [&str; 7] =
     ["tbl", "gabl", "nas", "mfa", "contiguity", "contiguity-first", "slices"];
 
@@ -85,9 +85,9 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
 });
 
 /// The first remark in the report about a quick run.
-const QUICK: &str = "A quick run with few loads and few replications. Its intervals are wide, so \
-                     most statements hold; only the full run counts, and only it judges measured \
-                     times.";
+const QUICK: &str = "This is a quick run with few loads and replications. Its intervals are wide, \
+                     so most statements hold. Only a full run counts, and only a full run judges \
+                     measured times.";
 
 impl Paper {
     /// Returns the built-in papers and studies.
@@ -100,8 +100,8 @@ impl Paper {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
-    /// Reads a paper from a folder with this name. `read` must return the text of a file, or `None`
-    /// if the file does not exist.
+    /// Reads a paper from its directory, using the given name. `read` must return the text of a
+    /// file, or `None` if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if a file is missing or its contents are invalid.
@@ -124,7 +124,7 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks that the experiment, statements and readings are consistent, without running them.
+    /// Checks, without running anything, that the experiment, statements and readings agree.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -145,15 +145,15 @@ impl Paper {
         &self.about.source
     }
 
-    /// Returns the alternative readings of points that the paper leaves open.
+    /// Returns the alternative readings of details that the paper leaves open.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
 
-    /// Returns the experiment as a file. The quick version has fewer loads and runs.
+    /// Returns the text of the experiment file. The quick version has fewer loads and runs.
     ///
     /// # Errors
-    /// Returns an error if a file is not TOML.
+    /// Returns an error if a file is not valid TOML.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         if quick { self.folder.quick_experiment() } else { Ok(self.folder.experiment.clone()) }
     }
@@ -167,7 +167,7 @@ impl Paper {
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// Judges the statements based on samples. A quick run leaves out rows about measured times,
+    /// Judges the statements from the samples. A quick run leaves out rows about measured times,
     /// because other programs on the machine would affect their verdicts.
     ///
     /// # Errors
@@ -187,7 +187,7 @@ impl Paper {
         })
     }
 
-    /// Counts the rows of each statement.
+    /// Counts the rows in each statement.
     pub fn counts(&self, all: &[Statement]) -> Vec<StatementCount> {
         count::counts(&self.statements, all)
     }

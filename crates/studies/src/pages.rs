@@ -1,4 +1,4 @@
-//! Pages with statements: sections of a paper's report, the report on all papers, and the files.
+//! Pages about statements: sections in a paper's report, the report on all papers, and the files.
 
 use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
@@ -9,7 +9,7 @@ use pavior::experiments::{Provenance, Publication};
 
 /// The judged statements of a paper.
 pub struct Verdicts {
-    /// The name in `pavior reproduce`, and of the directory.
+    /// The paper's name in `pavior reproduce`, which is also the name of its directory.
     pub name: String,
     /// The title of the paper.
     pub title: String,
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Creates two report sections: each statement's row counts, and all rows. The second section is
-/// collapsed if there are more than 24 rows.
+/// Creates two report sections: one with each statement's row counts, and one with all rows. The
+/// second section is collapsed if it has more than 24 rows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -96,20 +96,20 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
         footer: vec![
             format!("Command: {}", from.command),
             format!(
-                "Pavior {}. Each paper's seed, replications and missed targets are in its own \
-                 report; its date and machine are in its run.json.",
+                "Pavior {}. Each paper's own report lists its seed, replications and missed \
+                 targets, and its run.json contains the date and the machine.",
                 from.version
             ),
-            "Every row is in statements.csv. The verdicts on whole statements are in summary.csv \
-             and, with the rows that differ, in statements.md."
+            "Every row is in statements.csv. The verdicts on whole statements are in summary.csv. \
+             They are also in statements.md, together with the rows that differ."
                 .to_string(),
         ],
     };
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Generates the files: the statements and their summary as CSV, and the summary and the rows that
-/// differ as Markdown.
+/// Generates the files: the statements and their summary as CSV, and a Markdown file that contains
+/// the summary and the rows that differ.
 ///
 /// # Errors
 /// Returns an error only if a write to memory fails.

@@ -1,4 +1,4 @@
-//! The points that a row compares, with one comparison for each combination of picked values.
+//! Finds the points that a row compares, once for each combination of selected values.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use toml::Value;
 use super::PointEvidence;
 use super::statements::{Found, Part, Pick, Picks, Row, Take};
 
-/// The point or points to which a value applies: both points, one of them, or the point from which
-/// growth is measured.
+/// The points to which a value applies: both points, one of them, or the point from which growth is
+/// measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     At,
@@ -18,12 +18,12 @@ pub(super) enum Side {
     From,
 }
 
-/// A single value for each parameter that a row picks.
+/// One value for each parameter in a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Combination(Vec<(Side, String, String)>);
 
 impl Combination {
-    /// Returns the values for these sides. Later sides override earlier ones.
+    /// Returns the values that apply to the given sides. Later sides override earlier ones.
     pub(super) fn picks(&self, sides: &[Side]) -> BTreeMap<String, String> {
         let of = |side: Side| self.0.iter().filter(move |(own, ..)| *own == side);
         let all = sides.iter().copied().flat_map(of);
@@ -35,7 +35,7 @@ impl Combination {
         own.map(|(.., value)| value.as_str())
     }
 
-    /// Returns the value of a parameter in a row's name.
+    /// Returns the value of a parameter that a row's name refers to.
     ///
     /// # Errors
     /// Returns an error if the row does not set this parameter.
@@ -65,10 +65,10 @@ fn sided(word: &str) -> (Side, &str) {
     }
 }
 
-/// Returns every combination of a row's values. Parameters outside its name vary fastest.
+/// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
 ///
 /// # Errors
-/// Returns an error if a value is invalid, or not in the experiment.
+/// Returns an error if a value is invalid or does not occur in the experiment.
 pub(super) fn combinations(
     row: &Row,
     evidence: &PointEvidence<'_>,
@@ -79,7 +79,7 @@ pub(super) fn combinations(
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they select the points whose other values are listed.
+    // Fixed values come first, because they select the points in which other values are found.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -129,12 +129,12 @@ fn values(
         Take::First => values.first(),
         Take::Last => values.last(),
     };
-    let missing = || format!("no point of the experiment has such a value of `{name}`");
+    let missing = || format!("no point in the experiment has such a value of `{name}`");
     Ok(vec![one.ok_or_else(missing)?.clone()])
 }
 
 impl Found {
-    /// Returns true if a value is within the limits. Without limits, this includes words.
+    /// Returns true if a value is within the limits. If there are no limits, this includes words.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
@@ -143,7 +143,7 @@ impl Found {
     }
 }
 
-/// Formats a value as in an experiment file.
+/// Formats a value as experiment files do.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

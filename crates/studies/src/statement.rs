@@ -1,4 +1,4 @@
-//! Statements of papers, and the rules that judge them.
+//! Statements from papers, and the rules that judge them.
 
 use std::io::Write;
 
@@ -12,14 +12,14 @@ const CLOSE: f64 = 0.10;
 
 /// A description of the rules, for reports.
 pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95 % interval. It \
-    holds within tolerance if it is in that interval widened by 5 % of the value, the papers' own \
-    precision. A ratio also holds within tolerance if it is within 10 % of ours. \"Close\" or \
-    \"equal\" holds if the interval of the ratio contains 1, and within tolerance if the ratio is \
-    within 10 % of it. An order holds if the paired difference excludes zero. Counts have no \
-    interval, and hold if they are equal to the stated ones. Everything else differs, and remains \
-    in the table. A statement differs if any row that the paper states differs; otherwise it holds \
-    within tolerance if any of these rows holds only within tolerance; otherwise it holds. Rows \
-    that we added are counted separately.";
+    holds within tolerance if it is in that interval widened by 5 % of the value, which is the \
+    papers' own precision. A ratio also holds within tolerance if it is within 10 % of ours. \
+    \"Close\" or \"equal\" holds if the interval of the ratio contains 1, and holds within \
+    tolerance if the ratio is within 10 % of 1. An order holds if the interval of the paired \
+    difference excludes zero. Counts have no interval and must equal the stated ones. Everything \
+    else differs, and is also listed. A statement differs if any row that the paper states \
+    differs. Otherwise, it holds, but only within tolerance if that is true of any of these rows. \
+    Rows that we added are counted separately.";
 
 /// The verdict on a paper's claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +66,7 @@ pub struct Statement {
     pub paper: String,
     /// Our number, or `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of the 95 % confidence interval; for a median, half of its interval.
+    /// The half-width of the 95 % confidence interval or, for a median, half the interval's width.
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
@@ -74,7 +74,7 @@ pub struct Statement {
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the paper makes the statement, false if we add it.
+    /// True if the paper makes the statement, false if we added it.
     pub stated: bool,
     /// Remarks for the reader, including the number of runs.
     pub note: String,
@@ -86,13 +86,13 @@ impl Statement {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits, but a count with all digits.
+    /// Formats our number and its interval with four digits, or a count with all of its digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
                 Median { value: median, interval: self.interval }.to_string()
             }
-            // The number is a count.
+            // A whole number without an interval is a count.
             (Some(whole), None) if whole.fract() == 0.0 => whole.to_string(),
             (mean, ci95) => Summary { mean, ci95 }.to_string(),
         }
@@ -101,7 +101,7 @@ impl Statement {
     /// The columns of [`Statement::cells`].
     pub(super) const COLUMNS: [&str; 6] = ["id", "paper", "ours", "ratio", "verdict", "note"];
 
-    /// Returns a row for readers.
+    /// Returns a row for display.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![
             self.id.clone(),
@@ -113,7 +113,7 @@ impl Statement {
         ]
     }
 
-    /// Inserts a note before existing notes.
+    /// Inserts a note before the existing notes.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Statement {
         let notes = [note.into(), std::mem::take(&mut self.note)];
@@ -152,10 +152,10 @@ pub(super) enum Claim {
     Ratio(f64),
     /// Our number is within this range.
     Between(f64, f64),
-    /// Our number is at most this bound. The tolerance is a fraction of the bound, by default the
-    /// precision of the papers.
+    /// Our number is at most this bound. The tolerance is a fraction of the bound, which defaults
+    /// to the papers' own precision.
     AtMost(f64, Option<f64>),
-    /// Our number is at least this bound. The tolerance is that of [`Claim::AtMost`].
+    /// Our number is at least this bound. The tolerance is the same as for [`Claim::AtMost`].
     AtLeast(f64, Option<f64>),
     /// Two values are close. Our number is their ratio.
     Close(String),
@@ -166,8 +166,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Judges our number. Without a number (`None`), the verdict is `Differs`. For an order, the
-    /// caller must set the ratio, because the difference does not determine it.
+    /// Judges our number. If there is none, the verdict is `Differs`. For an order, the caller must
+    /// set the ratio, which cannot be derived from the difference.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -197,7 +197,7 @@ impl Claim {
         }
     }
 
-    /// Returns the divisor used to compute the ratio of our number to the paper's number.
+    /// Returns the paper's number by which ours is divided to compute the ratio.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -235,20 +235,20 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // With too few runs for an interval, an order cannot be shown.
+            // If there are too few runs for an interval, an order cannot be shown.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }
     }
 }
 
-/// Judges whether a value is within our interval, as it is or widened by the papers' precision.
+/// Judges whether a value is within our interval, or within it once widened by the tolerance.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all digits, or a missing number as an empty string.
+/// Formats a number with all of its digits, or a missing number as an empty string.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. A row has a rule, and parameter values that pick its points. If a
-//! parameter has several values and its name is part of the row's `id`, each value has a separate
-//! row. Otherwise, the single row must hold for all of them. A word in the `id` that is not a
+//! A statement has rows. Each row has a rule, and parameter values that select its points. If a
+//! parameter has several values and its name is part of the row's `id`, each value gets a separate
+//! row. Otherwise, a single row must hold for all of them. A word in the `id` that is not a
 //! parameter must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
@@ -28,12 +28,12 @@ pub(super) struct Statements {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, for example `T2`, which begins the row names.
+    /// The id, such as `T2`, with which the row names begin.
     pub(super) id: String,
-    /// The paper's claim, in one line.
+    /// The paper's claim, on one line.
     #[serde(rename = "claim")]
     pub(super) text: String,
-    /// Keys that all rows share.
+    /// Keys shared by all rows.
     #[serde(default)]
     common: Table,
     #[serde(default)]
@@ -51,11 +51,11 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule that judges the row.
     pub(super) rule: Rule,
-    /// The paper's claim. An order without a claim is described by the values of `a` and `b`.
+    /// The paper's claim. If an order has none, the values in `a` and `b` describe it.
     pub(super) paper: Option<Stated>,
-    /// The tolerated excess over a bound, as a fraction of the bound.
+    /// The amount by which a number may exceed a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
-    /// True if we add the row, false if the paper states it.
+    /// True if we added the row, false if the paper states it.
     #[serde(default)]
     pub(super) ours: bool,
     /// A remark for the reader.
@@ -63,23 +63,23 @@ pub(super) struct Row {
     pub(super) note: String,
     /// The metric to compare.
     pub(super) metric: Option<String>,
-    /// Values common to both points.
+    /// Parameter values that both points share.
     #[serde(default)]
     pub(super) at: Picks,
-    /// Additional values of the first point.
+    /// Additional values for the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// Additional values of the second point. Without any, the rule judges the mean at the first
-    /// point.
+    /// Additional values for the second point. If there are none, the rule judges the mean at the
+    /// first point.
     #[serde(default)]
     pub(super) b: Picks,
-    /// The quantity whose growth from the point `from` is judged: the ratio of `a` to `b`, or their
+    /// The quantity whose growth since the point `from` is judged: the ratio of `a` to `b` or their
     /// difference.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is measured, as the values that differ from `at`.
+    /// The point from which growth is measured, given as the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas over the values in `at`, compared in place of points.
+    /// Two formulas that use the values in `at` and are compared instead of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -87,7 +87,7 @@ pub(super) struct Row {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Part {
-    /// The value of a parameter that the row picks: `load`, `a.load` or `b.load`.
+    /// The value of one of the row's parameters: `load`, `a.load` or `b.load`.
     Parameter(String),
     /// A literal word.
     Word(Word),
@@ -99,14 +99,14 @@ pub(super) struct Word {
     pub(super) word: String,
 }
 
-/// Parameter values that pick points.
+/// Parameter values that select points.
 pub(super) type Picks = BTreeMap<String, Pick>;
 
 /// The values of one parameter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values found in the points: numbers in ascending order, words in the order of points.
+    /// The values found in the points: numbers in ascending order, words in point order.
     Found(Found),
     /// Each of these values.
     Each(Vec<Value>),
@@ -158,13 +158,13 @@ pub(super) enum Rule {
     AtMost,
     /// A stated lower bound.
     AtLeast,
-    /// `a` is about equal to `b`.
+    /// The values of `a` and `b` are about equal.
     Close,
-    /// `a` is below `b`.
+    /// The value of `a` is below that of `b`.
     Below,
-    /// `a` is above `b`.
+    /// The value of `a` is above that of `b`.
     Above,
-    /// `a` is no lower than any `b` that has a value.
+    /// The value of `a` is at least that of every `b` that has one.
     Highest,
 }
 
@@ -178,7 +178,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A fault in a row, with the row's position.
+/// A fault in a row, and the row's position.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -192,8 +192,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Returns the rows with their positions. Adds keys in `common` to the rows that lack them. The
-    /// rows of papers have the type [`Row`]; those of the yardstick have another type.
+    /// Returns the rows with their positions, adding the keys in `common` to rows that lack them.
+    /// Rows in papers have the type [`Row`], while the yardstick's rows have a type of their own.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

@@ -1,4 +1,4 @@
-//! Worked examples, which compare a paper's results in a snapshot with ours.
+//! Worked examples, which compare a paper's results for a snapshot with ours.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::Deserialize;
 
 use super::{PointEvidence, Statement};
 
-/// A worked example: a snapshot in the experiment, and the paper's results in it.
+/// A worked example: a snapshot in the experiment, and the paper's results for it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
     /// The part of the name that follows the statement's id.
     id: String,
-    /// The parameter values that select the point with the state.
+    /// The parameter values that select the point whose state is examined.
     at: BTreeMap<String, String>,
     finds: Finds,
     /// A remark for the reader.
@@ -29,33 +29,32 @@ pub(super) struct Worked {
 enum Finds {
     /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
-    /// The places that MFA considers around the busy box with this number (from 1), in order.
+    /// The places that MFA considers around one of the busy boxes (numbered from 1), in order.
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The requested box at this base: its index, and its number of busy neighbors.
+    /// The index and the number of busy neighbors of the requested box at this base.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
-/// A place as listed in the paper's tables.
+/// A place as the paper's tables list it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
-    /// The side of the busy box.
+    /// The side of the busy box on which the place is located.
     side: String,
     x: u16,
     y: u16,
     /// The index, `-1`, or `computed earlier`.
     worth: String,
-    /// The nodes that contribute to the index: busy nodes, and nodes of the box itself on the
-    /// border.
+    /// The nodes that contribute to the index: busy nodes, and the box's own nodes on the border.
     nodes: String,
-    /// The version that the paper prints, if the row has been corrected.
+    /// The version printed in the paper, if the row has been corrected.
     #[serde(default)]
     printed: String,
 }
 
-/// A point's state and request.
+/// The state and the request at a point.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -66,7 +65,7 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// Returns an error if the experiment lacks the snapshot, or the example is not on the machine.
+    /// Returns an error if the experiment lacks the snapshot or the example exceeds the machine.
     pub(super) fn judge(
         &self,
         claim: &str,
@@ -91,7 +90,7 @@ impl Asking<'_> {
     fn of(point: &Point) -> Result<Asking<'_>, String> {
         let settings = point.settings();
         let Asked::Snapshot(snapshot) = &settings.asked else {
-            return Err("a worked example requires a snapshot, with a `request`".to_string());
+            return Err("a worked example requires a snapshot with a `request`".to_string());
         };
         let state = snapshot.busy.state(settings.machine, settings.seed, 0)?;
         Ok(Asking { point, state, request: snapshot.request })
@@ -169,7 +168,7 @@ impl Asking<'_> {
         let touched = self.touches(&placed);
         let grid = self.state.grid();
         let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
-        // The box's own nodes count if they are on the border, other nodes if they are busy.
+        // The box's own nodes count if they are on the border, and other nodes if they are busy.
         let border = touched.iter().filter(|node| own.contains(node)).count();
         let busy = touched.len() - border;
         let index = index(self.state.free(), &placed);
@@ -204,7 +203,7 @@ impl Asking<'_> {
     }
 }
 
-/// Formats a node of a plane as in the paper.
+/// Formats a node on a 2D machine as the paper does.
 fn shown(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }

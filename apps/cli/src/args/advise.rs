@@ -12,7 +12,7 @@ pub(crate) struct AdviseArgs {
     pub(crate) log: PathBuf,
     #[command(flatten)]
     pub(crate) parameters: ParameterArgs<AdviceParameters>,
-    /// The box to count, such as 4x4x4 [default: half of the machine along each axis]
+    /// The box to count, such as 4x4x4 [default: half the machine along each axis]
     #[arg(long, value_name = "SHAPE")]
     pub(crate) slots: Option<String>,
     #[command(flatten)]

@@ -43,14 +43,14 @@ pub(crate) struct RoundArgs {
     /// departure have departed]
     #[arg(long, value_parser = RangedU64ValueParser::<u64>::new().range(0..=10_000_000))]
     pub(crate) warmup: Option<u64>,
-    /// The number of rounds; each runs every strategy in turn
+    /// The number of rounds; each round runs every strategy in turn
     #[arg(
         long,
         default_value_t = 7,
         value_parser = RangedU64ValueParser::<usize>::new().range(1..=99)
     )]
     pub(crate) rounds: usize,
-    /// The seed of all random numbers
+    /// The seed for all random numbers
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -60,7 +60,7 @@ pub(crate) struct RoundArgs {
 pub(crate) struct TimeArgs {
     #[command(flatten)]
     pub(crate) output: FormatArgs,
-    /// Draws the times as SVG
+    /// Draws a chart of the times, as SVG
     #[arg(long)]
     pub(crate) chart: Option<PathBuf>,
 }

@@ -24,7 +24,7 @@ pub(crate) struct ThreadArgs {
     pub(crate) threads: Option<usize>,
 }
 
-/// A request, with text and numbers as typed; [`crate::input::request`] parses them.
+/// A request as typed. [`crate::input::request`] parses it.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
     /// The requested box, such as 3x2
@@ -41,7 +41,7 @@ pub(crate) struct AskArgs {
     pub(crate) seed: u64,
 }
 
-/// The boxes that may be turned.
+/// The boxes that may be rotated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Turning {
     /// The request and every moved job.

@@ -9,22 +9,22 @@ use super::{FormatArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExperimentArgs {
-    /// The experiment, a TOML file; see docs/experiments.md
+    /// The experiment file (TOML); see docs/experiments.md
     #[arg(required_unless_present = "schema")]
     pub(crate) file: Option<PathBuf>,
-    /// The directory for the results [default: the file name with -results]
+    /// The directory for the results [default: the file name with -results appended]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// Runs only one shard of the points; 1/4 is the first of four
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
-    /// Skips strategies, schedulers, freedoms and patterns that do not apply to a machine or a
-    /// workload, and lists them, like `skip-unsupported = true` in the file
+    /// Skips and lists strategies, schedulers, freedoms and patterns that do not apply to a machine
+    /// or workload, like `skip-unsupported = true` in the file
     #[arg(long)]
     pub(crate) skip_unsupported: bool,
     #[command(flatten)]
     pub(crate) sweep: SweepArgs,
-    /// Prints the JSON schema of experiment files
+    /// Prints the JSON schema for experiment files
     #[arg(long, conflicts_with_all = ["file", "out", "shard", "resume"])]
     pub(crate) schema: bool,
 }
@@ -34,7 +34,7 @@ pub(crate) struct SweepArgs {
     /// Continues an earlier run in the same directory
     #[arg(long)]
     pub(crate) resume: bool,
-    /// With --resume, drops damaged lines and runs their replications again
+    /// With --resume, drops damaged lines and reruns their replications
     #[arg(long, requires = "resume")]
     pub(crate) discard_damaged: bool,
     #[command(flatten)]
@@ -51,7 +51,7 @@ impl SweepArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// The directories of the shards
+    /// The directories that contain the shards
     #[arg(required = true)]
     pub(crate) shards: Vec<PathBuf>,
     /// The directory for the merged results
@@ -61,8 +61,8 @@ pub(crate) struct MergeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
-    /// A paper (tbl, gabl, nas, mfa), `all` papers, a study of this project (contiguity, its first
-    /// part contiguity-first, slices, or forecasts), or the folder of your own paper
+    /// A paper (tbl, gabl, nas, mfa), `all` papers, one of this project's studies (contiguity, its
+    /// first part contiguity-first, slices or forecasts), or the directory of your own paper
     pub(crate) paper: String,
     /// The directory for the results [default: reproduction-PAPER, or
     /// reproduction-PAPER-alternatives with --alternatives]
@@ -74,7 +74,7 @@ pub(crate) struct ReproduceArgs {
     /// Runs and ranks alternative interpretations of details that the paper leaves open
     #[arg(long)]
     pub(crate) alternatives: bool,
-    /// The folder with the experiment's job logs [default: the current folder]
+    /// The directory that contains the experiment's job logs [default: the current directory]
     #[arg(long)]
     pub(crate) logs: Option<PathBuf>,
     #[command(flatten)]

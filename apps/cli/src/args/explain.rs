@@ -12,17 +12,17 @@ pub(crate) struct ExplainArgs {
     #[arg(long, short)]
     pub(crate) machine: String,
     /// The running jobs: JSON lines `{"job":7,"parts":[{"base":[0,0],"sides":[2,3]}]}` in the order
-    /// they were granted, and `{"node":[1,1]}` for failed nodes; - is standard input
+    /// they were granted, and `{"node":[1,1]}` for failed nodes; - means standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
-    /// Considers only the jobs in --busy that run at this time, for example in the output of
+    /// Uses only the jobs in --busy that are running at this time; useful with the output of
     /// `simulate --placements`
     #[arg(long)]
     pub(crate) at: Option<f64>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
     /// The freedom in placing the job: box, turned, any-box, connected or any
-    /// [default: that of each strategy]
+    /// [default: each strategy's own]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
     /// The strategies to try, separated by commas [default: all that work on the machine]

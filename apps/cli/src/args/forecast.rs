@@ -30,19 +30,19 @@ pub(crate) struct ForecastArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "A state instead of a log")]
 pub(crate) struct StateArgs {
-    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}` in queue order; - is
-    /// standard input
+    /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}` in queue order; -
+    /// means standard input
     #[arg(long)]
     pub(crate) queue: Option<PathBuf>,
-    /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds; -
-    /// is standard input [default: all nodes are free]
+    /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds;
+    /// - means standard input [default: all nodes are free]
     #[arg(long, requires = "queue")]
     pub(crate) busy: Option<PathBuf>,
     /// The current time, in seconds on the same clock as "start" and "end"
     #[arg(long, value_name = "SECONDS", value_parser = finite, default_value_t = 0.0)]
     #[arg(requires = "queue")]
     pub(crate) now: f64,
-    /// A log of past jobs on this machine, the source of run times and later arrivals
+    /// A log of past jobs on this machine, used to predict run times and later arrivals
     #[arg(long, value_name = "LOG", requires = "queue")]
     pub(crate) past: Option<PathBuf>,
 }

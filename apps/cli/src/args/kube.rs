@@ -11,13 +11,13 @@ pub(crate) struct KubeArgs {
     /// The name of this replica in the Lease [default: host name and process ID]
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// Serves the page, `why` and metrics at an address
+    /// Serves the web page, `why` and metrics at this address
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_kube::ADDRESS,
     )]
     pub(crate) page: Option<String>,
-    /// Answers probes at an address: /healthz and /readyz
+    /// Answers health probes (/healthz and /readyz) at this address
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_kube::PROBES,
@@ -26,7 +26,7 @@ pub(crate) struct KubeArgs {
     /// The machine to show on the page, if the cluster has several
     #[arg(long)]
     pub(crate) machine: Option<String>,
-    /// Serves the page of any cluster at an address, without changing the cluster
+    /// Serves the page for any cluster at this address, without changing the cluster
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
@@ -43,8 +43,8 @@ pub(crate) struct KubeArgs {
 pub(crate) enum KubeCommand {
     /// Prints the objects that a cluster needs, for `kubectl apply -f -`
     Manifests {
-        /// Leaves out the policy that adds the gate and the resource to Jobs, for Kubernetes before
-        /// 1.36
+        /// Omits the policy that adds the gate and the resource to Jobs, for Kubernetes versions
+        /// before 1.36
         #[arg(long)]
         no_mutation: bool,
         /// Adds two replicas of the daemon that run this image
@@ -57,23 +57,23 @@ pub(crate) enum KubeCommand {
         /// Confirms that the API server may refuse all other pods that request this resource
         #[arg(long, requires = "resource")]
         exclusive: bool,
-        /// Adds the permissions for Jobs in Kueue queues
+        /// Adds the permissions needed for Jobs in Kueue queues
         #[arg(long)]
         kueue: bool,
     },
-    /// Lists all Jobs with a shape: state, box, reason for waiting, and expected start based on
-    /// time limits
+    /// Lists all Jobs that have a shape, with their state, box, reason for waiting, and expected
+    /// start based on time limits
     Queue {
         #[command(flatten)]
         output: FormatArgs,
     },
-    /// Explains why a Job is waiting, and which moves of other Jobs would help
+    /// Explains why a Job is waiting, and which other Jobs could be moved to help
     Why {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
         job: String,
     },
-    /// Plans moves of other Jobs that make room for a waiting Job, without moving anything
+    /// Plans which Jobs to move to make room for a waiting Job, without moving anything
     Unblock {
         /// The Job, such as default/train
         #[arg(value_name = "NAMESPACE/NAME")]
@@ -82,7 +82,7 @@ pub(crate) enum KubeCommand {
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(..=16))]
         moves: u8,
     },
-    /// Counts the boxes of a shape that fit on the free nodes at the same time
+    /// Counts how many boxes of a shape fit on the free nodes at the same time
     Slots {
         /// The shape in chips, such as 4x4x2
         shape: String,

@@ -1,5 +1,5 @@
-//! The command line as clap parses it. Names with options remain text here. The `input` module
-//! parses them, so that error messages can underline the typed text.
+//! The command line as parsed by clap. Names with options stay as text here, and the `input` module
+//! parses them, so that error messages can underline the part that is wrong.
 
 mod advise;
 mod allocate;
@@ -59,7 +59,7 @@ pub(crate) use yardstick::YardstickArgs;
 /// Allocate and simulate jobs on machines whose nodes form a mesh or a torus.
 ///
 /// Machines are written mesh:16x16, torus:8x8x8 or grid:8wx4x4w (w marks the axes that wrap).
-/// Strategies, schedulers and other names take options behind colons: ff:turn=all. Results are
+/// Strategies, schedulers and other names take options after colons: ff:turn=all. Results are
 /// printed to standard output, as a table on a terminal and as JSON otherwise.
 #[derive(Debug, Parser)]
 #[command(name = "pavior", version, max_term_width = 100)]
@@ -77,33 +77,33 @@ pub(crate) enum Command {
     Strategies(ListArgs),
     /// Lists the schedulers, which choose the next job
     Schedulers(ListArgs),
-    /// Lists the communication patterns of jobs
+    /// Lists the communication patterns for jobs
     Patterns(ListArgs),
     /// Lists the metrics
     Metrics(ListArgs),
-    /// Runs a live allocator: one JSON object per line in, one answer per line out
+    /// Runs a live allocator that reads requests and prints answers, one JSON object per line
     Allocate(AllocateArgs),
     /// Shows where each strategy would place a request, and explains refusals
     Explain(ExplainArgs),
-    /// Plans job moves that make room for a request, or lists the jobs in its way
+    /// Plans job moves to make room for a request, or lists the jobs in the way
     Unblock(UnblockArgs),
-    /// Counts the boxes of a shape that fit at the same time
+    /// Counts how many boxes of a shape fit at the same time
     Slots(SlotsArgs),
-    /// Forecasts job starts as intervals, for a log or a queue
+    /// Forecasts when jobs in a log or a queue will start, as intervals
     Forecast(Box<ForecastArgs>),
-    /// Compares alternative settings on the jobs of a log, and recommends changes
+    /// Compares alternative settings on the jobs in a log, and recommends changes
     Advise(Box<AdviseArgs>),
-    /// Allocates boxes of nodes to the jobs of a running Slurm cluster
+    /// Allocates boxes of nodes to jobs on a running Slurm cluster
     #[cfg(feature = "slurm")]
     Slurm(SlurmArgs),
-    /// Allocates boxes to the jobs of a Slurm cluster (not in this build: feature `slurm`)
+    /// Allocates boxes to jobs on a Slurm cluster (not in this build: feature `slurm`)
     #[cfg(not(feature = "slurm"))]
     #[command(disable_help_flag = true)]
     Slurm(AnyArgs),
-    /// Allocates boxes of nodes to the Jobs of a running Kubernetes cluster
+    /// Allocates boxes of nodes to Jobs on a running Kubernetes cluster
     #[cfg(feature = "kube")]
     Kube(KubeArgs),
-    /// Allocates boxes to the Jobs of a Kubernetes cluster (not in this build: feature `kube`)
+    /// Allocates boxes to Jobs on a Kubernetes cluster (not in this build: feature `kube`)
     #[cfg(not(feature = "kube"))]
     #[command(disable_help_flag = true)]
     Kube(AnyArgs),
@@ -111,7 +111,7 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     /// Measures how long each strategy takes to allocate
     Bench(BenchArgs),
-    /// Sends a list of messages, JSON lines on standard input, through the network
+    /// Simulates the network for messages given as JSON lines on standard input
     Network(NetworkCommandArgs),
     /// Runs every combination in an experiment file, and draws its figures
     Experiment(ExperimentArgs),
@@ -121,13 +121,13 @@ pub(crate) enum Command {
     Sweep(SweepCommandArgs),
     /// Draws results, distributions, schedules and machines
     Plot(Box<PlotArgs>),
-    /// Runs the papers' experiments, and checks their statements
+    /// Runs the experiments from papers, and checks the papers' statements
     Reproduce(ReproduceArgs),
-    /// Compares strategies and schedulers with proven bounds, on twenty sets of jobs
+    /// Compares strategies and schedulers against proven bounds on twenty sets of jobs
     Yardstick(YardstickArgs),
     /// Summarizes, converts and generates job logs
     Trace(TraceArgs),
-    /// Serves durable leases of nodes over HTTP
+    /// Serves durable node leases over HTTP
     #[cfg(feature = "serve")]
     Serve(Box<ServeArgs>),
     /// Serves leases over HTTP (not in this build: feature `serve`)
@@ -156,7 +156,7 @@ pub(crate) struct AnyArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManualArgs {
-    /// Writes one file per command into this folder instead of printing
+    /// Writes one file per command into this directory instead of printing
     #[arg(long, value_name = "DIR")]
     pub(crate) into: Option<PathBuf>,
 }

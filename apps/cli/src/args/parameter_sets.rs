@@ -12,7 +12,7 @@ pub(crate) trait ParameterSet {
     /// True if the command compares several values of one option.
     const TAKES_LISTS: bool = false;
 
-    /// Defaults that replace those of the parameters.
+    /// Defaults that override the parameters' own defaults.
     const DEFAULTS: &[(&str, &str)] = &[];
 
     fn contains(parameter: &Parameter) -> bool {
@@ -20,10 +20,10 @@ pub(crate) trait ParameterSet {
     }
 }
 
-/// The default strategy and scheduler for the jobs of a log.
+/// The default strategy and scheduler for jobs from a log.
 const LOG_DEFAULTS: &[(&str, &str)] = &[("strategy", "tff"), ("scheduler", "easy")];
 
-/// Parameters of simulation runs, and the controls of replications and results.
+/// Parameters of simulation runs, and controls for replications and results.
 #[derive(Debug)]
 pub(crate) struct RunParameters;
 
@@ -36,7 +36,7 @@ impl ParameterSet for RunParameters {
     }
 }
 
-/// Parameters of the arrival process, and the jobs' amount of work.
+/// Parameters for when jobs arrive and how much work each one has.
 #[derive(Debug)]
 pub(crate) struct StreamParameters;
 
@@ -89,7 +89,7 @@ impl ParameterSet for LogParameters {
     }
 }
 
-/// Request parameters; sides are random or come from a log.
+/// Parameters for requests whose sides are random or come from a log.
 #[derive(Debug)]
 pub(crate) struct RequestParameters;
 

@@ -2,7 +2,7 @@
 //! description and default.
 //!
 //! Values are stored as typed. The list of parameters parses them, so that an error message can
-//! underline the typed text.
+//! underline the part that is wrong.
 
 use std::marker::PhantomData;
 use std::path::Path;
@@ -18,7 +18,7 @@ use pavior::experiments::{Catalogue, Given, Setting};
 use super::parameter_sets::ParameterSet;
 use crate::failure::Failure;
 
-/// Options that accept a list of values. The command runs every combination of them.
+/// Options that accept a list of values. The command runs every combination of these values.
 const LISTS: [&str; 5] = ["strategy", "scheduler", "load", "metrics", "precision-metrics"];
 /// Options that also have a one-letter name.
 const SHORT: [(&str, char); 2] = [("machine", 'm'), ("strategy", 's')];
@@ -31,8 +31,8 @@ pub(crate) struct ParameterArgs<S> {
 }
 
 impl<S: ParameterSet> ParameterArgs<S> {
-    /// Returns the typed values as experiment settings, with the set's own defaults for options
-    /// that were not typed.
+    /// Returns the typed values as experiment settings. Options that the user did not type have the
+    /// set's own defaults.
     pub(crate) fn settings(&self) -> Vec<Setting> {
         let typed = self.typed.iter().map(|(name, text)| (*name, text.as_str()));
         let is_open = |(name, _): &(&str, &str)| self.typed(name).is_none();
@@ -44,7 +44,7 @@ impl<S: ParameterSet> ParameterArgs<S> {
         typed.chain(S::DEFAULTS.iter().copied().filter(is_open)).map(setting).collect()
     }
 
-    /// Returns the settings, with a log as the trace.
+    /// Returns the settings with the given log as the trace.
     pub(crate) fn settings_for(&self, log: &Path) -> Vec<Setting> {
         let mut settings = self.settings();
         settings.insert(0, Setting::new("trace", log.to_string_lossy()));
@@ -60,11 +60,11 @@ impl<S: ParameterSet> ParameterArgs<S> {
         self.typed(name).or(own_default::<S>(name))
     }
 
-    /// Returns the value of every parameter in the set. Parameters that were not typed have their
-    /// defaults.
+    /// Returns the value of every parameter in the set, or its default if the user did not type
+    /// one.
     ///
     /// # Errors
-    /// Returns an error if a typed value is not a value of its parameter.
+    /// Returns an error if a typed value is invalid for its parameter.
     pub(crate) fn given(&self) -> Result<Given, Failure> {
         let (mut given, catalogue) = (Given::default(), Catalogue::default());
         for parameter in parameters::ALL.iter().filter(|parameter| S::contains(parameter)) {
@@ -150,7 +150,7 @@ fn parameter_arg<S: ParameterSet>(parameter: &'static Parameter) -> Arg {
         None => option,
     };
     match kind {
-        // The status, field 11 of a log, may be -1.
+        // The status (field 11 in a log) may be -1.
         ValueType::Text => option.allow_hyphen_values(*name == "status"),
         ValueType::Number | ValueType::Count => option.allow_hyphen_values(true),
         ValueType::Switch => option.action(ArgAction::SetTrue).num_args(0),

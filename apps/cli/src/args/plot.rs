@@ -8,12 +8,12 @@ use super::finite;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// The directory of an experiment, or files: results (CSV; - is standard input), jobs
-    /// (jobs.csv) or placements (JSON lines)
+    /// An experiment directory, or files: results (CSV; - means standard input), jobs (jobs.csv) or
+    /// placements (JSON lines)
     #[arg(required = true)]
     pub(crate) inputs: Vec<PathBuf>,
     /// The output: a file (.svg, or .json for Vega-Lite), or a directory for an experiment's
-    /// figures [default: standard output; an experiment's own directory]
+    /// figures [default: standard output, or the experiment's own directory]
     #[arg(long)]
     pub(crate) out: Option<PathBuf>,
     /// The figure title
@@ -37,7 +37,7 @@ pub(crate) struct ChartArgs {
     /// Draws only points with these values, such as sides=uniform,strategy=ff,tff
     #[arg(long)]
     pub(crate) filter: Option<String>,
-    /// Logarithmic axes: x, y or x,y
+    /// The axes to scale logarithmically: x, y or x,y
     #[arg(long, value_delimiter = ',')]
     pub(crate) log: Vec<String>,
     /// Draws the distribution of this column of jobs.csv [default: turnaround_time]
@@ -63,10 +63,10 @@ pub(crate) struct PlacementArgs {
     /// The length of the animation in seconds
     #[arg(long, default_value_t = 30.0, requires = "animate", value_parser = finite)]
     pub(crate) seconds: f64,
-    /// The start of the drawn part of the schedule
+    /// The time at which the drawn part of the schedule begins
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) from: Option<f64>,
-    /// The end of the drawn part of the schedule
+    /// The time at which the drawn part of the schedule ends
     #[arg(long, allow_hyphen_values = true, value_parser = finite)]
     pub(crate) to: Option<f64>,
     /// The time unit: s (drawn as hours and days), `time_unit` or cycle [default: the unit in the

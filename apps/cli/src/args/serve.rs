@@ -10,21 +10,21 @@ pub(crate) struct ServeArgs {
     /// in --data, or mesh:16x16]
     #[arg(long, short)]
     pub(crate) machine: Vec<String>,
-    /// The strategy of all machines; see `pavior strategies` [default: tff]
+    /// The strategy for all machines; see `pavior strategies` [default: tff]
     #[arg(long, short)]
     pub(crate) strategy: Option<String>,
     /// The scheduler for waiting requests (those with wait=true); see `pavior schedulers`
     #[arg(long)]
     pub(crate) scheduler: Option<String>,
-    /// The maximum number of waiting requests per machine that conservative backfilling plans,
-    /// starting with the oldest. This bounds the time of a decision; other requests must wait until
-    /// they are among the oldest. A depth in the name of the scheduler takes precedence
+    /// The number of waiting requests per machine, oldest first, for which conservative backfilling
+    /// plans a start. This limits how long a decision takes. Later requests must wait until they
+    /// are among the oldest. A depth in the scheduler's name takes precedence
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) depth: u64,
     /// The rule that turns a number of nodes into a box
     #[arg(long, default_value = "compact")]
     pub(crate) shape_rule: String,
-    /// The folder of the journal, which is created if missing
+    /// The directory for the journal, created if missing
     #[arg(long, default_value = "pavior-data")]
     pub(crate) data: PathBuf,
     /// The store for records: embedded (in --data), or postgres://USER@HOST/DATABASE, which several
@@ -54,7 +54,7 @@ pub(crate) struct ServeArgs {
     /// The maximum number of nodes that a tenant may hold and request
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
-    /// The maximum number of requests per tenant and second; each operation in a batch counts
+    /// The maximum number of requests per second from a tenant; each operation in a batch counts
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// The maximum number of open connections; reduced to fit the open-file limit
@@ -76,8 +76,8 @@ pub(crate) struct ServeArgs {
     /// Accepts the clock at startup, however far it is ahead of the last record
     #[arg(long)]
     pub(crate) confirm_clock: bool,
-    /// Shapes such as 4x4x4,8x8x8, at most 16, for which the metrics count the boxes that fit at
-    /// the same time
+    /// Up to 16 shapes, such as 4x4x4,8x8x8. For each, the metrics report how many boxes fit at the
+    /// same time
     #[arg(long)]
     pub(crate) slots: Option<String>,
     /// The seed for random strategies

@@ -21,29 +21,29 @@ pub(crate) struct SimulateArgs {
 pub(crate) struct ResultArgs {
     #[command(flatten)]
     pub(crate) output: FormatArgs,
-    /// Leaves out the measured time per attempt
+    /// Omits the measured time per attempt
     #[arg(long)]
     pub(crate) no_timing: bool,
-    /// Writes the jobs of replication 0 as Batsim's jobs.csv; {strategy}, {scheduler} and {load} in
-    /// the name are replaced by the values of each combination
+    /// Writes the jobs in replication 0 in Batsim's jobs.csv format; {strategy}, {scheduler} and
+    /// {load} in the name are replaced by each combination's values
     #[arg(long)]
     pub(crate) jobs_csv: Option<PathBuf>,
-    /// Writes a summary of replication 0 as Batsim's schedule.json; accepts the placeholders of
-    /// --jobs-csv
+    /// Writes a summary of replication 0 in Batsim's schedule.json format; accepts the same
+    /// placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) schedule: Option<PathBuf>,
     /// Writes the schedule of replication 0 as a log in the Standard Workload Format; accepts the
-    /// placeholders of --jobs-csv
+    /// same placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) swf: Option<PathBuf>,
-    /// Writes the placements of replication 0 as JSON lines; accepts the placeholders of --jobs-csv
+    /// Writes the placements in replication 0 as JSON lines; placeholders as in --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
-    /// Writes the load of every channel in replication 0 as CSV, if jobs send messages; accepts the
-    /// placeholders of --jobs-csv
+    /// Writes the load on every channel in replication 0 as CSV, if jobs send messages; accepts the
+    /// same placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) channels: Option<PathBuf>,
-    /// Draws this load on the machine, as SVG; accepts the placeholders of --jobs-csv
+    /// Draws the load on every channel, as SVG; accepts the same placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) heatmap: Option<PathBuf>,
 }

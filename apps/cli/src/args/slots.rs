@@ -11,31 +11,31 @@ pub(crate) struct SlotsArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// The running jobs: JSON lines as for `pavior explain`; - is standard input
+    /// The running jobs: JSON lines as for `pavior explain`; - means standard input
     /// [default: all nodes are free]
     #[arg(long)]
     pub(crate) busy: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The boxes to count: box, turned or any-box, regardless of --turn [default: the shape, turned
-    /// if --turn allows it]
+    /// The boxes to count: box, turned or any-box, regardless of --turn [default: the shape,
+    /// rotated if --turn allows it]
     #[arg(long)]
     pub(crate) freedom: Option<String>,
-    /// The boxes that may be turned
+    /// The boxes that may be rotated
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
     /// Also plans up to this many job moves that make room for more boxes
     #[arg(long, value_name = "K", conflicts_with = "freedom")]
     pub(crate) moves: Option<usize>,
-    /// The search budget: the maximum number of bit-set words to process; if it runs out, the best
-    /// result is printed with a bound
+    /// The search budget: the maximum number of bit-set words to process. If it runs out, the best
+    /// result so far is printed with a bound
     #[arg(
         long,
         default_value_t = pavior::answers::SearchLimits::BUDGET,
         value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
     )]
     pub(crate) budget: u64,
-    /// Draws the machine with the boxes
+    /// Draws the machine and the boxes
     #[arg(long)]
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]

@@ -6,16 +6,16 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
 pub(crate) struct SlurmArgs {
-    /// The configuration, TOML: machine, nodes, partition, ... See docs/slurm.md
+    /// The configuration file (TOML); see docs/slurm.md
     #[arg(long, global = true)]
     pub(crate) config: Option<PathBuf>,
-    /// Logs the changes of one cycle without making them, and exits
+    /// Logs the changes that one cycle would make, without making them, and exits
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Exits after one cycle
     #[arg(long)]
     pub(crate) once: bool,
-    /// Serves the page, `why` and metrics of any Slurm cluster at an address, without changing it
+    /// Serves the page, `why` and metrics for any Slurm cluster, without changing the cluster
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
         default_missing_value = pavior_slurm::ADDRESS, conflicts_with_all = ["dry_run", "once"]
@@ -27,19 +27,19 @@ pub(crate) struct SlurmArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SlurmCommand {
-    /// Lists missing settings of a running cluster, with the lines to add
+    /// Lists the settings that a running cluster lacks, with the lines to add
     Check,
     /// Writes job_submit.lua, a systemd unit and the lines for slurm.conf
     Install {
-        /// The folder, which is created if necessary
+        /// The directory to write to, created if missing
         dir: PathBuf,
     },
     /// Returns waiting jobs to Slurm: removes their gates and the license reservation, and lists
     /// the remaining manual steps. Stop the daemon first
     Uninstall,
-    /// Explains why a job is waiting, when and where it will start, and which moves would help
+    /// Explains why a job is waiting, when and where it will start, and which job moves would help
     Why {
-        /// The job, such as 17 or 17_3; the number of an array refers to its first waiting task
+        /// The job, such as 17 or 17_3; a job array's number stands for its first waiting task
         job: String,
     },
 }

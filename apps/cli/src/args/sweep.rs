@@ -24,12 +24,12 @@ pub(crate) enum SweepCommand {
 pub(crate) struct WantedArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// The directories of the parts already run
+    /// The directories of the parts that have already run
     pub(crate) parts: Vec<PathBuf>,
     /// The maximum number of replications per span
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) most: u64,
-    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, the input of `run`
+    /// Prints a JSON array of objects `{"point":0,"first":0,"last":4}`, the input for `run`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -38,10 +38,10 @@ pub(crate) struct WantedArgs {
 pub(crate) struct SpansArgs {
     /// A directory with the experiment in experiment.toml
     pub(crate) directory: PathBuf,
-    /// The spans to run, as printed by `wanted --json`; - is standard input
+    /// The spans to run, as printed by `wanted --json`; - means standard input
     #[arg(long)]
     pub(crate) spans: PathBuf,
-    /// The directory for this part; an interrupted run is continued
+    /// The directory for this part; an interrupted run is resumed
     #[arg(long)]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -28,11 +28,11 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConvertArgs {
-    /// The log, optionally gzipped; - is standard input
+    /// The log, optionally gzipped; - means standard input
     pub(crate) from: PathBuf,
     /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
-    /// The machine for which --shape-rule chooses the shapes of jobs without one
+    /// The machine for which --shape-rule chooses a shape for each job without one
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// The rule that turns a number of nodes into a box
@@ -41,8 +41,8 @@ pub(crate) struct ConvertArgs {
     /// The seed for random shape rules
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Derives fields 17 and 18 of an .swf from users' sessions: a job follows its user's most
-    /// recently ended job, if that job ended at most this long before (20m, 90s, 1h)
+    /// Derives fields 17 and 18 of an .swf log from user sessions: a job follows its user's most
+    /// recently ended job if that job ended at most this long before (20m, 90s, 1h)
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(crate) sessions: Option<Time>,
     /// The version of Batsim to write for: v4 (up to version 4) or v5 (version 5 and later)
@@ -78,15 +78,15 @@ fn duration(text: &str) -> Result<Time, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateArgs {
-    /// A model of whole workloads (lublin), or a distribution of request sides (uniform, pods, ...)
+    /// A workload model (lublin), or a distribution of request sides (uniform, pods, ...)
     pub(crate) model: String,
     /// The number of jobs
     #[arg(long, default_value_t = 1000)]
     pub(crate) jobs: usize,
-    /// The machine size in nodes, for a model
+    /// The machine size in nodes, for a workload model
     #[arg(long, conflicts_with = "machine")]
     pub(crate) nodes: Option<u32>,
-    /// The machine for which sides are drawn
+    /// The machine for which random sides are drawn
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
@@ -101,14 +101,14 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The log, optionally gzipped; - is standard input
+    /// The log, optionally gzipped; - means standard input
     pub(crate) file: PathBuf,
-    /// The machine to compare load and sizes with [default: the size in the header]
+    /// The machine to compare load and sizes with [default: the size given in the header]
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     #[command(flatten)]
     pub(crate) read: ParameterArgs<LogParameters>,
-    /// Writes an HTML page [default without a file: standard output]
+    /// Writes an HTML page, to standard output if no file is given
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]

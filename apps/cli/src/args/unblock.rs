@@ -11,35 +11,35 @@ pub(crate) struct UnblockArgs {
     /// The machine, such as mesh:8x8
     #[arg(long, short)]
     pub(crate) machine: String,
-    /// The running jobs: JSON lines as for `pavior explain`, with an optional "end" and "start"; -
-    /// is standard input
+    /// The running jobs: JSON lines as for `pavior explain`, with optional "start" and "end"; -
+    /// means standard input
     #[arg(long)]
     pub(crate) busy: PathBuf,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; only
-    /// without another question such as --blockers [default: its box, turned if --turn allows it]
+    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; not with
+    /// --blockers, --earliest, --nearest or --drain [default: its box, rotated if --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
     /// The maximum number of jobs to move
     #[arg(long, default_value_t = 3, conflicts_with_all = ["blockers", "earliest", "nearest"])]
     pub(crate) max_jobs: usize,
-    /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its nodes]
+    /// The cost of disturbing each job: JSON lines `{"job":7,"weight":2.5}` [default: its size]
     #[arg(long, conflicts_with_all = ["earliest", "nearest"])]
     pub(crate) weights: Option<PathBuf>,
-    /// Finds only the least blocked place, and the jobs in it
+    /// Finds only the least blocked place and the jobs that occupy it
     #[arg(long, group = "question")]
     pub(crate) blockers: bool,
-    /// Finds only the earliest time and place for the request, if jobs end as stated
+    /// Finds only the earliest time and place for the request, assuming that jobs end as stated
     #[arg(long, group = "question")]
     pub(crate) earliest: bool,
-    /// Lists only up to this many free boxes, the most similar first
+    /// Lists only up to this many free boxes, starting with the most similar
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
-    /// Plans moves that empty a node such as 1,2; can be repeated
+    /// Plans moves that empty the given node, such as 1,2; can be repeated
     #[arg(long, group = "question", value_name = "NODE", conflicts_with_all = ["shape", "nodes"])]
     pub(crate) drain: Vec<String>,
-    /// Plans for this time: jobs whose "end" is not later need not move
+    /// Makes room by this time; jobs whose "end" is no later than that need not move
     #[arg(
         long,
         value_name = "TIME",
@@ -47,14 +47,14 @@ pub(crate) struct UnblockArgs {
         conflicts_with_all = ["blockers", "earliest", "nearest", "weights", "svg"],
     )]
     pub(crate) by: Option<f64>,
-    /// The current time. Jobs with a "start" may then be requeued too, which costs their nodes
-    /// times the time since that start
+    /// The current time. If given, jobs with a "start" may also be requeued, at a cost of their
+    /// node count times the time since that start
     #[arg(long, value_name = "TIME", value_parser = finite, requires = "by")]
     pub(crate) now: Option<f64>,
-    /// The boxes that may be turned
+    /// The boxes that may be rotated
     #[arg(long, value_enum, default_value = "all")]
     pub(crate) turn: Turning,
-    /// The search budget: the maximum number of bit-set words to process; if it runs out, the
+    /// The search budget: the maximum number of bit-set words to process. If it runs out, the
     /// answer is not proven
     #[arg(
         long,

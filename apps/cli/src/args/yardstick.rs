@@ -8,13 +8,13 @@ use super::{FormatArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct YardstickArgs {
-    /// The folder of the logs; without it, scenarios that need logs are skipped and listed
+    /// The directory that contains the logs; without it, scenarios that need logs are skipped
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs: Option<PathBuf>,
-    /// The folder to write, which must be empty or missing
+    /// The directory to write to, which must be empty or missing
     #[arg(long, default_value = "yardstick", value_name = "DIR")]
     pub(crate) out: PathBuf,
-    /// Strategies, separated by commas [default: all]
+    /// The strategies to compare, separated by commas [default: all]
     #[arg(long, short, value_delimiter = ',')]
     pub(crate) strategy: Vec<String>,
     /// Runs only the first 60 jobs of three scenarios, which takes seconds instead of minutes

@@ -1,4 +1,4 @@
-//! `pavior advise`: runs the jobs of a log under alternative settings.
+//! `pavior advise`: runs the jobs in a log under alternative settings.
 
 use pavior::draw as report;
 use pavior::experiments::advice::{
@@ -18,8 +18,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         files::check_writable(path)?;
     }
     let mut settings = args.parameters.settings_for(&args.log);
-    // `placed` is moved to the end, so that the indices of the other settings do not change if it
-    // is left out.
+    // Moving `placed` to the end keeps the indices of the other settings unchanged if it is
+    // omitted.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         pool::install(args.pool.threads, || advise(&settings, args.slots.as_deref(), environment))?;
     bar.finish();
     log_notes::print_log_notes(&folder);
-    // If jobs cannot run in the places recorded in the log, the advice states the reason.
+    // If jobs cannot run in the places recorded in the log, print the reason with the advice.
     if advice.is_ok()
         && let Ok(specification) = Specification::from_settings(&settings, "advise", Keys::Options)
     {
@@ -123,7 +123,7 @@ fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
     table.print(MAX_WIDTH).map(drop)
 }
 
-/// Returns the complete advice as JSON, in the units of the metrics.
+/// Returns the complete advice as JSON, in the metrics' own units.
 fn to_json(advice: &Advice) -> Value {
     let keyed = |of: &dyn Fn(usize) -> Value| -> Value {
         let measures = advice.measures.iter().enumerate();
@@ -161,7 +161,7 @@ fn to_json(advice: &Advice) -> Value {
     })
 }
 
-/// Prints one row per alternative and metric, in the units of the metrics.
+/// Prints one row per alternative and metric, in the metrics' own units.
 fn csv(advice: &Advice) -> Result<(), Failure> {
     let header = ["alternative", "metric", "value", "difference", "low", "high", "command"];
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());

@@ -45,15 +45,15 @@ pub(crate) fn run(args: &ExperimentArgs) -> Result<(), Failure> {
     comparable
 }
 
-/// Reports the points left out.
+/// Reports the points that were skipped.
 pub(crate) fn say_left_out(specification: &Specification) {
     if let Some(sentence) = specification.left_out_in_words() {
         input::say_left_out(&sentence);
     }
 }
 
-/// Writes the files of a finished experiment. The files contain the command that reproduces the
-/// numbers, even if another command was typed.
+/// Writes the result files of a finished experiment. They contain the command that reproduces the
+/// numbers, even if the user ran a different one.
 pub(crate) fn publish(
     specification: &Specification,
     samples: &Samples,
@@ -69,7 +69,7 @@ pub(crate) fn publish(
     Ok(files)
 }
 
-/// Runs the missing replications. Each finished replication is stored in the open directory `out`.
+/// Runs the missing replications, and stores each one in the open directory `out` when it finishes.
 pub(crate) fn sweep(
     specification: &Specification,
     known: Vec<JournalEntry>,
@@ -86,7 +86,7 @@ pub(crate) fn sweep(
     samples.map_err(|error| failure(specification, out, error))
 }
 
-/// Converts the error of a sweep that ended early.
+/// Converts the error that ended a sweep early.
 pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepError) -> Failure {
     match error {
         SweepError::Input(error) => Failure::from_input(error),
@@ -96,14 +96,14 @@ pub(crate) fn failure(specification: &Specification, out: &Path, error: SweepErr
         )),
         SweepError::Stopped => Failure::Other("stopped".into()),
         SweepError::Store(error) => Failure::Other(format!(
-            "cannot write to {}: {error}; finished replications are kept, and --resume continues \
-             from there",
+            "cannot write to {}: {error}; finished replications are kept, and --resume runs the \
+             rest",
             files::shown(out)
         )),
     }
 }
 
-/// Prints the same results as in the stored files.
+/// Prints the same results that the files contain.
 pub(crate) fn show(
     format: Format,
     specification: &Specification,

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Finds the jobs in the way of the boxes that a request may use. Returns no reason if the request
-/// has no box. Jobs end at the times given in their lines; jobs without a numeric end time never
-/// end.
+/// Finds the jobs that are in the way of a request. Returns no reason if the request has no shape.
+/// Jobs end at the times given in their lines. A job without an end time never ends, and a single
+/// invalid end time makes all of them unknown.
 fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -68,7 +68,7 @@ fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), F
     Ok((snapshot, Some(answer)))
 }
 
-/// Returns the named strategies, by default all that work on the machine, and the skipped ones.
+/// Returns the named strategies (by default, all that work on the machine) and the skipped ones.
 fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<LeftOut>), Failure> {
     if let Some(typed) = &args.strategy {
         return input::strategies(typed, grid, args.skip_unsupported);
@@ -77,7 +77,7 @@ fn selections(args: &ExplainArgs, grid: &Grid) -> Result<(Vec<Selection>, Vec<Le
     Ok((all.filter(|selection| selection.supports(grid).is_ok()).collect(), Vec::new()))
 }
 
-/// The results and the settings for printing them.
+/// The results, and everything needed to print them.
 struct ExplainReport {
     busy: Busy,
     request: Request,
@@ -85,7 +85,7 @@ struct ExplainReport {
     /// The skipped strategies, or `None` if unsupported strategies are an error.
     skipped: Option<Vec<LeftOut>>,
     snapshot: Snapshot,
-    /// The place for the request, or the obstacles. `None` if the request has no box.
+    /// The place for the request, or what blocks it. `None` if the request has no shape.
     why: Option<Why>,
 }
 
@@ -107,7 +107,7 @@ impl ExplainReport {
         self.busy.state.free().largest_free()
     }
 
-    /// Describes the free place, or explains why the box fits nowhere.
+    /// Describes the free place, or explains why the box does not fit anywhere.
     fn why_lines(&self) -> Vec<String> {
         let ends = self.busy.ends().ok();
         let time = |at| ends.as_ref().map_or_else(String::new, |ends| ends.at(at).to_string());
@@ -262,7 +262,7 @@ impl ExplainReport {
         )
     }
 
-    /// Explains the refusals in sentences.
+    /// Returns sentences that explain the refusals.
     fn reasons(&self) -> Vec<String> {
         let mut sentences = vec![String::new()];
         for reason in Refusal::ALL {

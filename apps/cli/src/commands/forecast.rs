@@ -1,5 +1,5 @@
-//! `pavior forecast`: predicts when jobs will start: each job in a log, based on what is known at
-//! its submission, or each job in a queue, based on the current state.
+//! `pavior forecast`: predicts when jobs will start. For a log, each prediction uses only what was
+//! known when the job was submitted. For a queue, predictions are based on the current state.
 
 mod state;
 
@@ -51,7 +51,7 @@ fn of_log(args: &ForecastArgs, log: &Path, effort: Effort) -> Result<(), Failure
     reply(&Score::of(&judged), rejected).print(format, output::width())
 }
 
-/// Reads the settings, which must specify exactly one run of the log.
+/// Reads the settings, which must describe exactly one run of the log.
 fn run_settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure> {
     let typed = args.parameters.settings_for(log);
     let specification = settings::specification(&typed, "forecast")?;

@@ -1,4 +1,4 @@
-//! `pavior kube`: allocates boxes of nodes to the Jobs of an unmodified Kubernetes cluster.
+//! `pavior kube`: allocates boxes of nodes to Jobs on an unmodified Kubernetes cluster.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::output::{self, Format, Reply, Table};
 
-/// The maximum number of other Jobs that a plan of `why` moves.
+/// The maximum number of other Jobs that a plan in `why` moves.
 const MAX_MOVED_JOBS: usize = 2;
 
 pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     };
     let of_daemon = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
     if of_daemon.iter().any(|option| option.is_some()) {
-        let reason = "--name, --page, --probes, --machine and --observe apply to the daemon, not \
-                      to its commands";
+        let reason = "--name, --page, --probes, --machine and --observe apply only to the daemon, \
+                      not to its commands";
         return Err(Failure::usage(reason));
     }
     match command {
@@ -99,7 +99,7 @@ fn queue(format: Format) -> Result<(), Failure> {
     reply.print(format, output::width())
 }
 
-/// Explains what a Job is waiting for. Plans move at most `moved` other Jobs.
+/// Explains why a Job is waiting. Plans move at most `moved` other Jobs.
 fn why(job: &str, moved: usize) -> Result<(), Failure> {
     let Some((namespace, name)) = job.split_once('/') else {
         return Err(Failure::usage("specify the Job as NAMESPACE/NAME, such as default/train"));
@@ -139,7 +139,7 @@ fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
     }
 }
 
-/// Prints the removed gates, and the remaining steps.
+/// Uninstalls, and prints the removed gates and the remaining steps.
 fn uninstall(open: bool) -> Result<(), Failure> {
     let removal = pavior_kube::remove(open)?;
     let opened = output::labeled("opened", &removal.opened);
@@ -148,7 +148,7 @@ fn uninstall(open: bool) -> Result<(), Failure> {
 }
 
 impl From<KubeError> for Failure {
-    /// Converts an error. An unknown Job, or a shape that does not fit any machine, is a usage
+    /// Converts an error. An unknown Job or a shape that does not fit on any machine is a usage
     /// error.
     fn from(error: KubeError) -> Failure {
         match error {

@@ -1,4 +1,4 @@
-//! Shell completions and the manual page, from the same definitions as the parser.
+//! Shell completions and manual pages, generated from the same definitions as the parser.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> Result<(), Failure> {
     Ok(io::stdout().lock().write_all(&text)?)
 }
 
-/// Writes one manual page per command to a folder, or prints all of them.
+/// Writes one manual page per command to a directory, or prints all of them.
 pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     match &args.into {
         Some(folder) => Ok(clap_mangen::generate_to(Cli::command(), folder)?),
@@ -21,7 +21,7 @@ pub(crate) fn pages(args: &ManualArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints the manual page of `pavior`, followed by those of its commands and their commands.
+/// Prints the `pavior` manual page, followed by those of its commands and subcommands.
 fn print_pages() -> Result<(), Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

@@ -1,4 +1,4 @@
-//! The commands, one per file.
+//! The commands, one per module.
 
 pub(crate) mod advise;
 pub(crate) mod allocate;

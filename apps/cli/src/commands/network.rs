@@ -1,4 +1,4 @@
-//! `pavior network`: sends messages, one JSON object per line, through the network.
+//! `pavior network`: reads messages, one JSON object per line, and simulates the network.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &NetworkCommandArgs) -> Result<(), Failure> {
     let grid = input::machine(&args.machine)?;
     let NetworkParameters { settings, engine, flits } = parameters(&args.network)?;
     let mut messages = read(&grid, flits)?;
-    // Ids follow the input order, but engines need messages in creation order.
+    // Ids are in input order, but the engines need messages in order of creation.
     messages.sort_by_key(|message| (message.created, message.id));
     let mut network = Network::new(grid, settings, engine).map_err(Failure::usage)?;
     let mut printer = Printer::new(args.format, settings);
@@ -54,14 +54,14 @@ fn parameters(args: &ParameterArgs<MessageParameters>) -> Result<NetworkParamete
     Ok(network)
 }
 
-/// Reads all messages, and fails at the first invalid line.
+/// Reads all messages, stopping with an error at the first invalid line.
 fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     let mut messages = Vec::new();
     for_each_line(Path::new("-"), |line, _| {
         let whole = 0..line.len();
         // Without this check, serde would also accept an array of values as a message.
         if line.trim_start().starts_with('[') {
-            let message = "a message must be an object, {\"at\",\"from\",\"to\"}";
+            let message = "each message must be an object: {\"at\",\"from\",\"to\"}";
             return Err(LineError::new(message, whole));
         }
         let parsed: Line = json::read(line.as_bytes()).map_err(|error| {
@@ -83,8 +83,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
     Ok(messages)
 }
 
-/// A printer of deliveries in id order. Prints each delivery as soon as all earlier ones have been
-/// printed.
+/// A printer that prints each delivery as soon as all deliveries with lower ids have been printed.
 struct Printer {
     format: Format,
     settings: Settings,
@@ -97,7 +96,7 @@ struct Printer {
 impl Printer {
     fn new(format: Option<Format>, settings: Settings) -> Printer {
         Printer {
-            // The default is JSON lines, even on a terminal.
+            // Even on a terminal, the default is JSON lines.
             format: format.unwrap_or(Format::Json),
             settings,
             next: 0,

@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Finds a strategy's supported numbers of axes and topologies, by trying all.
+/// Finds out which numbers of axes and topologies a strategy supports, by trying all of them.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")
@@ -63,7 +63,7 @@ fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let axes = (1..=3).filter(|&axes| works(axes, false) || works(axes, true)).collect();
     let topologies = [("mesh", false), ("torus", true)]
         .into_iter()
-        // Support for a one-dimensional ring alone is not considered torus support.
+        // Supporting only one-dimensional rings does not count as supporting tori.
         .filter(|&(_, wrap)| (2..=3).any(|axes| works(axes, wrap)))
         .map(|(name, _)| name)
         .collect();
@@ -127,7 +127,7 @@ fn options(specs: &[OptionSpec]) -> Vec<Value> {
     specs.iter().map(option).collect()
 }
 
-/// Prints entries. A table shows only the given columns.
+/// Prints entries. Tables show only the given columns.
 fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Failure> {
     match args.output.format() {
         Format::Json => output::json(&Value::Array(entries.to_vec())),

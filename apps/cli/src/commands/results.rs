@@ -1,4 +1,4 @@
-//! Printing of the results of `simulate` as a table, JSON or CSV.
+//! Prints the results of `simulate` as a table, JSON or CSV.
 
 use pavior::experiments::{Point, PointResult, Samples, Specification, Summary};
 use pavior::simulation::metrics::ALLOCATION_NS;
@@ -6,7 +6,7 @@ use pavior::simulation::metrics::ALLOCATION_NS;
 use crate::failure::Failure;
 use crate::output::{self, Format, Table};
 
-/// The metrics shown in a table by default, without the measured time, which varies between runs.
+/// The metrics shown in a table by default. The measured time is excluded, because it varies.
 const DEFAULT_METRICS: [&str; 6] = [
     "turnaround",
     "utilization",
@@ -24,7 +24,7 @@ struct Results<'a> {
     rows: Vec<PointResult<'a>>,
 }
 
-/// Prints results. A table shows all metrics in `named`, which the user typed.
+/// Prints results. A table shows all metrics in `named`, the list that the user typed.
 pub(crate) fn print(
     format: Format,
     named: Option<&str>,
@@ -40,12 +40,12 @@ pub(crate) fn print(
     }
 }
 
-/// Checks for jobs that never started. A log runs until its last departure. Jobs that are still
-/// waiting then need nodes that are never repaired, or a placement that the strategy never finds.
-/// Several results are then not comparable, because they cover different jobs.
+/// Warns about jobs that never started. A log is replayed until the last departure, and any job
+/// still waiting at that time needs nodes that are never repaired or a placement that the strategy
+/// never finds. Results that omit such jobs cannot be compared, because they cover different jobs.
 ///
 /// # Errors
-/// Returns an error if there are such jobs and more than one result. The caller reports the error
+/// Returns an error if jobs never started and there are several results. The caller reports it
 /// after writing the results.
 pub(crate) fn check_stuck_jobs(
     specification: &Specification,
@@ -66,7 +66,7 @@ pub(crate) fn check_stuck_jobs(
     }
     if any_stuck && specification.points.len() > 1 {
         return Err(Failure::Other(
-            "some results omit jobs that never started; these results cover different jobs and \
+            "some results omit jobs that never started, so they cover different jobs and \
              cannot be compared"
                 .into(),
         ));
@@ -79,7 +79,7 @@ fn value<'p>(point: &'p Point, name: &str) -> &'p str {
 }
 
 impl Results<'_> {
-    /// Returns the metrics of a row, with the measured metric last.
+    /// Returns the metrics in a row, with the measured time last.
     fn metrics<'r>(&'r self, row: &'r PointResult<'_>) -> impl Iterator<Item = Metric> + 'r {
         row.all_metrics(self.specification.timing)
     }
@@ -107,7 +107,7 @@ impl Results<'_> {
         output::csv(&[&parameters[..], &rest].concat(), &lines)
     }
 
-    /// Prints a table of the metrics in `named`, or else of the default ones.
+    /// Prints a table of the metrics in `named` or, if it is `None`, of the default ones.
     fn table(&self, named: Option<&str>) -> Result<(), Failure> {
         let available: Vec<&str> = match self.rows.first() {
             Some(row) => self.metrics(row).map(|(name, ..)| name).collect(),
@@ -129,8 +129,8 @@ impl Results<'_> {
         self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))
     }
 
-    /// Returns a table with one row per combination. Parameters that do not vary, and rejected jobs
-    /// if there are none, have no column.
+    /// Returns a table with one row per combination. It omits parameters that do not vary, and the
+    /// count of rejected jobs if there are none.
     fn columns(&self, metrics: &[&str]) -> Table {
         let parameters: Vec<&str> =
             ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
@@ -186,7 +186,7 @@ impl Results<'_> {
         if most > 1 { line + "; mean ± half-width of the 95 % confidence interval" } else { line }
     }
 
-    /// Returns the notes that a reader needs to interpret the table.
+    /// Returns notes that help interpret the table.
     fn footnotes(&self, hidden: usize) -> Vec<String> {
         let mut notes = Vec::from_iter(self.specification.left_out_in_words());
         let overloaded = self.names(|row| row.overloaded);
@@ -257,8 +257,8 @@ impl Results<'_> {
     }
 }
 
-/// Returns true if jobs were rejected. Snapshots do not count, because a refused request might be
-/// granted later.
+/// Returns true if jobs were rejected. Snapshots do not count, because a request that is refused
+/// there might be granted later.
 fn has_rejected(row: &PointResult<'_>) -> bool {
     !row.point.is_snapshot() && row.samples.iter().any(|run| run.rejected > 0)
 }
@@ -270,8 +270,8 @@ fn mean_rejected(row: &PointResult<'_>) -> String {
     if mean.fract() == 0.0 { mean.to_string() } else { format!("{mean:.1}") }
 }
 
-/// Returns the metrics in order. Metrics that the user added to the defaults (`+NAME`) come first,
-/// so that they are not omitted from a narrow table.
+/// Returns the metrics in display order. Metrics that the user added to the defaults (`+NAME`) come
+/// first, so that a narrow table does not omit them.
 fn added_first<'m>(available: &[&'m str], named: &str) -> Vec<&'m str> {
     let added: Vec<&str> = named.split(',').filter_map(|name| name.strip_prefix('+')).collect();
     let mut columns = available.to_vec();

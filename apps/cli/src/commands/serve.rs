@@ -1,4 +1,4 @@
-//! `pavior serve`: a live allocation service. This module converts arguments to [`ServiceOptions`].
+//! `pavior serve`: a live allocation service. Converts the arguments to [`ServiceOptions`].
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::input;
 
-/// The maximum number of shapes for which slots are counted when the metrics are scraped.
+/// The maximum number of shapes for which slots are counted in each metrics scrape.
 const MAX_SLOT_SHAPES: usize = 16;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
@@ -59,10 +59,10 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
 }
 
 /// Reads the machines from the command line. If none are given, the service uses the machines in
-/// the data folder. A new folder gets one machine of 16x16 nodes.
+/// the data directory. A new directory gets one 16x16 mesh.
 ///
-/// The names are parsed here so that an error message can underline the typed text. The service
-/// parses them again, as it does with the names in its records.
+/// The names are parsed here so that an error message can underline the part that is wrong. The
+/// service parses them again, like the names in its records.
 fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
     let typed: Vec<&str> = match args.machine[..] {
         [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
@@ -89,7 +89,7 @@ fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec
     Ok(machines)
 }
 
-/// Returns the scheduler in the form that the service uses.
+/// Returns the scheduler's name in the form that the service uses.
 fn scheduler(args: &ServeArgs) -> Result<Option<String>, Failure> {
     let Some(typed) = &args.scheduler else { return Ok(None) };
     input::name::<pavior::scheduling::Selection>("--scheduler", typed)?;
@@ -118,7 +118,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID`. The default name is `default`. Names occur in request paths.
+/// Splits `NAME=GRID`. The default name is `default`. Names appear in request paths.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

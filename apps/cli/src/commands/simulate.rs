@@ -22,7 +22,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     run_logs_once(&mut specification);
     if args.parameters.typed("trace").is_some() && args.parameters.typed("machine").is_none() {
         let machine = specification.points.first().and_then(|point| point.get("machine"));
-        eprintln!("note: without --machine the log runs on {}", machine.unwrap_or_default());
+        eprintln!("note: without --machine, the log runs on {}", machine.unwrap_or_default());
     }
     let files = records::Files::plan(&args.results, &specification)?;
     let (folder, bar) = (logs::folder(""), Bar::new("simulate"));
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     same_jobs
 }
 
-/// Sets the number of replications to one if the settings replay a log without random choices.
+/// Sets the number of replications to one if a log is replayed without any random choices.
 fn run_logs_once(specification: &mut Specification) {
     if specification.draws() {
         return;
@@ -64,7 +64,7 @@ fn run_logs_once(specification: &mut Specification) {
         Policy::Precision { .. } => true,
     };
     if has_several {
-        eprintln!("note: this log is replayed without random numbers, so it runs once");
+        eprintln!("note: replaying this log involves no random numbers, so it runs only once");
     }
     specification.policy = Policy::Fixed(1);
     specification.targets.clear();

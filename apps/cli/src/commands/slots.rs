@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SlotsArgs) -> Result<(), Failure> {
     report.reply().print(args.output.format(), MAX_WIDTH)
 }
 
-/// The results and the settings for printing them.
+/// The results, and everything needed to print them.
 struct SlotsReport<'a> {
     busy: &'a Busy,
     grid: Grid,
@@ -46,8 +46,7 @@ struct SlotsReport<'a> {
 }
 
 impl SlotsReport<'_> {
-    /// Returns the boxes to list and draw. If moves were requested, these are the boxes after the
-    /// moves.
+    /// Returns the boxes to list and draw: those that fit after the moves, if moves were requested.
     fn boxes(&self) -> &[Cuboid] {
         let SlotsAnswer { now, after, .. } = &self.answer;
         after.as_ref().map_or(&now.boxes, |after| &after.plan.boxes)
@@ -77,14 +76,14 @@ impl SlotsReport<'_> {
 
     fn sentences(&self) -> Vec<String> {
         let Some(shape) = self.shapes.first() else {
-            return vec!["no box of this machine has that many nodes".to_string()];
+            return vec!["no box on this machine has that many nodes".to_string()];
         };
         let size = match self.shapes.len() {
             1 => sides(&self.grid, shape.sides),
             _ => format!("{} nodes", volume(shape.sides)),
         };
         if self.never {
-            return vec![format!("no box of size {size} fits {}, even if it is empty", self.grid)];
+            return vec![format!("no {size} box fits on {}, even if it is empty", self.grid)];
         }
         self.answer.lines(&size, |at| self.ends.at(at).to_string())
     }

@@ -1,4 +1,4 @@
-//! `pavior slurm`: allocates boxes of nodes to the jobs of an unmodified Slurm cluster.
+//! `pavior slurm`: allocates boxes of nodes to jobs on an unmodified Slurm cluster.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
-    // Global options of clap cannot be required.
+    // Clap does not support required global options.
     let Some(path) = args.config.as_deref() else {
         return Err(Failure::usage("pavior slurm needs --config FILE"));
     };
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
         let reason =
-            "--dry-run, --once and --observe apply to the daemon, not to its other commands";
+            "--dry-run, --once and --observe apply only to the daemon, not to other commands";
         return Err(Failure::usage(reason));
     }
     let config = Config::read(path)?;
@@ -49,7 +49,7 @@ fn check(config: &Config) -> Result<(), Failure> {
     Err(Failure::Other(format!("{} missing", output::count(found.faults.len() as u64, "setting"))))
 }
 
-/// Prints the changes and the remaining manual steps.
+/// Uninstalls, and prints the changes made and the remaining manual steps.
 fn uninstall(config: &Config) -> Result<(), Failure> {
     let removal = pavior_slurm::uninstall(config)?;
     let done = output::labeled("done", &removal.done);

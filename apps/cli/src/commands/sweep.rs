@@ -1,8 +1,8 @@
-//! `pavior sweep`: lists the replications that an experiment still needs, and runs some of them,
+//! `pavior sweep`: lists the replications that an experiment still needs, and runs selected ones,
 //! for engines that distribute the work themselves.
 //!
-//! Invariant: the list depends only on the known replications. Therefore, neither the engine nor a
-//! lost worker can change the results.
+//! Invariant: the list depends only on the known replications, so neither the engine nor a lost
+//! worker can change the results.
 
 use std::collections::HashSet;
 use std::io;
@@ -24,8 +24,7 @@ use crate::failure::Failure;
 use crate::run_directory::{self, Part, read_in};
 use crate::{files, logs, output, pool};
 
-/// Some replications of a point, as JSON. Unlike in a [`Span`], the range includes its last
-/// replication.
+/// A range of a point's replications, as JSON. Unlike a [`Span`], it includes the last replication.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Replications {
@@ -41,14 +40,14 @@ pub(crate) fn run(args: &SweepCommandArgs) -> Result<(), Failure> {
     }
 }
 
-/// Reads a directory's experiment, which need not have started. Returns its text and specification.
+/// Reads the experiment in a directory, even if it has not started. Also returns its text.
 fn experiment(directory: &Path) -> Result<(String, Specification), Failure> {
     let name = directory::note(directory)?.map(|note| note.run.name);
     read_in(directory, name.as_deref().unwrap_or("experiment"))
 }
 
-/// Prints the remaining spans. The known replications are those in the directory and in the parts
-/// run elsewhere.
+/// Prints the spans that remain to be run: those that are neither in the directory nor in the parts
+/// that were run elsewhere.
 fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     let (text, specification) = experiment(&args.directory)?;
     let mut known = directory::known(&args.directory, &specification)?;
@@ -75,7 +74,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
     table.with_rows(rows).print(output::width()).map(drop)
 }
 
-/// Splits the spans into pieces of at most `most` replications.
+/// Splits spans into pieces of at most `most` replications.
 fn cut(spans: &[Span], most: u64) -> Vec<Replications> {
     let mut all = Vec::new();
     for &Span { point, mut first, end } in spans {
@@ -134,8 +133,8 @@ fn read_spans(path: &Path, specification: &Specification) -> Result<Vec<Replicat
     }
 }
 
-/// Runs replications in order. Each replication is identified by its point and number, and is
-/// stored as soon as it ends.
+/// Runs replications in parallel, and stores each one as soon as it ends. A replication is
+/// identified by its point and number.
 fn replicate(
     specification: &Specification,
     places: &[(usize, u64)],

@@ -1,4 +1,4 @@
-//! `pavior unblock`: plans which jobs to move so that a request fits, and answers related
+//! `pavior unblock`: plans which jobs to move to make a request fit, and answers related
 //! questions.
 
 mod deadline;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &UnblockArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the boxes that a request may use. The list is empty if the request has no box.
+/// Returns the boxes that a request may use, or an empty list if the request has no shape.
 pub(super) fn usable_shapes(
     request: Option<Request>,
     machine: &Machine,
@@ -77,19 +77,19 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     let numbers: Option<Vec<u64>> = typed.split(',').map(|part| part.parse().ok()).collect();
     let node = numbers.and_then(|numbers| input::node(&numbers, grid));
     node.map(|node| grid.id(node)).ok_or_else(|| {
-        let reason = format!("not a node of {grid}, which has {} coordinates from 0", grid.axes());
+        let reason = format!("not a node of {grid}; specify {} coordinates from 0", grid.axes());
         Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() })
     })
 }
 
-/// The weights of jobs as integers.
+/// Job weights as integers.
 struct ScaledWeights {
     weights: Weights,
     /// The factor by which the weights were multiplied.
     scale: f64,
 }
 
-/// Reads the weights in a file. Decimal weights are multiplied by a million.
+/// Reads weights from a file. Decimal weights are multiplied by a million.
 fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledWeights, Failure> {
     let mut given: Vec<Option<f64>> = vec![None; busy.state.held().len()];
     for_each_line(path, |line, _| {
@@ -122,7 +122,7 @@ fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledW
     Ok(ScaledWeights { weights, scale })
 }
 
-/// The state of a machine, and the settings for printing answers about it.
+/// The state of a machine, with everything needed to print answers about it.
 struct UnblockReport {
     busy: Busy,
     snapshot: Snapshot,
@@ -246,7 +246,7 @@ impl UnblockReport {
                 format!("free now: {}", self.describe(&found.place))
             }
             (Some(found), Some(at)) => format!("free at {at}: {}", self.describe(&found.place)),
-            _ => "never free, according to the known job ends".to_string(),
+            _ => "never free, according to the known end times".to_string(),
         };
         self.print_places(value, sentence, (&["at", "place"], Vec::from_iter(row)))
     }
@@ -312,7 +312,7 @@ impl UnblockReport {
         at.map(|at| Place::of(self.snapshot.grid(), at))
     }
 
-    /// Returns a sum of weights in the original scale: an integer if all weights are integers.
+    /// Returns a sum of weights in the original scale, as an integer if all weights are integers.
     fn number(&self, weight: u64) -> Value {
         if self.scale > 1.0 { json!(weight as f64 / self.scale) } else { json!(weight) }
     }

@@ -1,5 +1,5 @@
-//! `pavior yardstick`: measures the gap between proven bounds and the results of strategies and
-//! schedulers.
+//! `pavior yardstick`: measures how far the results of strategies and schedulers are from proven
+//! bounds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let out = &args.out;
     if !pavior::files::is_empty(out)? {
         let message =
-            format!("{} is not empty; choose another folder with --out", files::shown(out));
+            format!("{} is not empty; choose another directory with --out", files::shown(out));
         return Err(Failure::usage(message));
     }
     let catalogue = Catalogue::default();
@@ -87,8 +87,8 @@ fn write(
     Ok(())
 }
 
-/// Draws the gap in each scenario for three entries: the best one, the best one that grants boxes,
-/// and the simplest rule.
+/// Draws the gap in each scenario for three runs: the best one, the best one that grants boxes, and
+/// the one with the simplest rules.
 fn figure(board: &Board) -> Chart {
     let catalogue = Catalogue::default();
     let mut categories: Vec<String> = board.rows.iter().map(|row| row.scenario.clone()).collect();
@@ -115,7 +115,7 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "At 1, the bound is reached. The optimum is between 1 and the best run.".to_string(),
+        note: "At 1, a run meets the bound. The optimum is between 1 and the best run.".to_string(),
     }
 }
 
@@ -125,7 +125,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
         |scenario: ScenarioInfo<'_>| scenario.log.map(|log| format!("{} ({log})", scenario.name));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
-        eprintln!("note: skipped because --logs FOLDER is not given: {}", left_out.join(", "));
+        eprintln!("note: skipped because --logs FOLDER was not given: {}", left_out.join(", "));
     }
     let mut incomplete: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for IncompleteRun { scenario, strategy } in &board.incomplete {
@@ -137,13 +137,13 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
     for (strategy, scenarios) in incomplete {
         let scenarios = scenarios.join(", ");
         eprintln!(
-            "note: {strategy} is not compared on {scenarios}, because it rejects over 2 % of the \
+            "note: {strategy} is not compared on {scenarios}, because it rejects more than 2 % of \
              jobs"
         );
     }
     if !judged.left_out.is_empty() {
         let names = judged.left_out.join(", ");
-        eprintln!("note: statements about skipped runs are not judged: {names}");
+        eprintln!("note: not judged, because their runs were skipped: {names}");
     }
     if !judged.counts.is_empty() {
         eprintln!("statements.csv: {}", in_words(&judged.counts));

@@ -68,7 +68,7 @@ fn the_header_identifies_the_log_format() {
     let message = refused(&["trace", "inspect", &path]);
     assert!(message.contains("there is no Submit column; request it with: sacct -a"), "{message}");
     let written = folder.path("out.sacct");
-    refused_for(&["trace", "convert", LOG, &written], "output logs end in .swf");
+    refused_for(&["trace", "convert", LOG, &written], "must end in .swf");
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn ignored_dependencies_are_reported() {
     assert!(
         notes.contains(
             "note: 5 of 6 jobs refer to preceding jobs: 3 followed, 1 filtered out, skipped or not \
-             in the log, 1 later in the log than the job (1 cycle)"
+             in the log, 1 later in the log than the job itself (1 cycle)"
         ),
         "{notes}"
     );

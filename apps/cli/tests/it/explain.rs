@@ -100,7 +100,7 @@ fn only_jobs_running_at_the_given_time_count() {
     }
     let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
     let error = refused_input(&run, EXAMPLE_1);
-    assert!(error.contains("--at needs the \"start\" of each job"), "{error}");
+    assert!(error.contains("--at requires a \"start\" for every job"), "{error}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn errors_underline_the_wrong_part_of_a_line() {
     let held = format!("{{\"job\":1,\"parts\":[{part}]}}\n");
     let cases = [
         (format!("{held}{{\"job\":2,"), "stdin:2:9:", "not JSON"),
-        ("[]".into(), "stdin:1:1:", "a line must be an object"),
+        ("[]".into(), "stdin:1:1:", "each line must be an object"),
         ("\n {\"job\":1}".into(), "stdin:2:2:", "expected \"parts\""),
         ("{\"parts\":[]}".into(), "stdin:1:1:", "missing \"job\""),
         ("{\"job\":1,\"parts\":[]}".into(), "stdin:1:18:", "at least one box"),
@@ -164,7 +164,7 @@ fn errors_underline_the_wrong_part_of_a_line() {
             "overlaps a part of job 1 on line 1",
         ),
         (format!("{{\"job\":1,\"parts\":[{part},{part}]}}"), "stdin:1:48:", "of the same job"),
-        (held.replace("[0,0]", "[3,0]"), "stdin:1:19:", "is not on mesh:4x4"),
+        (held.replace("[0,0]", "[3,0]"), "stdin:1:19:", "extends beyond mesh:4x4"),
         (held.replace("[0,0]", "[0]"), "stdin:1:27:", "a list of 2 integers"),
         (held.replace("[0,0]", "[0,-1]"), "stdin:1:30:", "integers from 0"),
         (held.replace("[2,2]", "[2,0]"), "stdin:1:44:", "integers from 1"),

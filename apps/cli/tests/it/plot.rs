@@ -101,7 +101,7 @@ fn filters_reduce_the_number_of_series() {
         refused_for(&["plot", &file, "--filter", filter], reason);
     }
     for option in ["--filter", "--x", "--y"] {
-        refused_for(&["plot", &folder.path(""), option, "load=1"], "draw a results.csv");
+        refused_for(&["plot", &folder.path(""), option, "load=1"], "to results tables");
     }
 }
 
@@ -128,7 +128,7 @@ fn schedules_machines_and_distributions_are_drawn() {
     refused_for(&other, "not a valid placement on mesh:2x2");
     refused(&words(&line("--from 9 --to 3")));
     refused_for(&["plot", &jobs, "--cdf", "wait"], "waiting_time");
-    refused_for(&["plot", &jobs, "--y", "waiting"], "--y applies only to a results table");
+    refused_for(&["plot", &jobs, "--y", "waiting"], "--y applies only to results tables");
     let failed = folder.write("failed.csv", "job_id,success,turnaround_time\n1,0,\n");
     refused_for(&["plot", &failed], "no job that succeeded");
 }

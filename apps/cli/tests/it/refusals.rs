@@ -66,7 +66,7 @@ fn log_columns_are_rejected_for_synthetic_jobs() {
 #[test]
 fn options_without_effect_on_a_generated_log_are_rejected() {
     for (more, reason) in [
-        ("lublin --nodes 16 --load 2", "--load applies only to distributions of sides"),
+        ("lublin --nodes 16 --load 2", "--load applies only to side distributions"),
         ("lublni --nodes 16 --load 2", "did you mean `lublin`?"),
         ("uniform --machine mesh:4x4 --load 1,2", "a log can have only one load"),
         ("uniform --nodes 16", "request sides need a --machine, not --nodes"),
@@ -120,7 +120,7 @@ fn jobs_that_can_never_be_placed_are_reported() {
 #[test]
 fn an_array_instead_of_a_message_is_rejected() {
     let message = refused_input(&["network", "--machine", "mesh:8x8"], "[0,[0,0],[3,2],8]\n");
-    assert!(message.contains("a message must be an object"), "{message}");
+    assert!(message.contains("each message must be an object"), "{message}");
 }
 
 #[test]

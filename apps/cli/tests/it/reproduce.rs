@@ -38,7 +38,7 @@ fn a_quick_run_judges_the_tbl_paper() {
     refused(&["reproduce", "tbl", "--quick", "--out", &at]);
     refused(&["reproduce", "no-such-paper"]);
     let logs = format!("reproduce tbl --quick --logs {at} --out {}", folder.path("other"));
-    refused_for(&words(&logs), "--logs: the experiment of tbl does not read a job log");
+    refused_for(&words(&logs), "--logs: the experiment in tbl does not read a job log");
     assert_eq!(folder.names(), ["tbl"]);
 }
 

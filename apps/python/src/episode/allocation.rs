@@ -1,4 +1,4 @@
-//! Episodes in which the scheduler chooses the next job and the caller places it.
+//! Episodes in which the scheduler chooses each job and the caller decides where to place it.
 
 use pavior::scheduling::Start;
 use pavior::simulation::RunError;
@@ -13,7 +13,7 @@ use crate::arrays::free_bytes;
 pub(super) struct Allocating {
     pub(super) run: SteppedRun,
     bases: BaseSet,
-    /// The job to place, given by its index in the queue and its shape.
+    /// The queue index and the shape of the job to place.
     chosen: Option<(usize, Sides)>,
 }
 
@@ -23,7 +23,7 @@ impl Allocating {
         Allocating { run, bases, chosen: None }
     }
 
-    /// Runs until the next job has to be placed.
+    /// Runs until a job has to be placed.
     pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.chosen = None;
         while !self.run.over {
@@ -47,8 +47,8 @@ impl Allocating {
         Ok(())
     }
 
-    /// Places the job at the base with this node number or, if the job does not fit there, at the
-    /// first base where it fits. Returns true if the mask allows the action.
+    /// Places the job with its base at the given node or, if it does not fit there, at the first
+    /// base where it does. Returns true if the mask allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.run.simulation.machine().grid();
@@ -62,7 +62,7 @@ impl Allocating {
         Ok(is_allowed)
     }
 
-    /// Returns the free nodes, the remaining times, the job, and the mask.
+    /// Returns the arrays of an observation: free nodes, remaining times, job features, and mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let run = &self.run;
         let queue = run.simulation.queue();

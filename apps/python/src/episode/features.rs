@@ -4,7 +4,7 @@ use pavior::workload::Job;
 
 use super::run::SteppedRun;
 
-/// The number of columns per job: its fraction of the nodes and of each side, its estimate, and
+/// The number of columns per job: its share of the nodes, its share of each side, its estimate, and
 /// its wait so far.
 pub(super) const COLUMNS: usize = 6;
 
@@ -18,7 +18,7 @@ pub(super) fn floats(values: &[f32]) -> Vec<u8> {
 }
 
 impl SteppedRun {
-    /// Returns the estimated remaining time of the job on each node, or 0 for a node without a job.
+    /// Returns the estimated remaining time of the job on each node, or 0 if the node has no job.
     pub(super) fn remaining(&self) -> Vec<u8> {
         let machine = self.simulation.machine();
         let (grid, now) = (*machine.grid(), self.simulation.now());

@@ -1,4 +1,4 @@
-//! Runs advanced decision by decision, for the environments of `pavior.gym`.
+//! Runs that advance one decision at a time, for the environments in `pavior.gym`.
 //!
 //! A step takes microseconds, so it keeps the interpreter lock and does not use a separate thread.
 
@@ -25,7 +25,7 @@ use allocation::Allocating;
 use run::SteppedRun;
 use scheduling::Scheduling;
 
-/// A factory for episodes with one combination of parameters.
+/// A factory for episodes that share one combination of parameters.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Episodes {
     scenario: Scenario,
@@ -45,7 +45,7 @@ impl Episodes {
         run.ok_or_else(|| value("a snapshot is not a run"))
     }
 
-    /// Returns the mean estimate of a replication's jobs, in ticks, as a scale for times.
+    /// Returns the mean estimate of the jobs in a replication, in ticks, as a scale for times.
     fn scale(&self, replication: u64) -> f64 {
         let (mut sum, mut count) = (0.0, 0_u32);
         for job in self.scenario.jobs(replication).take(self.jobs.min(10_000)) {
@@ -58,8 +58,8 @@ impl Episodes {
 
 #[pymethods]
 impl Episodes {
-    /// Creates episodes of `jobs` jobs each. By default, an episode has all jobs of a log, or 1,000
-    /// synthetic jobs.
+    /// Creates a factory for episodes with `jobs` jobs each. By default, an episode has all jobs in
+    /// the log, or 1,000 synthetic jobs.
     #[new]
     #[pyo3(signature = (machine, strategy, scheduler, *, jobs = None, **parameters))]
     fn new(
@@ -91,7 +91,7 @@ impl Episodes {
         geometry::tuple(py, self.grid.sides(), self.grid.axes())
     }
 
-    /// Creates an episode in which the caller schedules jobs, and sees the first `window` jobs of
+    /// Creates an episode in which the caller schedules jobs and sees the first `window` jobs in
     /// the queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
         let run = SteppedRun::new(self.simulation(py, replication)?, self.scale(replication));
@@ -119,17 +119,17 @@ impl Kind {
     }
 }
 
-/// A run that waits for a decision.
+/// A run that is waiting for the caller's decision.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Episode {
     kind: Mutex<Kind>,
     unit: TimeUnit,
 }
 
-/// The result of a step. Its parts are, in order: the observation and the mask as bytes of arrays;
-/// the time integral of the number of waiting jobs since the last decision; True if the run is
-/// over; the time; the numbers of waiting, running and departed jobs; and True if the mask allows
-/// the action.
+/// The result of a step, which consists of: the observation and the mask as raw arrays; the time
+/// integral of the number of waiting jobs since the last decision; a flag that is True if the run
+/// is over; the time; the numbers of waiting, running and departed jobs; and a flag that is True if
+/// the mask allows the action.
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
 
 impl Episode {
@@ -155,7 +155,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Carries out an action and runs to the next decision.
+    /// Carries out an action, and runs until the next decision.
     fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
         let valid = self.with(py, |kind| match kind {
             Kind::Scheduling(one) => one.act(action),
@@ -169,7 +169,7 @@ impl Episode {
         self.look(py, true)
     }
 
-    /// Draws the machine as text. `.` is a free node, and `#` is a busy or failed node.
+    /// Draws the machine as text. A free node is `.`, and a busy or failed node is `#`.
     fn drawn(&self, py: Python<'_>) -> PyResult<String> {
         self.with(py, |kind| {
             Ok(pavior::boxes::picture::draw(kind.run().simulation.machine().free()))

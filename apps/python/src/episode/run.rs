@@ -1,4 +1,4 @@
-//! A run and its counts between decisions.
+//! A run, and the counts that it collects between decisions.
 
 use pavior::Time;
 use pavior::simulation::{RunError, Simulation, Stop};
@@ -6,9 +6,9 @@ use pavior::simulation::{RunError, Simulation, Stop};
 /// A run that is advanced step by step.
 pub(super) struct SteppedRun {
     pub(super) simulation: Simulation<'static, 'static, 'static>,
-    /// The mean estimate of a job, in ticks.
+    /// The mean of the jobs' estimates, in ticks.
     scale: f64,
-    /// The time integral of the number of waiting jobs since it was last read, in ticks.
+    /// The time integral of the number of waiting jobs since the last read, in ticks.
     waited: f64,
     pub(super) over: bool,
     stop: Stop,
@@ -32,7 +32,7 @@ impl SteppedRun {
         std::mem::take(&mut self.waited)
     }
 
-    /// Returns length / (length + scale), which is between 0 and 1. The mean estimate maps to 1/2.
+    /// Maps a length of time to length / (length + scale), so that the mean estimate becomes 1/2.
     pub(super) fn normalized(&self, length: Time) -> f32 {
         let length = length.ticks();
         (length / (length + self.scale)) as f32

@@ -1,7 +1,7 @@
 //! Episodes in which the caller chooses the next job to start.
 //!
-//! The caller sees the first jobs of the queue and a mask of its actions. An action starts one of
-//! these jobs, or waits for the next change. The caller is asked for an action only when a job
+//! The caller sees the first jobs in the queue and a mask of allowed actions. An action starts one
+//! of these jobs or waits for the next change. The caller is asked for an action only when a job
 //! could start.
 
 use std::collections::HashSet;
@@ -17,11 +17,11 @@ use crate::arrays::free_bytes;
 /// A run in which the caller starts the jobs.
 pub(super) struct Scheduling {
     pub(super) run: SteppedRun,
-    /// True for each of the queue's first jobs that could start now.
+    /// For each of the first jobs in the queue, true if it could start now.
     fits: Vec<bool>,
     /// The number of jobs that the caller sees.
     window: usize,
-    /// The requests that were refused in this machine state, with the reach of their jobs.
+    /// The requests refused in the current machine state, with the reach of their jobs.
     refused: HashSet<(Request, Reach)>,
     /// The machine state to which `refused` applies.
     state: Option<u64>,
@@ -33,7 +33,7 @@ impl Scheduling {
         Scheduling { run, fits: Vec::new(), window: window.max(1), refused, state: None }
     }
 
-    /// Runs to the next instant at which a job could start, or to the end.
+    /// Runs until a job could start, or to the end.
     pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.find_fits();
         while !self.run.over && !self.fits.contains(&true) {
@@ -43,9 +43,9 @@ impl Scheduling {
         Ok(())
     }
 
-    /// Starts the job at this index of the queue, if it fits. Any other action waits for the next
-    /// change or, if no more changes will come, starts the oldest job that fits. Returns true if
-    /// the mask allows the action.
+    /// Starts the job at this queue index, if it fits. Any other action waits for the next change
+    /// or, if no more changes will come, starts the oldest job that fits. Returns true if the mask
+    /// allows the action.
     pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let starts = self.fits.get(action).copied().unwrap_or(false);
         if self.run.over {
@@ -65,7 +65,7 @@ impl Scheduling {
         Ok(valid)
     }
 
-    /// Asks the machine which of the first jobs could start.
+    /// Determines which of the first jobs could start now.
     fn find_fits(&mut self) {
         self.fits.clear();
         if self.run.over {
@@ -88,8 +88,8 @@ impl Scheduling {
         }
     }
 
-    /// Returns the arrays of an observation. They are the free nodes, the remaining times, the
-    /// features of the jobs, the length of the queue from 0 to 1, and the mask.
+    /// Returns the arrays of an observation: free nodes, remaining times, job features, the length
+    /// of the queue (scaled to lie between 0 and 1), and the mask.
     pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
         let queue = self.run.simulation.queue();
         let waiting = queue.len() as f32;

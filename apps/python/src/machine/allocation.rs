@@ -1,4 +1,4 @@
-//! A job's nodes.
+//! The nodes that a job holds.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Allocation {
         self.placement.nodes()
     }
 
-    /// The disjoint boxes, in the order granted.
+    /// The disjoint boxes, in the order in which they were granted.
     #[getter]
     fn boxes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         boxes(py, &self.shared.grid, self.placement.parts())
@@ -62,7 +62,7 @@ impl Allocation {
 
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, py: Python<'_>, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
-        // The job may already have been released inside the block.
+        // The job may already have been released within the block.
         let inner = self.shared.lock(py)?;
         if !inner.jobs.has(&inner.machine, &self.name) {
             return Ok(());
@@ -93,8 +93,8 @@ impl Allocation {
     }
 }
 
-/// Returns the name of a new job. A given name must be unused. If no name is given, returns the
-/// next name, which may be in use.
+/// Returns the name for a new job. A name given by the caller must be unused. If none is given,
+/// returns the next automatic name, which may be in use.
 pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyResult<JobName> {
     let Some(job) = job else { return Ok(inner.jobs.next_name()) };
     let name = JobName::of(job)?;
@@ -104,7 +104,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
     Ok(name)
 }
 
-/// Releases a job's nodes, even if the strategy's own code fails.
+/// Releases a job's nodes, even if the strategy's Python code fails.
 pub(super) fn release(py: Python<'_>, shared: &Shared, name: &JobName) -> PyResult<()> {
     let mut inner = shared.lock(py)?;
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));

@@ -31,10 +31,10 @@ pub(crate) use allocation::Allocation;
 ///
 /// `machine` is a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`.
 /// `strategy` is a name with options, such as `tff:scan=yx`, or a class. `shape_rule` turns a
-/// number of nodes into a box. `seed` is the seed of strategies and rules with random choices.
+/// number of nodes into a box. `seed` is the seed for strategies and rules with random choices.
 ///
 /// Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the
-/// machine. Several threads can use a machine, one call at a time.
+/// machine. Several threads can share a machine, which handles one call at a time.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Machine {
     shared: Arc<Shared>,
@@ -45,8 +45,8 @@ impl Machine {
         Machine { shared: Arc::new(shared) }
     }
 
-    /// Grants a request, or returns the reason for a refusal. If the strategy's own code fails,
-    /// nothing is granted.
+    /// Grants a request, or returns the reason for refusing it. If the strategy's Python code
+    /// fails, nothing is granted.
     fn grant(
         &self,
         py: Python<'_>,
@@ -78,7 +78,7 @@ impl Machine {
         self.keep(py, &mut inner, name, number, placement).map(Ok)
     }
 
-    /// Records a job's nodes. If notifying the strategy fails, releases the nodes again.
+    /// Records a job's nodes. If the strategy's notification method fails, releases them again.
     fn keep(
         &self,
         py: Python<'_>,
@@ -123,12 +123,12 @@ impl Machine {
         Ok(Machine::of(Shared::new(built, Jobs::default(), rule, seed)))
     }
 
-    /// Grants nodes to a job. Raises `Refused`, with the reason, if the request is refused.
+    /// Grants nodes to a job. If the request is refused, raises `Refused` with the reason.
     ///
-    /// `shape` is one to three sides, such as `(4, 4, 2)` or `"4x4x2"`. An int is a number of
-    /// nodes, like `nodes`, for which the shape rule chooses a box. `job` is an int or a str; if it
-    /// is omitted, the job gets the next number. `freedom` is the freedom in placing the job:
-    /// `box`, `turned`, `any-box`, `connected` or `any`.
+    /// `shape` is one to three sides, such as `(4, 4, 2)` or `"4x4x2"`. If it is an int, it is a
+    /// number of nodes, like `nodes`, and the shape rule chooses a box. `job` is an int or a str,
+    /// by default the next number. `freedom` is the freedom in placing the job: `box`, `turned`,
+    /// `any-box`, `connected` or `any`.
     #[pyo3(signature = (shape = None, *, nodes = None, job = None, freedom = None))]
     fn allocate(
         &self,
@@ -159,8 +159,8 @@ impl Machine {
         }
     }
 
-    /// Grants one or more given boxes to a job, regardless of the strategy. Raises `ValueError` if
-    /// the boxes are not free.
+    /// Grants the given box or boxes to a job, bypassing the strategy. Raises `ValueError` if they
+    /// are not free.
     #[pyo3(signature = (boxes, *, job = None))]
     fn allocate_at(
         &self,
@@ -195,7 +195,7 @@ impl Machine {
         }
     }
 
-    /// Returns the boxes that a request would currently get, or the reason for a refusal. The
+    /// Returns the boxes that a request would get now, or the reason why it would be refused. The
     /// machine does not change.
     #[pyo3(signature = (shape = None, *, nodes = None, freedom = None))]
     fn probe(
@@ -218,7 +218,7 @@ impl Machine {
         }
     }
 
-    /// Compares the placements of a request by several strategies, and finds the jobs in the way.
+    /// Compares where several strategies would place a request, and finds the jobs in the way.
     #[pyo3(signature = (shape = None, strategies = None, *, nodes = None, freedom = None))]
     #[pyo3(text_signature = "($self, shape=None, strategies=(), *, nodes=None, freedom=None)")]
     fn explain(
@@ -248,9 +248,9 @@ impl Machine {
         explain::explain(&self.shared, &inner, &selections, &request)
     }
 
-    /// Counts the boxes of a shape that fit at the same time, turned or not, after at most `moves`
-    /// jobs have moved. No strategy is called, and the machine does not change. `budget` limits the
-    /// search, in bit-set words.
+    /// Counts how many boxes of a shape, in any orientation, fit at the same time after at most
+    /// `moves` jobs have moved. No strategy is called, and the machine does not change. `budget`
+    /// limits the search, in bit-set words.
     #[pyo3(signature = (shape, *, moves = 0, budget = SearchLimits::BUDGET))]
     #[pyo3(text_signature = "($self, shape, *, moves=0, budget=120000000)")]
     fn slots(
@@ -273,7 +273,7 @@ impl Machine {
         Ok(py.detach(|| slots::count(&snapshot, &jobs, Shape::new(sides), &limits)))
     }
 
-    /// Marks a node as failed. Returns the job that holds the node, if any; the job keeps it.
+    /// Marks a node as failed. Returns the job that holds the node, if any, which keeps holding it.
     fn fail(&self, py: Python<'_>, node: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
         let node = geometry::node(&self.shared.grid, node)?;
         let mut inner = self.shared.lock(py)?;
@@ -369,9 +369,8 @@ impl Machine {
         Ok(out)
     }
 
-    /// Returns an array `[z, y, x]` with the index into `jobs` of the job that holds each node. The
-    /// index is -1 if the node is free, and -2 if it has failed and no job holds it. Requires
-    /// numpy.
+    /// Returns an array `[z, y, x]` that contains, for each node, the index in `jobs` of the job
+    /// that holds it. A free node is -1, and a failed node that no job holds is -2. Requires numpy.
     fn holders<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let grid = self.shared.grid;
         let inner = self.shared.lock(py)?;
@@ -387,7 +386,7 @@ impl Machine {
         array(py, &grid, &bytes, "<i8")
     }
 
-    /// A snapshot of the jobs that hold nodes, in the order granted.
+    /// A snapshot of the jobs that hold nodes, in the order in which the nodes were granted.
     #[getter]
     fn jobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyMappingProxy>> {
         let inner = self.shared.lock(py)?;
@@ -407,8 +406,8 @@ impl Machine {
         state::to_json(&self.shared, &inner)
     }
 
-    /// Creates a machine from the result of `to_json`. A strategy with random choices restarts its
-    /// random stream.
+    /// Creates a machine from the result of `to_json`. A randomized strategy starts its random
+    /// stream over.
     #[classmethod]
     fn from_json(_class: &Bound<'_, PyType>, text: &str) -> PyResult<Machine> {
         state::from_json(text).map(Machine::of)

@@ -1,4 +1,4 @@
-//! The request made by a call.
+//! Reads the request that a call makes.
 
 use pavior::workload::{Ask, Shaper};
 use pavior::{Freedom, Grid, Request, UnknownFreedom};
@@ -9,14 +9,14 @@ use crate::arguments::whole;
 use crate::errors::value;
 use crate::geometry;
 
-/// A shape or a number of nodes, and the freedom in placing it.
+/// A shape or a number of nodes, and the freedom in placing the job.
 pub(super) struct Asked {
     ask: Ask,
     freedom: Option<Freedom>,
 }
 
 impl Asked {
-    /// Reads the arguments of a call. An int as the shape is a number of nodes.
+    /// Reads the arguments of a call. If the shape is an int, it is a number of nodes.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,

@@ -1,4 +1,4 @@
-//! A machine's state as text.
+//! Converts a machine's state to and from JSON.
 
 use pavior::strategies::Selection;
 use pavior::{Cuboid, Grid, JobId, Placement};
@@ -73,7 +73,7 @@ pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
     let mut jobs = Jobs::default();
     for HeldJob { job: name, parts } in state.jobs {
         if jobs.has(&built, &name) {
-            return Err(value(format!("job {name} is listed twice")));
+            return Err(value(format!("job {name} appears twice")));
         }
         let number = jobs.number_for(&name);
         let part = |part: &Part| {

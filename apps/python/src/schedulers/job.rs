@@ -15,7 +15,7 @@ use crate::table::{Table, column};
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Job {
     inner: pavior::workload::Job,
-    /// The start and the estimated end.
+    /// The start time and the estimated end time, if the job is running.
     times: Option<(Time, Time)>,
     unit: TimeUnit,
     axes: usize,
@@ -34,13 +34,13 @@ impl Job {
 
 #[pymethods]
 impl Job {
-    /// The job's position in order of arrival, from 0.
+    /// The job's position in order of arrival, starting at 0.
     #[getter]
     fn id(&self) -> u64 {
         self.inner.id.0
     }
 
-    /// The job's number in the log. Without a log, it is equal to `id`.
+    /// The job's number in the log, or the same as `id` if there is no log.
     #[getter]
     fn job(&self) -> u64 {
         self.inner.number
@@ -58,15 +58,15 @@ impl Job {
         self.inner.request.nodes
     }
 
-    /// The requested sides, or None if the job requests a number of nodes.
+    /// The requested sides, or None if the job requests only a number of nodes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let shape = self.inner.request.shape;
         shape.map(|sides| geometry::tuple(py, sides, self.axes)).transpose()
     }
 
-    /// The estimated run time, in units. If the job sends messages, it is the number of messages or
-    /// iterations.
+    /// The estimated run time, in units. For a job that sends messages, this is the number of
+    /// messages or iterations.
     #[getter]
     fn estimate(&self) -> f64 {
         self.unit.units(self.inner.estimate)
@@ -100,7 +100,7 @@ impl Job {
     }
 }
 
-/// Creates a table of jobs. For running jobs, `times` contains their starts and estimated ends.
+/// Creates a table of jobs. For running jobs, `times` gives each job's start and estimated end.
 pub(super) fn table(
     jobs: &[&pavior::workload::Job],
     times: Option<&[(Time, Time)]>,

@@ -1,4 +1,4 @@
-//! The caller's schedulers and priority functions, which the engine calls.
+//! Schedulers and priority functions that the caller wrote and the engine calls.
 
 mod job;
 mod scheduler;

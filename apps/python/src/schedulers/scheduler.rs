@@ -22,7 +22,7 @@ use crate::strategies::{lasting, placement};
 /// A run's time unit, which is set after its experiment has been read.
 pub(crate) type Unit = Arc<OnceLock<TimeUnit>>;
 
-/// A scheduler that is an object of a Python class. Its method `next` is called once per decision,
+/// A scheduler that is an instance of a Python class. Its `next` method is called once per decision
 /// with three objects that are created once per run.
 struct InPython {
     next: Py<PyAny>,
@@ -53,10 +53,10 @@ impl InPython {
     }
 }
 
-/// Reads the result of `next`, which is None, an index of the queue, or an index and boxes.
+/// Reads the result of `next`, which is None, an index in the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
-        let message = "`next` must return None, an index of the queue, or an index and boxes";
+        let message = "`next` must return None, an index in the queue, or an index and boxes";
         broken(format!("{message}, not {}", shown(answer)))
     };
     if answer.is_none() {
@@ -101,10 +101,10 @@ impl Scheduler for InPython {
     }
 }
 
-/// A scheduler whose keys come from a Python function.
+/// A scheduler that orders jobs by keys from a Python function.
 struct ByKey {
     inner: Priority,
-    /// The number of axes of shapes, stored because the function receives only jobs.
+    /// The number of axes in shapes, stored here because the key function receives only a job.
     axes: Arc<AtomicUsize>,
 }
 
@@ -145,11 +145,11 @@ pub(crate) enum Kind {
     Scheduler,
     /// A class with `key`.
     Priority,
-    /// A function of a job.
+    /// A function that takes a job.
     Function,
 }
 
-/// Adds a class or a function to a registry, under a given name.
+/// Adds a class or a function to a registry under a given name.
 pub(crate) fn register(
     own: &Bound<'_, PyAny>,
     kind: Kind,

@@ -1,9 +1,9 @@
-//! The arguments of a scheduler: the queue, the running jobs, and a view of the machine.
+//! The arguments passed to a scheduler: the queue, the running jobs, and a view of the machine.
 //!
 //! The Python objects contain no data. They refer to data that the calling thread provides for the
-//! duration of the question. Nothing is copied, and using an object later raises an error.
+//! duration of the call. Nothing is copied, and using an object after the call raises an error.
 
-// These objects do not contain the data that they show.
+// The methods do not use `self`, because the objects do not contain the data that they show.
 #![allow(clippy::unused_self)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,12 +25,12 @@ use crate::machine::Machine as PyMachine;
 use crate::shared::Shared;
 use crate::table::Table;
 
-/// The data for a question from the engine to a scheduler.
+/// The data for one call from the engine to a scheduler.
 pub(super) trait Turn {
     fn queue(&self) -> &Waiting;
     fn running(&self) -> &Started;
     fn machine(&self) -> &Machine;
-    /// Asks whether the job at a queue index could start now. The question counts as an attempt in
+    /// Checks whether the job at a queue index could start now. Each check counts as an attempt in
     /// the metrics.
     fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
 }
@@ -62,7 +62,7 @@ impl Turn for Question<'_, '_> {
 
 scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 
-/// Accesses this thread's current question.
+/// Accesses the data for this thread's current call.
 fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
         let message = "the queue, the running jobs and the view can be used only within `next`";
@@ -71,7 +71,7 @@ fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     TURN.with(look)
 }
 
-/// Converts the index of a Python sequence to a position. Negative indices count from the end.
+/// Converts an index in a Python sequence to a position. Negative indices count from the end.
 fn place(index: isize, length: usize) -> PyResult<usize> {
     let from_start = if index < 0 { index.saturating_add_unsigned(length) } else { index };
     let place = usize::try_from(from_start).ok().filter(|&place| place < length);
@@ -125,7 +125,7 @@ impl Queue {
     }
 }
 
-/// An iterator over the waiting jobs, which are created one by one.
+/// An iterator that creates the waiting jobs one at a time.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct QueueIterator {
     unit: TimeUnit,
@@ -149,7 +149,7 @@ impl QueueIterator {
     }
 }
 
-/// The running jobs, by estimated end.
+/// The running jobs, in order of estimated end.
 #[pyclass(frozen, sequence, module = "pavior")]
 pub(crate) struct Running {
     pub(super) unit: TimeUnit,
@@ -203,13 +203,13 @@ impl Running {
     }
 }
 
-/// The machine as presented to a scheduler. Calls of `can_start` and `refusal` count as attempts in
+/// The machine as presented to a scheduler. Calls to `can_start` and `refusal` count as attempts in
 /// the metrics.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct MachineView {}
 
 impl MachineView {
-    /// Asks whether the job at a queue index could start now.
+    /// Checks whether the job at a queue index could start now.
     fn ask(py: Python<'_>, index: isize) -> PyResult<Result<(), Refusal>> {
         turn(|turn| {
             let length = turn.queue().len();
@@ -224,12 +224,12 @@ impl MachineView {
 
 #[pymethods]
 impl MachineView {
-    /// Returns True if the job at an index of the queue could start now.
+    /// Returns True if the job at the given queue index could start now.
     fn can_start(&self, py: Python<'_>, index: isize) -> PyResult<bool> {
         Ok(MachineView::ask(py, index)?.is_ok())
     }
 
-    /// Returns the reason why the job at an index of the queue cannot start now, or None if it can.
+    /// Returns the reason why the job at the given queue index cannot start now, or None if it can.
     fn refusal(&self, py: Python<'_>, index: isize) -> PyResult<Option<Py<PyAny>>> {
         Ok(MachineView::ask(py, index)?.err().map(|refusal| word(py, refusal)))
     }
@@ -253,7 +253,7 @@ impl MachineView {
         turn(|turn| Ok(turn.machine().free().count()))
     }
 
-    /// Returns the boxes of a running job, given its `id`. Returns None if the job holds none.
+    /// Returns the boxes of the running job with the given `id`, or None if it holds none.
     fn boxes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let held = turn(|turn| {
             let placement = turn.machine().placement(JobId(id)).cloned();
@@ -267,7 +267,7 @@ impl MachineView {
         turn(|turn| free_nodes(py, turn.machine().free()))
     }
 
-    /// Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`.
+    /// Returns a copy of the machine for trying out a plan. Each job's name is its `id`.
     fn fork(&self, py: Python<'_>) -> PyResult<PyMachine> {
         let machine = turn(|turn| Ok(turn.machine().clone()))?;
         if let Some(error) = machine.error() {

@@ -1,4 +1,4 @@
-//! The free nodes as a strategy sees them.
+//! The free nodes as presented to a strategy.
 
 use pavior::boxes::picture;
 use pavior::strategies::{BaseSet, Scan};
@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use crate::arrays::{array, free_nodes};
 use crate::geometry::{self, Box as PyBox};
 
-/// The free nodes at the time when a strategy is called.
+/// The nodes that are free when a strategy is called.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Free {
     pub(super) free: Occupancy,
@@ -23,7 +23,7 @@ impl Free {
         geometry::tuple(py, self.free.grid().sides(), self.free.grid().axes())
     }
 
-    /// True for each axis that wraps: all axes of a torus, and none of a mesh.
+    /// For each axis, True if it wraps. All axes of a torus wrap, and none of a mesh.
     #[getter]
     fn wraps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let grid = self.free.grid();
@@ -36,7 +36,7 @@ impl Free {
         self.free.count()
     }
 
-    /// Returns True if every node of a box is free. Returns False if the box is not on the machine.
+    /// Returns True if every node in a box is free, or False if the box extends beyond the machine.
     fn is_free(&self, base: &Bound<'_, PyAny>, sides: &Bound<'_, PyAny>) -> PyResult<bool> {
         let grid = self.free.grid();
         let cuboid = Cuboid::new(geometry::point(grid, base)?, geometry::sides(grid, sides)?);
@@ -65,8 +65,8 @@ impl Free {
         largest.map(|cuboid| PyBox::new_on(self.free.grid(), cuboid))
     }
 
-    /// Draws the free nodes, with the origin at the lower left. `.` is a free node, and `#` is a
-    /// busy one.
+    /// Draws the machine with the origin at the lower left. A free node is `.`, and a busy node is
+    /// `#`.
     fn __repr__(&self) -> String {
         let (count, grid) = (self.free.count(), self.free.grid());
         let drawn = picture::draw(&self.free);

@@ -1,4 +1,4 @@
-//! Tests of strategies against the oracle.
+//! Tests strategies against the oracle.
 
 use pavior::draw::escape;
 use pavior::strategies::claim::Claim;
@@ -19,14 +19,14 @@ use crate::progress::Reporter;
 use crate::shown;
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
-/// The maximum number of nodes of a machine whose occupancies are all tried.
+/// The maximum number of nodes on a machine for which every occupancy is tried.
 const MAX_NODES: u32 = 12;
 /// The number of rounds of random boxes.
 const ROUNDS: u64 = 20;
-/// The number of steps of a random history.
+/// The number of steps in a random history.
 const STEPS: u64 = 2_000;
 
-/// The result of a strategy test. It is true if all answers are as claimed.
+/// The result of a strategy test, which is true if every answer was as claimed.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Judgement {
     /// The strategy, the machine and the claim, in words.
@@ -49,14 +49,14 @@ impl Judgement {
         self.flaw.is_none()
     }
 
-    /// The first wrong answer, with the request, the answer, the error, and a drawing of the state,
-    /// or None if every answer was as claimed.
+    /// A description of the first wrong answer (the request, the answer, the error, and a drawing
+    /// of the state), or None if every answer was as claimed.
     #[getter]
     fn counterexample(&self) -> Option<String> {
         self.flaw.as_ref().map(ToString::to_string)
     }
 
-    /// The arguments of `find` for the first wrong answer, if any. To repeat the question, call
+    /// The arguments of `find` that led to the first wrong answer, if any. To repeat the call, use
     /// `Mine("mesh:3x3", 1).find(*judgement.asked)`.
     #[getter]
     fn asked<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
@@ -71,7 +71,7 @@ impl Judgement {
         self.passed()
     }
 
-    /// Describes the result, and draws a wrong answer.
+    /// Describes the result, and draws the wrong answer, if any.
     fn _repr_html_(&self) -> String {
         let summary = format!("<p>{}</p>", escape(&self.summary()));
         match &self.flaw {
@@ -111,17 +111,17 @@ impl Judgement {
 
 /// Tests a strategy, given as a class or a name, against an oracle that tries every base.
 ///
-/// A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine
+/// A strategy can be correct on a mesh but wrong on a torus, so test it on every kind of machine
 /// that it supports.
 ///
-/// `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
-/// node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs
-/// on a machine of any size. The states depend only on `seed`.
+/// `how` selects the states to test: `every` occupancy of a machine with at most 12 nodes, reached
+/// node by node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and
+/// repairs on a machine of any size. The states depend only on `seed`.
 ///
-/// The test always checks that granted nodes are on the machine and free. They must be the
-/// requested box (in any orientation if `turns`), or the requested number of nodes if not
-/// `contiguous`. The test also checks the claim (`first`, `complete`, `partial` or `count`), which
-/// `Strategy` defines.
+/// The test always checks that granted nodes are on the machine and free. They must form the
+/// requested box (in any orientation if `turns` is true) or, unless the strategy is `contiguous`,
+/// match the requested number of nodes. The test also checks the strategy's claim (`first`,
+/// `complete`, `partial` or `count`; see `Strategy`).
 ///
 /// The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
 /// answer. Exceptions raised by the strategy are propagated. `progress` is as in `simulate`.
@@ -148,7 +148,7 @@ pub(crate) fn judge(
     let judged = match how {
         "every" if grid.nodes() > MAX_NODES => {
             return Err(value(format!(
-                "every occupancy can be tried only on machines of at most {MAX_NODES} nodes, but \
+                "every occupancy can be tried only on machines with at most {MAX_NODES} nodes, but \
                  {grid} has {}; use how='random' or how='history'",
                 grid.nodes()
             )));
@@ -191,7 +191,7 @@ fn describe(selection: &Selection, machine: &str) -> String {
     format!("{} claims on {machine} {claim}", shown::cell(&selection.to_string()))
 }
 
-/// Runs the test without the interpreter lock. After a signal, the strategy is no longer called.
+/// Runs the test without the interpreter lock. After a signal, it stops calling the strategy.
 fn run(
     py: Python<'_>,
     raised: &Raised,

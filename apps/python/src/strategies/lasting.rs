@@ -1,10 +1,10 @@
-//! Names with the lifetime of the program.
+//! Names that last as long as the program.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Returns a name with the lifetime of the program, as a registry requires. Equal names are stored
-/// only once.
+/// Returns a copy of a name that lasts as long as the program, as registries require. Equal names
+/// are stored only once.
 pub(crate) fn lasting(name: &str) -> &'static str {
     static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

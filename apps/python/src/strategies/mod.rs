@@ -1,4 +1,4 @@
-//! The caller's strategies, which the engine calls.
+//! Strategies that the caller wrote and the engine calls.
 
 mod free;
 pub(crate) mod judgement;

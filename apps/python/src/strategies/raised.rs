@@ -7,7 +7,7 @@ use pavior::names::CallerError;
 use pyo3::prelude::*;
 
 /// The first exception raised by the caller's code, and the number of calls to that code. Clones
-/// share both.
+/// share both values.
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Kept>);
 
@@ -18,14 +18,14 @@ struct Kept {
 }
 
 impl Raised {
-    /// Stores an exception, unless one is already stored, since later exceptions are consequences
-    /// of the first.
+    /// Stores an exception unless one is already stored, because later exceptions are consequences
+    /// of the first one.
     pub(crate) fn keep(&self, error: PyErr) {
         self.0.error.get_or_init(|| CallerError::new(error));
     }
 
-    /// Returns the stored exception, if any. Once there is an exception, the caller's code is no
-    /// longer called.
+    /// Returns the stored exception, if any. Once one is stored, the caller's code is no longer
+    /// called.
     pub(crate) fn get(&self) -> Option<&CallerError> {
         self.0.error.get()
     }
@@ -34,7 +34,7 @@ impl Raised {
         self.0.asked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of calls.
+    /// Returns the number of calls to the caller's code.
     pub(crate) fn asked(&self) -> u64 {
         self.0.asked.load(Ordering::Relaxed)
     }

@@ -17,11 +17,11 @@ use crate::arrays::boxes;
 use crate::errors::{broken, read, value};
 use crate::geometry::{self, Box as PyBox};
 
-/// The seed of every object. The registry creates strategies without a seed, because those in Rust
-/// draw from the stream of their run, which Python cannot use.
+/// The seed that every strategy object receives. The registry creates strategies without a seed,
+/// because Rust strategies draw from their run's random stream, which Python cannot use.
 const SEED: u64 = 1;
 
-/// A strategy that is an object of a Python class.
+/// A strategy that is an instance of a Python class.
 struct InPython {
     object: Py<PyAny>,
     grid: Grid,
@@ -40,7 +40,7 @@ impl InPython {
         let view = Free { free: free.clone() };
         let answer = self.object.bind(py).call_method1("find", (view, shape, request.nodes))?;
         let wrong = || {
-            let words = "`find` must return None, a Box or a sequence of Box";
+            let words = "`find` must return None, a Box or a sequence of Boxes";
             broken(format!("{words}, not {}", shown(&answer)))
         };
         placement(&answer, &self.grid, wrong)
@@ -105,7 +105,7 @@ impl Strategy for InPython {
     }
 }
 
-/// Reads an answer, which is None, a box, or several boxes. `wrong` is the error for anything else.
+/// Reads an answer, which is None, a box or several boxes. `wrong` is the error for anything else.
 pub(crate) fn placement(
     answer: &Bound<'_, PyAny>,
     grid: &Grid,
@@ -128,7 +128,7 @@ pub(crate) fn placement(
     }))
 }
 
-/// Selects a strategy by name or by class.
+/// Selects a strategy by name or by Python class.
 pub(crate) fn selection(
     given: &Bound<'_, PyAny>,
     registry: &mut Registry,
@@ -148,7 +148,7 @@ pub(crate) fn selection(
 }
 
 /// Adds a class to a registry and selects it. Exceptions raised by its methods are stored in
-/// `raised`. If `raised` is not given, they are stored in each strategy that is created.
+/// `raised` or, if that is not given, in each strategy that is created.
 pub(crate) fn register(
     class: &Bound<'_, PyType>,
     registry: &mut Registry,
@@ -172,7 +172,7 @@ pub(crate) fn register(
     registry.select(&name).map_err(value)
 }
 
-/// Reads the claim of a class, which must be known and possible.
+/// Reads a class's claim, and checks that it is known and possible.
 fn checked_claim(
     class: &Bound<'_, PyType>,
     name: &str,
@@ -192,7 +192,7 @@ fn checked_claim(
     })
 }
 
-/// Returns a claim in the form tested by the oracle.
+/// Returns a claim in the form that the oracle tests.
 fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
     fn claim(turns: bool, recognition: Recognition) -> Claim {
         let family = if turns { all_orientations } else { requested_orientation };

@@ -1,9 +1,9 @@
-//! Alternative readings of points that a paper leaves open, which a separate experiment compares.
+//! Alternative readings of details that a paper leaves open, compared in a separate experiment.
 //!
-//! A [`Reading`] changes some values of the paper's default reading. A [`Goal`] is a point in the
-//! paper, with the ratios that the paper states for it. Every reading is run at every goal. The
-//! readings are ranked by distance: the root mean square of ln(our ratio / the paper's ratio). If a
-//! paper states only an order, the ratio should be below 1.
+//! A [`Reading`] changes some values in the default reading of the paper. A [`Goal`] is a point in
+//! the paper together with the ratios that the paper states there. Every reading is run at every
+//! goal. Readings are ranked by their distance, which is the root mean square of ln(our ratio / the
+//! paper's ratio). If a paper states only an order, the ratio should be below 1.
 
 mod report;
 
@@ -21,48 +21,48 @@ use pavior::experiments::{Samples, Specification};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Readings {
-    /// The name and heading of the experiment.
+    /// The name and title of the experiment.
     name: String,
     title: String,
-    /// Keys of the experiment that apply to every point, in addition to those in `usual`.
+    /// Experiment keys that apply to every point, in addition to those in `usual`.
     keys: Table,
-    /// The number of runs per point in the full and in the quick experiment.
+    /// The numbers of runs per point in the full and the quick experiment.
     runs: [u64; 2],
     /// The default reading, which contains every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// Settings that apply to single strategies in the default reading.
+    /// Settings in the default reading that apply only to individual strategies.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// True if the paper states only orders. In this case, every ratio should be below 1.
+    /// True if the paper states only orders, in which case every ratio should be below 1.
     orders: bool,
-    /// The goals that our results are compared with.
+    /// The goals with which our results are compared.
     pub goal: Vec<Goal>,
     /// The readings. The first reading changes nothing.
     pub reading: Vec<Reading>,
-    /// The open points with their alternative readings, every combination of which is a reading.
+    /// The open details. Every combination of their alternatives is also a reading.
     #[serde(default)]
     choice: Vec<Choice>,
 }
 
-/// The settings of one strategy in the default reading.
+/// A strategy's own settings in the default reading.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if its short name refers to a variant.
+    /// The full name of the strategy, if its short name stands for a variant.
     strategy: Option<String>,
-    /// Values that replace those in `usual`.
+    /// Values that override those in `usual`.
     #[serde(default)]
     set: BTreeMap<String, Value>,
 }
 
-/// A point that the paper leaves open, with its alternative readings.
+/// A detail that the paper leaves open, with its alternative readings.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Choice {
     option: Vec<Reading>,
 }
 
-/// The maximum number of combinations. A larger number is assumed to be a mistake.
+/// The maximum number of combinations. Any larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
 /// The ratios that a paper states at one point.
@@ -86,23 +86,23 @@ pub struct Goal {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name, which occurs in the names of its rows.
+    /// The name, which is part of its row names.
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
-    /// The changed parameters, for every strategy. An empty value removes the parameter.
+    /// The parameters changed for every strategy. An empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Values to replace in all parameters, such as a pattern or a strategy.
+    /// Replacements for values in any parameter, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
 
-/// A reading with its results.
+/// A reading and its results.
 pub struct Closeness {
     /// The judged reading.
     pub reading: Reading,
-    /// Our ratios, in the order of the goals and of their other strategies.
+    /// Our ratios, in the order of the goals and of the other strategies in each goal.
     pub ratios: Vec<Option<Estimate>>,
     /// The distance over all ratios.
     pub distance: f64,
@@ -132,10 +132,10 @@ impl Readings {
         Ok(self)
     }
 
-    /// Returns the experiment as a file. The quick version has few runs.
+    /// Returns the text of the experiment file. The quick version has fewer runs.
     ///
     /// # Errors
-    /// Returns an error if the experiment cannot be written as a file.
+    /// Returns an error if the experiment cannot be written as TOML.
     pub fn experiment(&self, quick: bool) -> Result<String, PaperError> {
         let mut file = self.keys.clone();
         let [runs, few] = self.runs;
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns a reading's points at a goal, with one sweep for all strategies with equal settings.
+    /// Returns a reading's points at a goal. Strategies with equal settings share one sweep.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -182,8 +182,8 @@ impl Readings {
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
-    /// Returns every parameter of a strategy at a goal. The reading's values take precedence over
-    /// the goal's, and these over the strategy's own.
+    /// Returns every parameter for a strategy at a goal. The reading's values take precedence over
+    /// the goal's, and the goal's over the strategy's own.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -206,7 +206,7 @@ impl Readings {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Checks that the readings refer to points in their experiment, without running it.
+    /// Checks, without running the experiment, that the readings refer only to points in it.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
@@ -239,7 +239,7 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings, and returns them in order of distance.
+    /// Judges the readings, and returns them by increasing distance.
     ///
     /// # Errors
     /// Returns an error if a goal or reading refers to anything that the experiment lacks.
@@ -277,7 +277,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0, whatever the ratio.
+                // If an order holds, its distance is 0 regardless of the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -287,7 +287,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns each ratio's statement, other strategy and value in the paper.
+    /// Returns each ratio's statement id, other strategy, and value in the paper.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))
@@ -296,7 +296,7 @@ impl Readings {
 }
 
 impl Reading {
-    /// Combines the changes of two readings.
+    /// Combines the changes in two readings.
     fn and(&self, other: &Reading) -> Reading {
         let mut both = self.clone();
         if !both.name.is_empty() {
@@ -310,12 +310,12 @@ impl Reading {
         both
     }
 
-    /// Returns a value after this reading's replacements.
+    /// Applies this reading's replacements to a value.
     fn of(&self, value: &str) -> String {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes like an experiment file.
+    /// Describes the changes in the style of an experiment file.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),

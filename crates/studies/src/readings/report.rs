@@ -1,4 +1,4 @@
-//! The results of a paper's readings, as statements, tables and sentences.
+//! Presents the results of a paper's readings as statements, tables and sentences.
 
 use std::io::Write;
 
@@ -9,12 +9,12 @@ use pavior::draw::{Section, SectionTable};
 
 /// The definition of the distance, for reports.
 const DISTANCE: &str = "A reading's distance is the root mean square of ln(our ratio / the paper's \
-    ratio): 0 if all are equal, and 0.69 for a factor of 2 on average.";
+    ratio). It is 0 if all ratios are equal, and 0.69 if they differ by a factor of 2 on average.";
 
 /// The definition of the distance for a paper that states orders.
-const DISTANCE_OF_ORDERS: &str = "Every ratio should be below 1, the order that the paper states. \
-    A reading's distance is the root mean square of ln(our ratio), where ratios below 1 count as \
-    1. It is 0.69 for a factor of 2 on average.";
+const DISTANCE_OF_ORDERS: &str = "According to the paper, every ratio should be below 1. A \
+    reading's distance is the root mean square of ln(our ratio), where ratios below 1 count as 1. \
+    It is 0.69 if the ratios are 2 on average.";
 
 impl Readings {
     fn rule(&self) -> &'static str {
@@ -27,8 +27,8 @@ impl Readings {
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
         let (metric, strategy) = (&goal.metric, goal.strategy.to_uppercase());
         format!(
-            "{id}@{other} is {strategy}'s {metric} divided by that of {}, at the points of {id}; \
-             {id} is the distance of its ratios alone.",
+            "{id}@{other} is {strategy}'s {metric} divided by that of {}, at the points in {id}. \
+             {id} is the distance over its own ratios.",
             other.to_uppercase()
         )
     }
@@ -40,7 +40,7 @@ impl Readings {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // An order is judged by the amount by which the ratio exceeds 1.
+                    // An order is judged by how far the ratio is above or below 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -80,7 +80,7 @@ impl Readings {
         (header, lines)
     }
 
-    /// Describes the closest readings, and the results that no reading explains.
+    /// Describes the closest readings and the results that no reading explains.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
@@ -137,8 +137,8 @@ impl Readings {
     /// Returns the paragraphs at the beginning of the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
-        let readings = "Each reading differs from the default one in one or a few settings; all \
-                        run the same jobs. Nothing here is timed or plotted.";
+        let readings = "Each reading differs from the default one in one or a few settings, but \
+                        all of them run the same jobs. Nothing here is timed or plotted.";
         let quick = quick.then(|| QUICK.to_string());
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
@@ -167,7 +167,7 @@ impl Readings {
         text
     }
 
-    /// Writes the readings as CSV, with one line per ratio and all digits.
+    /// Writes the readings as CSV at full precision, with one line per ratio.
     ///
     /// # Errors
     /// Returns an error if the writer fails.

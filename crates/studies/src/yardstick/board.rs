@@ -1,4 +1,4 @@
-//! The board, which contains the runs on every scenario and their gaps to the bounds.
+//! The board, which contains the runs in every scenario and how far they are from the bounds.
 
 use std::collections::BTreeMap;
 
@@ -19,10 +19,10 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers combined with every strategy.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies run under every scheduler, both overall and among those that grant
-/// boxes.
+/// The number of best strategies to run under every scheduler, both overall and among those that
+/// grant boxes.
 const BEST: usize = 5;
-/// The maximum share of unfinished jobs. Runs with more are not compared.
+/// The maximum share of unfinished jobs. Runs with a larger share are not compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -34,14 +34,14 @@ pub struct Proven<P> {
     pub proof: P,
 }
 
-/// The bounds of a scenario, in the format that `examples/bounds.py` reads.
+/// The bounds for a scenario, in the format that `examples/bounds.py` reads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Certificate {
     /// The scenario.
     pub scenario: String,
-    /// The CRC-64 checksum of its jobs.
+    /// The CRC-64 checksum of the scenario's jobs.
     pub sum: String,
-    /// The indices of the jobs left out.
+    /// The indices of the jobs that are left out.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
@@ -53,7 +53,7 @@ pub struct Certificate {
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table. All values refer to the counted jobs. Times are in seconds.
+/// A run in the table. All values cover only the counted jobs. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -68,21 +68,21 @@ pub struct Row {
     pub turnaround: f64,
     /// The lower bound on the mean turnaround of any schedule.
     pub bound: f64,
-    /// The amount by which the mean turnaround weighted by nodes exceeds its bound.
+    /// The amount by which the mean turnaround, weighted by node count, exceeds its bound.
     pub node_gap: f64,
     /// The amount by which the makespan (the end of the last job, from time 0) exceeds its bound.
     pub makespan_gap: f64,
-    /// The paired difference in mean turnaround from the best run of the scenario.
+    /// The paired difference in mean turnaround from the best run in the scenario.
     pub behind: Option<Change>,
     /// The turnaround of each counted job, in order of submission.
     pub each: Vec<f64>,
 }
 
-/// The results of all scenarios.
+/// The results for all scenarios.
 pub struct Board {
-    /// The rows by scenario, in ascending order of turnaround.
+    /// The rows, grouped by scenario and sorted by turnaround.
     pub rows: Vec<Row>,
-    /// The bounds of each scenario, in the order of the instances.
+    /// The bounds for each scenario, in the order of the instances.
     pub certificates: Vec<Certificate>,
     /// The runs that are not compared because they left too many jobs unfinished.
     pub incomplete: Vec<IncompleteRun>,
@@ -97,7 +97,7 @@ pub struct IncompleteRun {
     pub strategy: String,
 }
 
-/// The end times of the jobs in a run, in seconds, or `None` for jobs that never ended.
+/// The end time of each job in a run, in seconds, or `None` if the job never ended.
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -112,8 +112,8 @@ impl Play {
 }
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
-/// five best strategies, and the five best among those that grant boxes, are also run under every
-/// other scheduler. The runs use the threads of the current pool.
+/// five best strategies and the five best among those that grant boxes are also run under every
+/// other scheduler. The runs use the threads in the current pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -160,7 +160,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, incomplete })
 }
 
-/// Executes the runs of each instance.
+/// Executes the runs for each instance.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -216,7 +216,7 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// Returns the jobs that end in all compared runs.
+/// Returns the jobs that end in all of the compared runs.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
@@ -228,12 +228,12 @@ pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Adds up the weighted completion times of these jobs.
+/// Adds up the weighted completion times of the counted jobs.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy gives each job one box that contains the requested box, in any
+/// Returns true if a strategy gives each job a single box that contains the requested box in some
 /// orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
@@ -251,14 +251,14 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     strategy.entry.does.contiguous && shapes.iter().all(keeps)
 }
 
-/// Returns true if each job in a run gets the box that it requested, in any orientation.
+/// Returns true if each job in a run gets the box that it requested, in some orientation.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
-    // This scheduler also places jobs elsewhere.
+    // The `easy-freedom` scheduler may also place jobs outside such boxes.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
 /// Ranks the strategies by the ratio of their turnaround to the best turnaround in the scenario,
-/// averaged over all scenarios. A strategy is left out if it is not compared on every scenario.
+/// averaged over all scenarios. Leaves out strategies that are not compared in every scenario.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -284,7 +284,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns the rows and bounds of a scenario, or `None` without counted jobs.
+/// Returns a scenario's rows and bounds, or `None` if there are no counted jobs.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();

@@ -1,39 +1,39 @@
 //! The paired circular block bootstrap, which computes an interval for the difference in turnaround
 //! between two runs.
 //!
-//! The waits of successive jobs are correlated, and so are the differences of these waits between
-//! two runs. The block bootstrap (Kunsch 1989) draws whole blocks of neighbors, which preserves
-//! their dependence. Here, the jobs, in order of submission, form a circle (Politis and Romano
-//! 1992), so all jobs are equally likely to be drawn. The drawn values are the differences between
-//! the two runs for single jobs, so effects common to both runs cancel.
+//! The waits of successive jobs are correlated, and so are the differences between their waits in
+//! two runs. The block bootstrap (Kunsch 1989) preserves this dependence by drawing whole blocks of
+//! neighboring jobs. The jobs, in order of submission, form a circle (Politis and Romano 1992), so
+//! every job is equally likely to be drawn. Because the drawn values are per-job differences
+//! between the two runs, effects common to both runs cancel.
 //!
-//! The block length is chosen from the differences by the rule of Politis and White (2004),
-//! corrected by Patton, Politis and White (2009). At this length, the estimated variance of the
-//! mean has the smallest mean squared error. The length is proportional to the cube root of the
-//! number of jobs, and grows with the range over which jobs depend on each other. It is at least
-//! the cube root, and at most three times the square root and a third of the jobs.
+//! The block length is computed from the differences by the rule of Politis and White (2004), as
+//! corrected by Patton, Politis and White (2009). This length minimizes the mean squared error of
+//! the estimated variance of the mean. It is proportional to the cube root of the number of jobs,
+//! and grows with the range over which jobs depend on each other. For n jobs, it is at least the
+//! cube root of n, and at most three times the square root of n and a third of n.
 //!
-//! The half-width is the distance from the mean that contains 95 % of the drawn means (the
+//! The half-width is the distance from the mean within which 95 % of the drawn means lie (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
-//! true mean. For independent jobs, the variance of a drawn mean is too small by exactly the factor
-//! 1 - block/jobs, and this is corrected.
+//! true mean. For independent jobs, the variance of a drawn mean is too small by exactly a factor
+//! of 1 - block/jobs, which is corrected.
 
 use pavior::Stream;
 use pavior::experiments::advice::Change;
 
-/// The level of each interval.
+/// The confidence level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of sequences per interval. The 1,900th of 1,999 distances is the 95 % quantile.
+/// The number of resamples per interval. The 1,900th of 1,999 distances is the 95 % quantile.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. With fewer jobs, the dependence between them cannot be estimated.
+/// The minimum number of jobs. If there are fewer, their dependence cannot be estimated.
 const FEWEST: usize = 300;
-/// The seed of the draws, which all intervals share. Therefore, equal differences always have equal
+/// The seed for all intervals. Sharing it ensures that equal differences always have equal
 /// intervals.
 const SEED: u64 = 1;
 
-/// Returns the amount by which the mean of `other` exceeds that of `present`. Both contain values
-/// for the same jobs in order of submission. Without jobs, the result is `None`; with fewer than
-/// 300 jobs, it has no interval. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
+/// Returns how much greater the mean of `other` is than that of `present`. Both contain values for
+/// the same jobs in order of submission. The result is `None` if there are no jobs, and has no
+/// interval below 300 jobs. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -46,7 +46,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// Returns the half-width of the interval for a mean, given the values with this mean subtracted.
+/// Returns the half-width of the interval for a mean, given the values minus this mean.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
@@ -73,12 +73,12 @@ fn half_width(values: &[f64]) -> f64 {
     kept * (jobs as f64 / (jobs - block) as f64).sqrt()
 }
 
-/// Returns the number of jobs in a block, for values whose mean is 0.
+/// Returns the number of jobs per block, given values whose mean is 0.
 fn block(values: &[f64]) -> usize {
     let jobs = values.len() as f64;
     let least = libm::cbrt(jobs).ceil();
     let most = (3.0 * jobs.sqrt()).min(jobs / 3.0).ceil();
-    // After this many small correlations in a row, all later ones are assumed to be small.
+    // After this many small correlations in a row, all later ones are assumed to be small, too.
     let quiet = (libm::log10(jobs).sqrt().ceil() as usize).max(5);
     let far = jobs.sqrt().ceil() as usize + quiet;
     let product = |lag: usize| {
@@ -91,7 +91,7 @@ fn block(values: &[f64]) -> usize {
     let reach = (0..=far).find(|reach| (1..=quiet).all(|more| is_small(reach + more)));
     let last = || (1..=far).rev().find(|&lag| !is_small(lag));
     let window = (2 * reach.or_else(last).unwrap_or(1).max(1)).min(far);
-    // The flat-top window is 1 up to its half, and then falls to 0.
+    // The flat-top window is 1 over its first half, and then falls linearly to 0.
     let weight = |lag: usize| (2.0 * (1.0 - lag as f64 / window as f64)).min(1.0);
     let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
         (1..=window).map(|lag| 2.0 * weight(lag) * products[lag] * of(lag)).sum()

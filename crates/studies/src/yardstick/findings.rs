@@ -1,8 +1,8 @@
-//! Statements about the board as data, checked against its runs.
+//! Statements about the board, defined as data and checked against its runs.
 //!
-//! `statements.toml` has the same format as for papers: statements with rows, and a rule per row. A
-//! row refers to a number on the board rather than to points in an experiment. The runs are not
-//! random, so bounds have no tolerance. An order holds only if the interval excludes zero.
+//! As for papers, `statements.toml` contains statements with rows, and each row has a rule. Here,
+//! however, a row refers to a number on the board instead of points in an experiment. The runs are
+//! not random, so bounds have no tolerance. An order holds only if the interval excludes zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -17,7 +17,7 @@ use crate::statement::Claim;
 use crate::statements::{Rule, Statements};
 use crate::{Estimate, Statement, StatementCount, count};
 
-/// The statements of the yardstick.
+/// The statements about the yardstick.
 pub struct Findings {
     statements: Statements,
     text: String,
@@ -27,9 +27,9 @@ pub struct Findings {
 pub struct Judged {
     /// The judged rows.
     pub rows: Vec<Statement>,
-    /// The counts of each statement's rows.
+    /// The row counts of each statement.
     pub counts: Vec<StatementCount>,
-    /// The statements that are not judged because they refer to a missing scenario or run.
+    /// The statements that cannot be judged, because they refer to a missing scenario or run.
     pub left_out: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ struct StatementRow {
     id: Option<String>,
     /// The scenarios: `all`, `drawn`, `logs`, or the name of one.
     of: String,
-    /// The rule. `at-least` and `at-most` have a bound; `above` and `below` compare with 0.
+    /// The rule. `at-least` and `at-most` require a bound; `above` and `below` compare with 0.
     rule: Rule,
     bound: Option<f64>,
     number: Number,
@@ -60,7 +60,7 @@ struct StatementRow {
     note: String,
 }
 
-/// The rows of a statement, each with its claim.
+/// The rows in a statement, each with its claim.
 type Claims = Vec<(StatementRow, Claim)>;
 
 /// A number on the board.
@@ -69,15 +69,15 @@ type Claims = Vec<(StatementRow, Claim)>;
 enum Number {
     /// The difference in mean turnaround, in hours.
     Longer(Difference),
-    /// The number of scenarios in which the turnaround is significantly longer (interval above 0).
+    /// The number of scenarios with significantly longer turnaround (the interval is above 0).
     ShownLonger(Difference),
-    /// The ratio of the turnaround to the bound, as the geometric mean over the scenarios.
+    /// The geometric mean over the scenarios of the ratio of turnaround to bound.
     Ratio(Name),
-    /// The number of scenarios whose best run has the most frequent name among best runs.
+    /// The number of scenarios whose best run has the name that is most frequent among best runs.
     Best(Best),
 }
 
-/// Two runs to compare job by job.
+/// A difference between two runs that are compared job by job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Difference {
@@ -97,7 +97,7 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name to count among the best runs.
+/// The kind of name that is counted among the best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
@@ -170,7 +170,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges each statement whose rows all have a number.
+    /// Judges each statement for which all rows have a number.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that is not in the set.
@@ -198,7 +198,7 @@ impl Findings {
 }
 
 impl StatementRow {
-    /// Returns the claim. The number is exact, so there is no tolerance.
+    /// Returns the claim, which has no tolerance because the number is exact.
     fn claim(&self) -> Result<Claim, String> {
         match (self.rule, self.bound, &self.number) {
             (Rule::AtLeast, Some(bound), _) => Ok(Claim::AtLeast(bound, Some(0.0))),
@@ -215,7 +215,7 @@ impl StatementRow {
 }
 
 impl BoardEvidence<'_> {
-    /// Returns the names of a row's scenarios.
+    /// Returns the names of the scenarios that a row covers.
     fn scenarios(&self, of: &str) -> Result<Vec<&str>, String> {
         let matches = |scenario: &ScenarioInfo<'_>| match of {
             "all" => true,
@@ -228,7 +228,7 @@ impl BoardEvidence<'_> {
         if names.is_empty() { Err(format!("there is no scenario `{of}`")) } else { Ok(names) }
     }
 
-    /// Returns a number over these scenarios, or `None` if a run is missing.
+    /// Computes a number over the given scenarios. Returns `None` if a run is missing.
     fn number(&self, number: &Number, scenarios: &[&str]) -> Option<Estimate> {
         let value = match number {
             Number::Longer(difference) => {
@@ -293,8 +293,8 @@ impl BoardEvidence<'_> {
         })
     }
 
-    /// Returns the number of scenarios whose best run has the most frequent name. Equally good runs
-    /// are all considered the best.
+    /// Returns the number of scenarios whose best run has the most frequent name. If several runs
+    /// are equally good, all of them count as the best.
     fn most_frequent(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -329,7 +329,7 @@ impl Judged {
     /// The columns of [`Judged::cells`].
     pub const COLUMNS: [&str; 6] = ["id", "verdict", "ours", "half_width", "stated", "what"];
 
-    /// Returns one row of the table for each judged row.
+    /// Returns one table row for each judged row.
     pub fn cells(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|one| {
             let number = |value: Option<f64>| {

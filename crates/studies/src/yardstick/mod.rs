@@ -1,5 +1,5 @@
-//! The yardstick: fixed sets of jobs, lower bounds on the cost of any schedule for them, and the
-//! gaps between the bounds and the results of strategies and schedulers.
+//! The yardstick: fixed sets of jobs, lower bounds that no schedule for these jobs can beat, and
+//! the gaps between the bounds and the results of strategies and schedulers.
 
 mod board;
 mod bootstrap;
@@ -16,9 +16,9 @@ pub use set::{Instance, ScenarioInfo, Yardstick, YardstickError};
 /// The amount of computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of scenarios to run, starting with the first.
+    /// The number of scenarios to run, starting with the first one.
     pub scenarios: usize,
-    /// The number of jobs per scenario, starting with the first.
+    /// The number of jobs per scenario, starting with the first one.
     pub jobs: usize,
     /// The number of buckets in a price curve.
     pub buckets: usize,

@@ -1,5 +1,5 @@
 //! The parts of a gap: the costs of boxes, wrong estimates, job order and unknown arrivals, and the
-//! unexplained rest.
+//! unexplained remainder.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -10,16 +10,16 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// The settings of three runs, each with one more change: boxes and the given estimates; any nodes;
-/// any nodes and exact estimates.
+/// The settings that each of three runs adds to those of the previous run. The runs use boxes and
+/// the given estimates; any nodes; and any nodes with exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
 /// The strategy and the scheduler of the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
-/// Two more runs with any nodes and exact estimates. In the first, a scheduler looks ahead over the
-/// jobs that have arrived; in the second, it looks ahead over all jobs.
+/// Two more runs with any nodes and exact estimates. In the first, the scheduler looks ahead over
+/// the jobs that have arrived; in the second, it looks ahead over all jobs.
 const AHEAD: [Arrivals; 2] = [Arrivals::Unknown, Arrivals::Known];
 
-/// The parts of the gap of `tff` under `easy`, in seconds of mean turnaround.
+/// The parts of the gap for `tff` under `easy`, in seconds of mean turnaround.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// The scenario.
@@ -28,7 +28,7 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The saving if a job may use any nodes rather than a box.
+    /// The saving if jobs may use any nodes instead of a box.
     pub contiguity: Change,
     /// The additional saving if estimates are exact.
     pub estimates: Change,
@@ -36,7 +36,7 @@ pub struct Parts {
     pub order: Option<Change>,
     /// The additional saving if the scheduler knows the jobs that have not yet arrived.
     pub arrivals: Option<Change>,
-    /// The unexplained rest: the gap of the last run.
+    /// The unexplained remainder, which is the gap that the last run still has.
     pub rest: f64,
 }
 
@@ -57,7 +57,7 @@ impl Parts {
         "not_explained_h",
     ];
 
-    /// Returns the costs, in the order in which they are removed.
+    /// Returns the costs in the order in which they are removed.
     pub fn costs(&self) -> [Option<Change>; 4] {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }
@@ -76,8 +76,8 @@ impl Parts {
     }
 }
 
-/// Returns the parts of the gap in each scenario of a board. Runs use the threads of the current
-/// pool. A scenario is left out if one of the runs does not finish all counted jobs.
+/// Returns the parts of the gap for each scenario on a board. The runs use the threads in the
+/// current pool. A scenario is left out if one of its runs does not finish all counted jobs.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue.
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs in each run, or `None` if a job does not end.
+/// Returns the turnarounds of the counted jobs in each run, or `None` if any job does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

@@ -17,8 +17,8 @@ use super::bounds::Task;
 use crate::folder;
 
 /// The reason for rejecting jobs that depend on others.
-const NO_DEPENDENCIES: &str = "bounds and certificates hold for jobs with fixed submit times, not \
-                               for jobs that are submitted after others have ended (dependencies)";
+const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
+                               times, not for jobs that are submitted after others have ended";
 
 /// An error that prevents a scenario from being run.
 #[derive(Debug, Error)]
@@ -26,7 +26,7 @@ const NO_DEPENDENCIES: &str = "bounds and certificates hold for jobs with fixed 
 pub struct YardstickError {
     /// The name of the scenario.
     pub scenario: String,
-    /// A description of the fault.
+    /// A description of what is wrong.
     pub reason: String,
 }
 
@@ -34,7 +34,7 @@ pub struct YardstickError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version. Only results of the same version are comparable.
+    /// The version. Results are comparable only if they have the same version.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -44,7 +44,7 @@ pub struct Yardstick {
 pub struct ScenarioInfo<'y> {
     /// The name.
     pub name: &'y str,
-    /// The purpose, as a sentence.
+    /// The purpose of the scenario, as a sentence.
     pub purpose: &'y str,
     /// The log that contains the jobs, or `None` if they are generated.
     pub log: Option<&'y str>,
@@ -62,13 +62,13 @@ struct Entry {
     sum: String,
 }
 
-/// A scenario, with its jobs.
+/// A scenario and its jobs.
 pub struct Instance {
     /// The name of the scenario.
     pub name: String,
     /// The grid of the machine.
     pub machine: Grid,
-    /// The jobs as bounds need them, in order of submission.
+    /// The jobs in the form that the bounds need, in order of submission.
     pub tasks: Vec<Task>,
     /// The CRC-64 checksum of the jobs.
     pub sum: String,
@@ -96,11 +96,11 @@ impl Yardstick {
         })
     }
 
-    /// Generates the jobs of each scenario. Scenarios with job logs read them from `logs`, and are
-    /// skipped if `logs` is `None`.
+    /// Generates the jobs for each scenario. Scenarios that use job logs read them from `logs`, and
+    /// are skipped if `logs` is `None`.
     ///
     /// # Errors
-    /// Returns an error if a log cannot be read, or if the jobs differ from those of this version.
+    /// Returns an error if a log cannot be read, or if the jobs differ from those in this version.
     pub fn draw(
         &self,
         logs: Option<&dyn InputFiles>,
@@ -126,7 +126,7 @@ impl Entry {
         if scenario.links().is_some() {
             return Err(self.fault(&NO_DEPENDENCIES));
         }
-        // Synthetic times are in hours.
+        // The times of synthetic jobs are in hours.
         let seconds = if self.settings.contains_key("trace") { 1 } else { 3600 };
         let jobs = scenario.jobs(0).take(self.jobs).enumerate();
         let records = jobs.map(|(number, job)| record(number, &job, seconds)).collect();
@@ -165,11 +165,11 @@ impl Instance {
             .map_err(|reason| entry.fault(&reason))
     }
 
-    /// Creates an instance, for example a small one for tests, from records with times in whole
-    /// seconds. Nodes fail according to `failures`.
+    /// Creates an instance (for example, a small one for tests) from records whose times are in
+    /// whole seconds. Nodes fail according to `failures`.
     ///
     /// # Errors
-    /// Returns an error if the records are not valid for a log.
+    /// Returns an error if the records do not form a valid log.
     pub fn new(
         name: &str,
         machine: Grid,
@@ -209,7 +209,7 @@ impl Instance {
         })
     }
 
-    /// Returns the specification for running these strategies and schedulers with additional
+    /// Returns the specification for running the given strategies and schedulers with additional
     /// settings. Names are looked up in `catalogue`. Unsupported combinations are left out.
     ///
     /// # Errors
@@ -236,23 +236,23 @@ impl Instance {
     }
 }
 
-/// A source that returns the instance's log for any request.
+/// Returns the instance's log for any log request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        Err(format!("{}: the yardstick uses no failure lists", request.path).into())
+        Err(format!("{}: the yardstick does not use failure lists", request.path).into())
     }
 
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
-        Err(format!("{}: the yardstick uses no reservations", request.path).into())
+        Err(format!("{}: the yardstick does not use reservations", request.path).into())
     }
 }
 
-/// Converts a job to whole seconds. One unit of its time is `seconds` long, and its run time is at
-/// least one second.
+/// Converts a job's times to whole seconds, given that one time unit is `seconds` long. The run
+/// time is at least one second.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;
     let rounded =
@@ -271,7 +271,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// Returns the CRC-64 checksum of everything that bounds and placements depend on.
+/// Returns the CRC-64 checksum of everything on which bounds and placements depend.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

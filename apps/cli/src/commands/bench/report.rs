@@ -1,4 +1,4 @@
-//! The results of `pavior bench` as JSON, CSV, a table and a chart.
+//! Presents the results of `pavior bench` as JSON, CSV, a table and a chart.
 
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 use pavior::experiments::LeftOut;
@@ -15,7 +15,7 @@ pub(super) struct StreamLabel {
     pub(super) description: String,
 }
 
-/// The results and the settings for printing them.
+/// The results, and everything needed to print them.
 pub(super) struct Report {
     pub(super) bench: Bench,
     pub(super) stream: StreamLabel,
@@ -106,7 +106,7 @@ impl Report {
         )
     }
 
-    /// Returns the notes that a reader needs to interpret the table.
+    /// Returns notes that help interpret the table.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
             "m: boxes held; work: units examined; whole: including grants and releases; ratio: \
@@ -130,7 +130,7 @@ impl Report {
         notes
     }
 
-    /// Creates a bar chart of the medians, with intervals that extend to the 99th percentile.
+    /// Creates a bar chart of the medians, with whiskers that extend to the 99th percentile.
     pub(super) fn chart(&self) -> Chart {
         let rows = &self.results.rows;
         let series = |name: &str, answers: fn(&BenchRow) -> &Answers| {
@@ -164,8 +164,8 @@ impl Report {
     }
 }
 
-/// Returns the table row for one kind of answers. The last parameter contains the cells for all
-/// answers: boxes held, time including grants and releases, and ratio.
+/// Returns the table row for one kind of answer. The last parameter contains the cells that apply
+/// to all answers: boxes held, time including grants and releases, and ratio.
 fn table_row(
     strategy: String,
     name: &str,

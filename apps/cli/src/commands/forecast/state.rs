@@ -1,4 +1,4 @@
-//! Forecasts for the jobs in a queue, based on the current state of a machine.
+//! Forecasts the starts of queued jobs from the current state of a machine.
 
 use pavior::answers::forecasts::{
     Effort, Experience, Forecaster, HORIZON, Kind, Obstacle, QueueForecast, Start,
@@ -20,7 +20,7 @@ use crate::progress::Bar;
 use crate::queue::{self, Rules, Waiting};
 use crate::{input, logs};
 
-/// The run time assumed for a job without an estimate. Exceeds the forecasting horizon.
+/// The run time assumed for a job without an estimate. It exceeds the forecasting horizon.
 const ENDLESS_RUN_TIME: Time = Time(2 * HORIZON.0);
 
 pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
@@ -51,8 +51,8 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     report.reply().print(args.output.format(), MAX_WIDTH)
 }
 
-/// Creates a forecaster, which learns from the log of past jobs if there is one. Also returns the
-/// current time on its clock.
+/// Creates a forecaster and, if there is a log of past jobs, lets it learn from the log. Also
+/// returns the current time on the forecaster's clock.
 fn forecaster(
     args: &ForecastArgs,
     scheduler: &Selection,
@@ -69,8 +69,8 @@ fn forecaster(
     Ok(learned?)
 }
 
-/// Returns the rules for reading requests. Fails if an option for reading logs is given without a
-/// log.
+/// Returns the rules for interpreting requests. Fails if an option for reading logs is given but no
+/// log is.
 fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
@@ -100,12 +100,12 @@ struct Site<'a> {
     /// The current time on the forecaster's clock.
     origin: Time,
     forecaster: Forecaster,
-    /// True if a log of past runs was given.
+    /// True if a log of past jobs was given.
     has_past: bool,
 }
 
 impl Site<'_> {
-    /// Places the running jobs. A job without a start time is treated as just started.
+    /// Places the running jobs. A job without a start time is assumed to have just started.
     fn hold(&mut self, dispatcher: &mut Dispatcher) -> Result<(), Failure> {
         let (starts, ends) = (self.busy.starts()?, self.busy.ends()?);
         let (users, now) = (self.busy.users()?, self.now);
@@ -129,7 +129,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Returns the forecasts and the ids of waiting jobs (`None` for jobs that can never start).
+    /// Returns the ids of waiting jobs (`None` for jobs that can never start) and the forecasts.
     fn forecast(
         &mut self,
         mut dispatcher: Dispatcher,
@@ -155,8 +155,8 @@ impl Site<'_> {
         Ok((ids, forecast.map_err(Failure::usage)?))
     }
 
-    /// Creates a job, with the properties used to find similar jobs. A job without an estimate gets
-    /// the usual run time of similar jobs or, without past runs, never ends.
+    /// Creates a job, and the properties used to find similar jobs. A job without an estimate gets
+    /// the usual run time of similar jobs, or never ends if there are no past jobs.
     fn job(&self, description: &JobDescription) -> (Job, Kind) {
         let &JobDescription { id, request, estimate, user } = description;
         let estimate = estimate.or((!self.has_past).then_some(ENDLESS_RUN_TIME));
@@ -169,7 +169,7 @@ impl Site<'_> {
     }
 }
 
-/// The results and the settings for printing them.
+/// The results, and everything needed to print them.
 struct QueueReport {
     title: String,
     grid: Grid,
@@ -178,7 +178,7 @@ struct QueueReport {
     /// The id of each waiting job. `None` means that the job can never start.
     ids: Vec<Option<JobId>>,
     forecast: QueueForecast,
-    /// Run times and forecasts learned from the past log.
+    /// The experience gained from the log of past jobs.
     past: Option<Experience>,
 }
 
@@ -199,7 +199,7 @@ impl QueueReport {
         }
     }
 
-    /// Returns a row for each waiting job: its start, if it can ever start, and its earliest,
+    /// Returns a row for each waiting job: its start, if it can start at all, and its earliest,
     /// median, latest and planned waiting times in whole seconds.
     fn rows(&self) -> impl Iterator<Item = (&Waiting, Option<Start>, [Option<f64>; 4])> {
         self.waiting.iter().zip(&self.ids).map(|(job, id)| {
@@ -268,21 +268,21 @@ impl QueueReport {
             format!("{}: {} waiting. Times are in hours from now.", self.title, self.waiting.len());
         let Some(past) = self.past else {
             return format!(
-                "{title} Without --past, each job is assumed to run for its estimate, and no more \
-                 jobs arrive."
+                "{title} Without --past, each job is assumed to run for its estimate, with no \
+                 further arrivals."
             );
         };
         let (runs, promises) = (past.runs, past.judged());
         if past.calibrated {
             let kept = past.promises.kept;
             format!(
-                "{title} Nine out of ten jobs should start between the earliest and the latest \
-                 time; {kept} of {promises} past jobs did. {runs} run times are known."
+                "{title} Nine out of ten jobs should start between the earliest and latest \
+                 times; {kept} of {promises} past jobs did. {runs} run times are known."
             )
         } else {
             format!(
-                "{title} {runs} run times are known. The range between the earliest and the latest \
-                 time is not yet calibrated, because only {promises} past jobs had to wait."
+                "{title} {runs} run times are known. The range between the earliest and latest \
+                 times is not yet calibrated, because only {promises} past jobs had to wait."
             )
         }
     }

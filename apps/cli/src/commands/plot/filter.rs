@@ -1,4 +1,4 @@
-//! The `--filter` option for results, which selects the points to draw.
+//! Parses and applies the `--filter` option, which selects the points to draw.
 
 use pavior::BadName;
 use pavior::experiments::parameters::{self, Parameter};
@@ -12,7 +12,7 @@ use crate::input;
 pub(super) type Conditions = Vec<(usize, Vec<String>)>;
 
 /// Parses a filter such as `sides=uniform,strategy=ff,tff`. A value without a parameter name
-/// belongs to the preceding parameter. If a parameter is named twice, all of its values are
+/// belongs to the preceding parameter. If a parameter appears twice, all values given for it are
 /// accepted.
 pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     let names = |part: &str| part.split_once('=').is_some_and(|(key, _)| !key.contains(':'));
@@ -31,7 +31,7 @@ pub(super) fn read(typed: &str, table: &Table) -> Result<Conditions, Failure> {
     Ok(all)
 }
 
-/// Returns the parameter with a name, which must have a column in the table.
+/// Finds a parameter by name. The table must have a column for it.
 pub(super) fn find_parameter(name: &str, table: &Table) -> Result<&'static Parameter, BadName> {
     let Some(parameter) = parameters::ALL.iter().find(|parameter| parameter.is_called(name)) else {
         let known: Vec<&str> = parameters::ALL.iter().map(|parameter| parameter.name).collect();
@@ -90,7 +90,7 @@ pub(super) fn keep(table: &mut Table, conditions: &Conditions) {
     table.rows.retain(|row| conditions.iter().all(|one| meets(&row.values, one)));
 }
 
-/// Describes the conditions. Each condition is preceded by a comma.
+/// Describes the conditions, each preceded by a comma.
 pub(super) fn describe(conditions: &Conditions) -> String {
     let word = |(index, values): &(usize, Vec<String>)| {
         let name = parameters::ALL[*index].name.replace('-', " ");

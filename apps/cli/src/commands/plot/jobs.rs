@@ -1,4 +1,4 @@
-//! Distributions of the values in `jobs.csv` files.
+//! Draws distributions of the values in `jobs.csv` files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::args::PlotArgs;
 use crate::failure::Failure;
 use crate::files;
 
-/// Draws the distribution of one column of one or more `jobs.csv` files.
+/// Draws the distribution of one column in one or more `jobs.csv` files.
 pub(super) fn draw(args: &PlotArgs) -> Result<(), Failure> {
     let column = args.chart.cdf.as_deref().unwrap_or("turnaround_time");
     let named = |path: &PathBuf| {

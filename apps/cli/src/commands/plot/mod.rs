@@ -64,7 +64,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
 
 fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
-        "{} cannot be drawn; pass an experiment directory, CSV results, a jobs.csv, or \
+        "{} cannot be drawn; pass an experiment directory, CSV results, a jobs.csv file, or \
          placements as JSON lines",
         files::shown(path)
     ))
@@ -90,7 +90,7 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let figures = specification.figures(&results, &measured);
     if figures.is_empty() {
         return Err(Failure::usage(format!(
-            "{} declares no figure; draw one with --x and --y from its results.csv",
+            "{} declares no figures; to draw one from its results.csv, use --x and --y",
             files::shown(&directory.join(run_directory::EXPERIMENT))
         )));
     }
@@ -100,14 +100,14 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Fails if an option of tables of results would have no effect.
+/// Fails if an option that applies only to results tables was given.
 fn no_results_options(args: &PlotArgs) -> Result<(), Failure> {
     let chart = &args.chart;
     let options = [("--filter", &chart.filter), ("--x", &chart.x), ("--y", &chart.y)];
     match options.iter().find(|(_, typed)| typed.is_some()) {
         None => Ok(()),
         Some((option, _)) => Err(Failure::usage(format!(
-            "{option} applies only to a results table: draw a results.csv"
+            "{option} applies only to results tables, such as results.csv"
         ))),
     }
 }
@@ -119,7 +119,7 @@ fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns true for the logarithmic axes, x and y.
+/// Returns a flag for each of the axes x and y that is true if the axis is logarithmic.
 fn logarithmic(args: &PlotArgs) -> Result<[bool; 2], Failure> {
     if let Some(other) = args.chart.log.iter().find(|axis| !["x", "y"].contains(&axis.as_str())) {
         return Err(Failure::usage(format!("--log {other}: must be x, y or x,y")));
@@ -133,7 +133,7 @@ fn write_chart(args: &PlotArgs, chart: &Chart) -> Result<(), Failure> {
     let json = args.out.as_ref().is_some_and(|out| files::has_extension(out, "json"));
     let text =
         if json { format!("{:#}\n", pavior::draw::vega(chart)) } else { pavior::draw::svg(chart) };
-    // Standard output has no file name, so SVG is written.
+    // Standard output has no file name, so the format is SVG.
     write_text(args, &text)
 }
 

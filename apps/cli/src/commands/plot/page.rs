@@ -6,11 +6,11 @@ use pavior_viewer::{CurvePoint, ScheduledJob};
 
 use super::placements::Placements;
 
-/// The maximum number of events times nodes, at which computing all largest free boxes takes a few
-/// seconds. Above it, a box is computed only for states that last until the next column of the
-/// schedule.
+/// The maximum number of events times nodes for which the largest free box is computed after every
+/// event, which then takes a few seconds. Above it, the box is computed only for states that last
+/// until the next column of the schedule.
 const MAX_EVENT_NODES: u64 = 200_000_000;
-/// The number of columns in the schedule, more than the pixels across a screen.
+/// The number of columns in the schedule, which exceeds the width of a screen in pixels.
 const SCHEDULE_COLUMNS: f64 = 8192.0;
 /// The maximum number of jobs that a browser can play.
 const MAX_JOBS: usize = 200_000;
@@ -53,14 +53,14 @@ fn coordinates(grid: &Grid, part: &pavior::Cuboid) -> (Vec<u16>, Vec<u16>) {
     (part.base[..grid.axes()].to_vec(), part.sides[..grid.axes()].to_vec())
 }
 
-/// Returns the state of the machine after every start and end that changes it. If there are too
-/// many events, the largest free box is included only for states that last until the next column.
+/// Returns the machine's state after every start and end that changes it. If there are too many
+/// events, the largest free box is included only for states that last until the next column.
 fn samples(
     grid: &Grid,
     placed: &[Placed],
     jobs: &[ScheduledJob],
 ) -> Result<Vec<CurvePoint>, String> {
-    // Ends precede starts at the same time.
+    // At equal times, ends precede starts.
     let ends = jobs.iter().enumerate().map(|(index, job)| (job.end, false, index));
     let starts = jobs.iter().enumerate().map(|(index, job)| (job.start, true, index));
     // A job of zero length never holds any nodes.

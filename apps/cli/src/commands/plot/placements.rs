@@ -1,5 +1,5 @@
-//! Drawings of placements: schedules, machines at one time, and animations. The placements are the
-//! JSON lines of `simulate --placements`.
+//! Draws placements as a schedule, as the machine at one time, or as an animation. The placements
+//! are the JSON lines written by `simulate --placements`.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -16,18 +16,18 @@ use crate::{files, input};
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// The name of each placement's job, and its submit time unless the placement follows a move.
+    /// Each placement's job name, and the job's submit time unless the placement follows a move.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
-    /// The unit of times, if the first placement specifies it.
+    /// The time unit, if the first placement specifies one.
     pub(super) unit: Option<String>,
 }
 
-/// Draws a schedule, a machine at one time, or an animation.
+/// Draws a schedule, the machine at one time, or an animation.
 pub(super) fn draw(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Failure::usage("placements do not include their machine: add --machine"));
+        return Err(Failure::usage("placements do not include the machine; add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let all =
@@ -78,7 +78,7 @@ fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
         if all.placed.is_empty() {
             all.unit = value.get("unit").and_then(Value::as_str).map(String::from);
         }
-        // A job that was moved did not wait again.
+        // A job does not wait again when it moves.
         let waits = value.get("moved").is_none();
         let submit = value.get("submit").and_then(Value::as_f64).filter(|_| waits);
         all.jobs.push((value["job"].take(), submit));

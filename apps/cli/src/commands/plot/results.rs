@@ -1,4 +1,4 @@
-//! Charts from a table of results.
+//! Draws charts from a results table.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::{logarithmic, one_input, write_chart, wrong};
 use crate::args::PlotArgs;
 use crate::failure::Failure;
 
-/// Draws a chart from a table of results.
+/// Draws a chart from a results table.
 pub(super) fn draw(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let mut table = Table::from_csv(reader).map_err(|error| wrong(path, error))?;
@@ -81,7 +81,7 @@ fn choose_y<'a>(args: &'a PlotArgs, table: &Table) -> Result<&'a str, Failure> {
     Err(Failure::option("--y", y, 0, &bad))
 }
 
-/// Returns the default title, which names the machine if all rows have the same.
+/// Returns the default title, which names the machine if all rows have the same one.
 fn title(table: &Table, x: &Parameter, y: &str, conditions: &Conditions) -> String {
     let machine = |row| table.value(row, "machine").filter(|machine| !machine.is_empty());
     let first = table.rows.first().and_then(machine);
@@ -117,8 +117,8 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
         Some(format!(", such as {}={value}", parameter.name))
     });
     format!(
-        "note: {} series, but colors and marks can distinguish only {}; they differ in {}: select \
-         some with --filter{}",
+        "note: {} series, but colors and marks can distinguish only {}; the series differ in {}, \
+         so select some with --filter{}",
         chart.series.len(),
         Chart::TOLD_APART,
         names.join(", "),

@@ -1,4 +1,4 @@
-//! Output of a run in Batsim's formats: `jobs.csv`, which Evalys reads, and `schedule.json`.
+//! Writes a run in Batsim's formats: `jobs.csv`, which Evalys reads, and `schedule.json`.
 
 use std::io::{self, Write};
 
@@ -10,19 +10,19 @@ use serde_json::json;
 
 use super::number;
 
-/// Formats a time in units. As in logs, a whole number is written as an integer.
+/// Formats a time in the given unit. As in logs, a whole number is written as an integer.
 fn time(unit: TimeUnit, at: Time) -> String {
     unit.units(at).to_string()
 }
 
-/// Returns the stretch (or slowdown) as Batsim defines it: turnaround divided by run time. For a
-/// job of zero length, the run time is replaced by the smallest possible time.
+/// Returns the stretch (slowdown) as Batsim defines it: turnaround divided by run time. For a job
+/// that takes no time, the run time is replaced by the smallest possible time.
 fn turnaround_ratio(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }
 
-/// Writes `jobs.csv`, which lists completed jobs, and rejected jobs with `success` 0. Node ids are
-/// row-major.
+/// Writes `jobs.csv`, which lists completed jobs as well as rejected ones (`success` 0). Node ids
+/// are in row-major order.
 pub(super) fn jobs_csv(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let (grid, unit) = (point.settings().machine, point.unit());
     writeln!(
@@ -56,7 +56,7 @@ pub(super) fn jobs_csv(point: &Point, record: &RunRecord, out: &mut dyn Write) -
                     intervals(&grid, placement),
                 )?;
             }
-            // Batsim has no state for jobs that were neither completed nor rejected.
+            // Batsim has no state for a job that was neither completed nor rejected.
             Fate::Waiting | Fate::Started { end: None, .. } => {}
         }
     }
@@ -102,9 +102,9 @@ impl MeanAndMax {
 }
 
 /// Writes `schedule.json`, which describes the whole run in one object. Keys for quantities that
-/// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means are
-/// over the finished jobs. As in Batsim, the makespan is the time of the last completion on the
-/// clock of the log. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
+/// are not simulated (energy, power states, Batsim's own computing time) are omitted. Means cover
+/// only finished jobs. As in Batsim, the makespan is the time on the log's clock at which the last
+/// job ends. Jobs that had not departed when the run ended are omitted, as in `jobs.csv`.
 pub(super) fn schedule(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let unit = point.unit();
     let mut waiting = MeanAndMax::default();

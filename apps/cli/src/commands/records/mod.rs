@@ -1,5 +1,5 @@
-//! Files about replication 0: the jobs (`--jobs-csv`, `--schedule`, `--swf`, `--placements`) and
-//! the channels (`--channels`, `--heatmap`).
+//! Writes files that describe replication 0: its jobs (`--jobs-csv`, `--schedule`, `--swf`,
+//! `--placements`) and the load on its channels (`--channels`, `--heatmap`).
 
 mod batsim;
 mod swf;
@@ -27,7 +27,7 @@ type WriteFile = fn(&Point, &RunRecord, &mut dyn io::Write) -> io::Result<()>;
 
 /// A file to write for each combination.
 struct OutputFile {
-    /// The option that names the file.
+    /// The option that specifies the file.
     option: &'static str,
     /// The path, with placeholders for the combination.
     path: PathBuf,
@@ -35,7 +35,7 @@ struct OutputFile {
 }
 
 impl OutputFile {
-    /// Returns the files that the options name.
+    /// Returns the files specified by the options.
     fn of_options(args: &ResultArgs) -> Vec<OutputFile> {
         let options: [(_, _, WriteFile); 6] = [
             ("--jobs-csv", &args.jobs_csv, batsim::jobs_csv),
@@ -51,8 +51,8 @@ impl OutputFile {
         options.into_iter().filter_map(file).collect()
     }
 
-    /// Returns the path for a combination. Underscores replace colons, which cause problems in file
-    /// names.
+    /// Returns the path for a combination. Colons and slashes cause problems in file names, so they
+    /// become underscores.
     fn path_for(&self, point: &Point) -> PathBuf {
         let name = self.path.to_string_lossy().into_owned();
         PathBuf::from(NAME_PARAMETERS.iter().fold(name, |name, parameter| {
@@ -61,7 +61,7 @@ impl OutputFile {
         }))
     }
 
-    /// Checks that the jobs of every combination have what the file describes.
+    /// Checks that every combination has the kind of jobs that the file describes.
     fn check_jobs(&self, specification: &Specification) -> Result<(), Failure> {
         let option = self.option;
         let is_silent = |point: &Point| {
@@ -96,7 +96,7 @@ impl OutputFile {
             let values: BTreeSet<Option<&str>> =
                 specification.points.iter().map(|point| point.get(parameter)).collect();
             if values.len() > 1 && !name.contains(&placeholder) {
-                missing.push(format!("{placeholder} ({} of them)", values.len()));
+                missing.push(format!("{placeholder} ({} values)", values.len()));
             }
             plain = plain.replace(&placeholder, "");
         }
@@ -115,7 +115,7 @@ impl OutputFile {
     }
 }
 
-/// The files to write. They are checked before anything runs.
+/// The files to write, which are checked before anything runs.
 pub(crate) struct Files(Vec<OutputFile>);
 
 impl Files {
@@ -167,7 +167,7 @@ impl Files {
     }
 }
 
-/// Checks that no file is an input or another output.
+/// Checks that no file is also an input or another output.
 fn check_overwrites(files: &[OutputFile], specification: &Specification) -> Result<(), Failure> {
     let mut plan = FileUses::new();
     let mut seen = BTreeSet::new();
@@ -191,13 +191,13 @@ fn check_overwrites(files: &[OutputFile], specification: &Specification) -> Resu
     Ok(plan.check()?)
 }
 
-/// Describes a combination as its strategy and scheduler.
+/// Describes a combination by its strategy and scheduler.
 fn combination(point: &Point) -> String {
     let value = |name: &str| point.get(name).unwrap_or_default();
     format!("{}, {}", value("strategy"), value("scheduler"))
 }
 
-/// Writes the load of every channel as CSV.
+/// Writes the load on every channel as CSV.
 fn channels(_: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let Some((load, cycles)) = &record.channels else { return Ok(()) };
     let mut text = String::new();
@@ -205,7 +205,7 @@ fn channels(_: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Resul
     out.write_all(text.as_bytes())
 }
 
-/// Draws the load of every channel.
+/// Draws the load on every channel.
 fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let Some((load, cycles)) = &record.channels else { return Ok(()) };
     let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
@@ -213,8 +213,8 @@ fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Re
     out.write_all(pavior::draw::heatmap(load, *cycles, &title).as_bytes())
 }
 
-/// Writes the started jobs as JSON lines, in order of start time. A moved job has one line per
-/// place; every line except the first contains the number of its move, counted from 1.
+/// Writes the started jobs as JSON lines, in order of start time. A job that moves has one line per
+/// place, and all but the first include the number of the move, starting at 1.
 fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let (grid, unit) = (point.settings().machine, point.unit());
     let stays = |record| JobRecord::stays(record).enumerate();
@@ -247,7 +247,7 @@ fn placements(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io:
     Ok(())
 }
 
-/// Formats whole numbers as integers: 7, not 7.0.
+/// Converts a number to JSON, writing whole numbers as integers: 7, not 7.0.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

@@ -1,4 +1,4 @@
-//! The simulated schedule as a log in the Standard Workload Format, which `--trace` can read.
+//! Writes the simulated schedule in the Standard Workload Format, which `--trace` can read.
 
 use std::io::{self, Write};
 
@@ -10,8 +10,8 @@ use pavior::workload::traces::{Header, Record, Tags, swf};
 
 use super::combination;
 
-/// Creates a log of completed jobs (status 1) and rejected jobs (status 5), in order of submission.
-/// If the time unit is not the second, one second in the log represents one unit.
+/// Writes a log of completed jobs (status 1) and rejected jobs (status 5), in submission order. If
+/// times are not in seconds, one second in the log represents one unit.
 pub(super) fn log(point: &Point, record: &RunRecord, out: &mut dyn Write) -> io::Result<()> {
     let (grid, unit, by) = (point.settings().machine, point.unit(), combination(point));
     let outcomes: Vec<_> = record.jobs.iter().filter_map(|job| outcome(unit, job)).collect();

@@ -1,4 +1,4 @@
-//! `pavior reproduce all`: runs each paper in its own directory, and writes a report on all.
+//! `pavior reproduce all`: runs each paper in its own directory, and writes one report for all.
 
 use std::path::Path;
 

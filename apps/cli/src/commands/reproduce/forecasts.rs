@@ -1,4 +1,4 @@
-//! The forecast study, which predicts when the jobs in logs start.
+//! Runs the forecast study, which predicts when the jobs in a log will start.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `pavior reproduce`: runs papers' experiments, and compares all figures and numbers.
+//! `pavior reproduce`: runs the experiments from papers, and compares all figures and numbers.
 
 mod all;
 mod alternatives;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<(), Failure> {
 }
 
 /// Locks a results directory. The directory must not belong to an experiment, and must be empty
-/// unless an earlier run is continued.
+/// unless an earlier run is being resumed.
 fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let here = files::shown(out);
     let all = args.paper == ALL_PAPERS;
@@ -75,7 +75,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     let folder = Path::new(path);
     if !folder.is_dir() {
         return Err(Failure::usage(format!(
-            "`{path}` is neither a known paper nor a paper's folder; the papers are: {names}, {}, \
+            "`{path}` is neither a known paper nor a paper's directory; known papers: {names}, {} \
              and {ALL_PAPERS}",
             studies::forecasts::NAME
         )));
@@ -93,7 +93,7 @@ fn open(path: &str) -> Result<Paper, Failure> {
     Paper::open(&name.to_string_lossy(), &read).map_err(|error| paper_failure(folder, error))
 }
 
-/// Converts an error in a paper's file into a failure that underlines the wrong part.
+/// Converts an error in one of a paper's files to a failure that underlines the wrong part.
 fn paper_failure(folder: &Path, error: PaperError) -> Failure {
     let file = folder.join(error.file);
     match error.place {
@@ -133,7 +133,7 @@ fn provenance(paper: &str, args: &ReproduceArgs) -> Provenance {
     }
 }
 
-/// A paper's experiment, to be run in a directory.
+/// A run of a paper's experiment in a directory.
 struct Task<'p> {
     text: String,
     specification: Specification,
@@ -143,7 +143,7 @@ struct Task<'p> {
 
 impl Task<'_> {
     /// Runs the missing replications, judges the results, and writes the files that `judge` returns
-    /// with its judgment.
+    /// along with its judgment.
     fn run<T>(
         &self,
         args: &ReproduceArgs,
@@ -152,7 +152,7 @@ impl Task<'_> {
         let Task { text, specification, name, out } = self;
         if args.logs.is_some() && !specification.reads_files() {
             return Err(Failure::usage(format!(
-                "--logs: the experiment of {name} does not read a job log"
+                "--logs: the experiment in {name} does not read a job log"
             )));
         }
         let files = logs::folder(args.logs.clone().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Printing of statements and readings.
+//! Prints statements and readings.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints the statements: every row for one paper, or the number of rows that hold for several.
+/// Prints every row for a single paper, or the number of rows that hold in each of several papers.
 pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();
@@ -46,7 +46,7 @@ fn object(one: &Statement) -> Value {
     })
 }
 
-/// Prints a table exactly as stored in its file.
+/// Prints a table exactly as it is stored in its file.
 fn csv(
     write: impl FnOnce(&mut dyn std::io::Write) -> Result<(), csv::Error>,
 ) -> Result<(), Failure> {
@@ -72,7 +72,7 @@ fn counts<'c>(all: impl Iterator<Item = &'c StatementCount>) -> Result<(), Failu
     paragraph(Table::new(&["statement", "verdict", "rows", "paper's claim"], 4), all.map(row))
 }
 
-/// Prints a table, then an empty line.
+/// Prints a table followed by an empty line.
 fn paragraph(table: Table, rows: impl Iterator<Item = Vec<String>>) -> Result<(), Failure> {
     table.with_rows(rows).print(output::width())?;
     output::plain("\n")
@@ -96,8 +96,8 @@ pub(super) fn alternatives(
         Format::Csv => csv(|bytes| readings.write(ranking, bytes)),
         Format::Table => {
             let (header, lines) = readings.table(ranking);
-            // The columns for ratios are labeled with the strategy name alone, so that the table
-            // fits in 80 columns.
+            // Ratio columns are labeled with just the strategy name, so that the table fits in 80
+            // columns.
             let short = |name: &String| match name.split_once('@') {
                 Some((_, strategy)) => strategy.to_string(),
                 None => name.replace("distance", "dist."),

@@ -45,11 +45,11 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
             return Err(Failure::usage(reason));
         }
         let linked = link_sessions(&mut trace.records, within);
-        eprintln!("{linked} of {} jobs follow another job of their session", trace.records.len());
+        eprintln!("{linked} of {} jobs follow another job in their session", trace.records.len());
         if trace.records.iter().all(|record| record.wait.is_none()) {
             eprintln!(
-                "note: the log has no wait times, so jobs are assumed to end at submission \
-                       plus run time"
+                "note: the log has no wait times, so each job is assumed to start when it was \
+                 submitted"
             );
         }
     }

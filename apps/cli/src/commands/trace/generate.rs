@@ -1,5 +1,5 @@
-//! `pavior trace generate`: generates a log, either from a model of whole workloads or from a
-//! stream of jobs.
+//! `pavior trace generate`: generates a log, either from a workload model or from a stream of
+//! random jobs.
 
 use std::io;
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Generates jobs with a model of whole workloads. Also returns the machine size in nodes.
+/// Generates jobs with a workload model. Also returns the machine size in nodes.
 fn records_of_model(
     args: &GenerateArgs,
     model: &Selection<Generator>,
@@ -83,7 +83,7 @@ fn records_of_sides(
     let records = scenario.jobs(0).take(args.jobs).map(|job| Record::of_job(&job));
     let records: Option<Vec<Record>> = records.collect();
     let records = records.ok_or_else(|| {
-        Failure::usage("a job that sends messages has no run time to write; choose --service")
+        Failure::usage("jobs that send messages have no run time to write; set --service")
     })?;
     Ok((grid.nodes(), records))
 }
@@ -100,7 +100,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     if let Some(Setting { key, .. }) = setting {
         return Err(Failure::usage(format!(
             "{model}: the model generates arrivals and run times itself; --{key} applies only to \
-             distributions of sides"
+             side distributions"
         )));
     }
     match stream.typed("load").and_then(|typed| Some((typed, typed.find(',')?))) {
@@ -115,7 +115,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     }
 }
 
-/// Parses the name of a model of whole workloads. For unknown names, the suggestions include side
+/// Parses the name of a workload model. If it is unknown, the suggestions include side
 /// distributions.
 fn parse_model(typed: &str) -> Result<Selection<Generator>, Failure> {
     let known: Vec<&str> = Generator::builtin()

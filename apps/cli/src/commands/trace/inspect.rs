@@ -73,7 +73,7 @@ fn csv(summary: &LogSummary) -> Result<(), Failure> {
     output::csv(&["key", "value"], &rows)
 }
 
-/// Returns the single values of a summary.
+/// Returns the values in a summary that are single numbers or words.
 fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     let optional = |value: Option<f64>| value.map_or("-".to_string(), round);
     let format = summary.format.map_or("-", pavior::workload::traces::Format::title).to_string();
@@ -109,7 +109,7 @@ fn facts(summary: &LogSummary) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Describes the dependent jobs and their ignored predecessors.
+/// Describes the dependent jobs and the predecessors that are ignored.
 fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
@@ -127,7 +127,7 @@ fn dependencies(summary: &LogSummary) -> String {
     format!("{} ({})", found.jobs, words.join(", "))
 }
 
-/// Formats a count, followed by the first line numbers.
+/// Formats a count, followed by the first few line numbers.
 fn with_lines(found: &LineNumbers) -> String {
     const MAX_LINES: usize = 5;
     let lines: Vec<String> = found.lines.iter().take(MAX_LINES).map(ToString::to_string).collect();
@@ -223,7 +223,7 @@ fn spread_in_words(spread: &Spread) -> String {
     quantiles(spread).map(cell).join(", ")
 }
 
-/// Formats a field's most frequent values, each with its job count.
+/// Formats a field's most frequent values, each followed by its number of jobs.
 fn most_frequent(class: &Class) -> String {
     let all: Vec<String> =
         class.most.iter().map(|one| format!("{} ({})", one.value, one.jobs)).collect();
@@ -232,7 +232,7 @@ fn most_frequent(class: &Class) -> String {
     all.join(", ") + &more
 }
 
-/// Returns the mean load, in percent, of at most 26 spans of whole weeks.
+/// Returns the mean load, in percent, for at most 26 periods of one or more weeks.
 fn weekly_loads(weeks: &[Week]) -> Vec<(String, u64)> {
     const MAX_ROWS: usize = 26;
     let each = weeks.len().div_ceil(MAX_ROWS).max(1);

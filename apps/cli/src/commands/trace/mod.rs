@@ -26,18 +26,18 @@ pub(crate) fn run(args: &TraceArgs) -> Result<(), Failure> {
 struct Log {
     header: Header,
     records: Vec<Record>,
-    /// The machine's number of nodes, which Batsim requires.
+    /// The number of nodes in the machine, which Batsim requires.
     nodes: u64,
     version: batsim::Version,
 }
 
 impl Log {
-    /// Writes the log in the format that the file name implies, compressed if it ends in `.gz`.
+    /// Writes the log in the format implied by the file name, compressed if that ends in `.gz`.
     fn write(&self, path: &Path) -> Result<(), Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
-                "{}: cannot tell the format from the name; output logs end in .swf, .sim or .json, \
+                "{}: cannot tell the format from the name, which must end in .swf, .sim or .json, \
                  with or without .gz",
                 files::shown(path)
             ))

@@ -1,4 +1,4 @@
-//! Plans to make room by a given time: the jobs to move, to requeue, or to wait for.
+//! Plans to make room by a given time: which jobs to move, requeue, or wait for.
 
 use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
@@ -8,13 +8,13 @@ use super::{UnblockReport, jobs, list};
 use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 
-/// The resolution of losses, in parts per unit.
+/// The resolution of lost work, in parts per unit.
 const LOSS_PARTS: f64 = 1000.0;
 
 /// The time by which a plan must free a box or nodes.
 pub(super) struct Deadline {
     pub(super) by: f64,
-    /// The current time. If given, jobs may also be requeued.
+    /// The current time. If it is given, jobs may also be requeued.
     pub(super) now: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ impl UnblockReport {
     }
 }
 
-/// An answer, with all data needed to print it.
+/// An answer, with everything needed to print it.
 struct RoomAnswer<'a> {
     report: &'a UnblockReport,
     plan: Option<&'a RoomPlan>,

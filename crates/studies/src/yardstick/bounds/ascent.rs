@@ -1,4 +1,4 @@
-//! Prices that prove good bounds, computed from the order of mean busy times, then improved by
+//! Computes prices that prove good bounds, first from the order of mean busy times and then by
 //! subgradient steps.
 
 use std::cmp::Ordering;
@@ -10,14 +10,14 @@ use super::{Prices, SCALE, Task};
 /// The number of steps without a better bound after which the step size is halved.
 const PATIENCE: u32 = 10;
 
-/// Computes prices for a set of jobs. The first prices come from the relaxation by mean busy times
-/// (Goemans 1997). Up to `steps` subgradient steps improve them. The length of a step follows
-/// Polyak (1969), with the cost of a schedule by node counts as the target value. The prices depend
-/// only on the arguments. Any prices prove a valid bound. Takes O(steps x jobs x buckets) time.
+/// Computes prices for a set of jobs. The initial prices come from the mean-busy-time relaxation
+/// (Goemans 1997), and up to `steps` subgradient steps improve them. The step length follows Polyak
+/// (1969), with the cost of a schedule by node counts as the target value. The prices depend only
+/// on the arguments. Any prices prove a valid bound. Takes O(steps x jobs x buckets) time.
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
-    // Jobs that are not interrupted end somewhat later than in the relaxation.
+    // Because jobs are not interrupted, they end somewhat later than in the relaxation.
     let length =
         fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
     let width = ((length / buckets as f64).ceil() as i64).max(1);
@@ -96,13 +96,13 @@ impl Ord for Waiting {
     }
 }
 
-/// The schedule of the relaxation, in which jobs can be interrupted and all nodes work on the job
-/// with the largest weight per node-second.
+/// The relaxation's schedule, in which jobs can be interrupted and all nodes work on the job with
+/// the largest weight per node-second.
 struct Fluid {
     pieces: Vec<Piece>,
 }
 
-/// A piece of the price curve, on a falling line.
+/// A piece of the price curve, which is part of a falling line.
 struct Piece {
     start: f64,
     end: f64,
@@ -162,8 +162,8 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices backwards from the end. All pieces of a job lie on the same line. Two lines
-/// intersect where one job is followed by another.
+/// Computes prices backward from the end. All pieces that belong to a job are on the same line. Two
+/// lines intersect where one job follows another.
 fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usize) -> Vec<Piece> {
     let mut intercepts: Vec<Option<f64>> = vec![None; jobs];
     let (mut price, mut begin) = (0.0, f64::INFINITY);

@@ -5,21 +5,21 @@ use std::collections::BinaryHeap;
 
 use super::Task;
 
-/// Returns the cost of a greedy schedule by node counts. Whenever a job is released or ends, the
-/// waiting jobs are examined in descending order of weight per node-second, and each one starts if
+/// Returns the cost of a greedy schedule that considers only node counts. Whenever a job is
+/// released or ends, each waiting job, in descending order of weight per node-second, starts if
 /// enough nodes are free. Takes O(jobs x jobs) time. No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
 
-/// Returns the task indices, latest release first.
+/// Returns the task indices in order of release, latest first.
 pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..tasks.len()).collect();
     order.sort_by_key(|&at| Reverse(tasks[at].release));
     order
 }
 
-/// A schedule by node counts up to an instant. Jobs are indices into the list of tasks.
+/// A schedule by node counts up to a given instant. Jobs are indices into the list of tasks.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
@@ -29,12 +29,12 @@ pub(super) struct Counts<'t> {
     running: BinaryHeap<Reverse<(i64, i64)>>,
     /// Waiting jobs, in descending order of weight per node-second.
     waiting: Vec<usize>,
-    /// Jobs that have not been released yet, latest first.
+    /// Jobs that have not yet been released, latest first.
     coming: &'t [usize],
 }
 
 impl<'t> Counts<'t> {
-    /// Creates the schedule before the first release.
+    /// Creates an empty schedule, before the first release.
     pub(super) fn new(tasks: &'t [Task], capacity: i64, coming: &'t [usize]) -> Counts<'t> {
         let (running, waiting) = (BinaryHeap::new(), Vec::new());
         Counts { tasks, now: 0, free: capacity, running, waiting, coming }
@@ -49,7 +49,7 @@ impl<'t> Counts<'t> {
         self.waiting.iter().copied().filter(|&at| self.tasks[at].nodes <= self.free)
     }
 
-    /// Advances to the next release or end of a job. Returns false if there is none.
+    /// Advances to the next time when a job is released or ends. Returns false if there is none.
     pub(super) fn advance(&mut self) -> bool {
         let release = self.coming.last().map(|&at| self.tasks[at].release);
         let end = self.running.peek().map(|&Reverse((end, _))| end);
@@ -74,7 +74,7 @@ impl<'t> Counts<'t> {
         true
     }
 
-    /// Starts a waiting job, which must fit, and returns its end.
+    /// Starts a waiting job, which must fit, and returns its end time.
     pub(super) fn start(&mut self, at: usize) -> i64 {
         self.waiting.retain(|&other| other != at);
         self.runs(at)
@@ -88,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started, if all jobs that fit are started in
-    /// queue order at each instant from now on.
+    /// Returns the cost of the jobs that have not started, if from now on every job that fits is
+    /// started at each instant, in queue order.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

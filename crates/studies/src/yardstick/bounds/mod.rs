@@ -1,10 +1,10 @@
-//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules by node
-//! counts for comparison.
+//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules for
+//! comparison that consider only node counts.
 //!
-//! The certificate for a sum of weighted completion times is a price curve: the price of a node for
-//! a second, which is non-negative, constant in each bucket, and 0 outside the buckets. For any
-//! prices, the weighted completion times in any schedule that does not interrupt jobs add up to at
-//! least
+//! The certificate for a sum of weighted completion times is a price curve, which gives the price
+//! of one node for one second. Prices are non-negative, constant within each bucket, and 0 outside
+//! the buckets. For any prices, the weighted completion times in any schedule that does not
+//! interrupt jobs add up to at least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
@@ -14,8 +14,8 @@
 //! where the price is summed over the job's run time. No schedule uses more nodes than exist, so
 //! all jobs together pay at most the price of all nodes over the whole curve. This is the
 //! Lagrangian of the time-indexed relaxation (Dyer and Wolsey 1990; van den Akker, Hurkens and
-//! Savelsbergh 2000). All numbers are integers, so there are no rounding errors.
-//! `examples/bounds.py` checks certificates, and shares no code with this module.
+//! Savelsbergh 2000). All numbers are integers, so there are no rounding errors. The script
+//! `examples/bounds.py` checks certificates without sharing any code with this module.
 
 mod ascent;
 mod greedy;
@@ -31,32 +31,32 @@ pub use rollout::{Arrivals, look_ahead};
 pub struct Task {
     /// The submission time, which must not be negative.
     pub release: i64,
-    /// The run time, at least 1.
+    /// The run time, which must be at least 1.
     pub run: i64,
     /// The number of nodes.
     pub nodes: i64,
-    /// The cost per second of completion time.
+    /// The cost of each second of completion time.
     pub weight: i64,
 }
 
 /// The number of price units per weight of 1.
 pub const SCALE: i64 = 10_000;
 
-/// A price curve: the price of a node for a second, in units of 1 / [`SCALE`].
+/// A price curve, which gives the price of a node for a second in units of 1 / [`SCALE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prices {
     /// The start of the first bucket, in seconds.
     pub start: i64,
-    /// The length of a bucket in seconds, at least 1.
+    /// The length of a bucket in seconds, which must be at least 1.
     pub width: i64,
     /// The price in each bucket.
     pub prices: Vec<i64>,
 }
 
-/// A price curve, with its integral up to each bucket edge.
+/// A price curve and its integral up to each bucket edge.
 struct Curve<'p> {
     of: &'p Prices,
-    /// The price of a node for the time from the first bucket to each edge.
+    /// For each edge, the price of a node from the start of the curve to the edge.
     sums: Vec<i64>,
 }
 
@@ -83,8 +83,8 @@ impl Curve<'_> {
         }
     }
 
-    /// Returns the minimum cost of a job, and the earliest start with this cost. Between the starts
-    /// at which the job begins or ends at an edge, the cost is linear.
+    /// Returns the minimum cost of a job and the earliest start with this cost. Only starts for
+    /// which the job begins or ends at an edge are tried, because the cost is linear in between.
     fn least(&self, task: &Task) -> (i64, i64) {
         let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
         let starts = edges.flat_map(|edge| [edge, edge - task.run]);
@@ -105,7 +105,7 @@ impl Prices {
         (value.div_euclid(i128::from(SCALE)) as i64, starts)
     }
 
-    /// Returns the same as [`Prices::bound`], in units of 1 / [`SCALE`].
+    /// Returns the same result as [`Prices::bound`], in units of 1 / [`SCALE`].
     fn value(&self, tasks: &[Task], capacity: i64) -> (i128, Vec<i64>) {
         let curve = Curve::new(self);
         let mut value = -i128::from(capacity) * i128::from(curve.sums[self.prices.len()]);
@@ -123,7 +123,7 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// The jobs released from this time on, which keep all nodes busy.
+    /// The jobs released from this time on, which at best keep all nodes busy.
     From(i64),
     /// A single job, by its index.
     Job(usize),

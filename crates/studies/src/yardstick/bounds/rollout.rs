@@ -1,33 +1,33 @@
 //! A schedule by node counts that looks ahead, with or without knowledge of future arrivals.
 //!
-//! Whenever a job is released or ends, the schedule tries every job that fits: the job is started,
-//! and all others follow the rule in `greedy.rs`. It also tries to wait for the next instant. It
-//! chooses the alternative with the smallest weighted completion times, and repeats this until the
-//! best alternative is to wait. Among equal alternatives, the job with the largest weight per
-//! node-second is preferred, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and
-//! Wu, Rollout algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
+//! Whenever a job is released or ends, the scheduler tries each job that fits by starting it and
+//! letting all others follow the rule in `greedy.rs`. It also tries waiting for the next instant.
+//! It chooses the alternative with the lowest sum of weighted completion times, and repeats this
+//! until the best alternative is to wait. Ties go to the job with the largest weight per
+//! node-second, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout
+//! algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
-//! Known future arrivals are included in the continuations, so nodes can be kept free for a job
-//! that has not yet arrived. With unknown arrivals, only the jobs that have arrived continue.
-//! Otherwise, both schedules are the same. With known arrivals, the schedule is never worse than
-//! that of the greedy rule, because the rule's next step is always one of the alternatives, and
-//! the continuation of a chosen alternative remains available.
+//! If future arrivals are known, the continuations include them, so nodes can be kept free for a
+//! job that has not yet arrived. If they are unknown, the continuations include only jobs that have
+//! arrived. There is no other difference. With known arrivals, the schedule is never worse than the
+//! greedy one, because the greedy rule's next step is always one of the alternatives, and the
+//! continuation of a chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// The knowledge about jobs that have not yet arrived.
+/// Knowledge about jobs that have not yet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Everything is known: arrivals, run times and numbers of nodes.
+    /// Everything is known: arrival times, run times and numbers of nodes.
     Known,
     /// Nothing is known.
     Unknown,
 }
 
 /// Returns the end time of each job in seconds, in the order of `tasks`, or `None` for a job that
-/// needs more than `capacity` nodes. Run times are known. Each of O(jobs) decisions tries O(jobs)
-/// starts, each of which takes O(jobs x jobs) time.
+/// needs more than `capacity` nodes. Run times are known in advance. There are O(jobs) decisions,
+/// each of which tries O(jobs) starts, and each start takes O(jobs x jobs) time.
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};

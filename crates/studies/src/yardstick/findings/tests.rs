@@ -3,7 +3,7 @@ use crate::Verdict;
 
 const HOUR: f64 = 3600.0;
 
-/// Returns a run of 300 jobs. Each takes `hours` hours, plus a wave with a period of 10 jobs.
+/// Returns a run of 300 jobs that take `hours` hours plus a wave with a period of 10 jobs.
 fn run(scenario: &str, (strategy, scheduler): (&str, &str), hours: f64) -> Row {
     let wave = |job: usize| (hours + (job % 10) as f64 / 10.0 - 0.45) * HOUR;
     Row {
@@ -24,9 +24,9 @@ fn cost(hours: f64) -> Change {
     Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
 }
 
-/// Returns a board of all scenarios. `mbs` takes 2 hours, and `tff` 4 hours, or 8 under `fcfs`.
-/// Boxes cost an hour, but save two hours if nodes fail. The cost of estimates is not
-/// significant.
+/// Returns a board with all scenarios. Jobs take 2 hours with `mbs`, and 4 hours with `tff`, or 8
+/// hours under `fcfs`. Boxes cost an hour, but save two hours if nodes fail. The cost of
+/// estimates is not significant.
 fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
     let (mut rows, mut parts) = (Vec::new(), Vec::new());
     for ScenarioInfo { name, .. } in yardstick.scenarios() {

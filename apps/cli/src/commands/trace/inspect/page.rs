@@ -1,4 +1,4 @@
-//! A summary of a log as an HTML page.
+//! Presents the summary of a log as an HTML page.
 
 use pavior::draw::{
     Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
@@ -14,7 +14,7 @@ pub(super) fn page(inspection: &Inspection<'_>) -> Page {
     let days = summary.span / 86_400.0;
     let format = summary.format.map_or("a table", Format::title);
     let mut lead = vec![format!(
-        "{} of {} job lines can be replayed, submitted within {days:.1} days. Format: {format}.",
+        "{} of {} job lines can be replayed. Submissions span {days:.1} days. Format: {format}.",
         summary.kept, summary.job_lines
     )];
     lead.extend(replay.as_ref().map(|command| format!("Replay: {command}")));
@@ -33,7 +33,7 @@ fn table(header: &[&str], rows: Vec<Vec<String>>) -> Option<SectionTable> {
     Some(SectionTable { header, rows, words: 1 })
 }
 
-/// Creates the section of counts, with an example line for each skip reason.
+/// Creates the section with counts, and an example line for each reason to skip a line.
 fn jobs(inspection: &Inspection<'_>) -> Section {
     let facts = facts(inspection.summary).into_iter();
     let examples = inspection.examples.iter();
@@ -140,7 +140,7 @@ fn classes(summary: &LogSummary) -> Option<Section> {
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     (!rows.is_empty()).then(|| Section {
         title: "Field values".to_string(),
-        text: vec!["The most frequent values, each with its job count.".to_string()],
+        text: vec!["The most frequent values, each with its number of jobs.".to_string()],
         table: table(&["field", "jobs", "values", "most frequent"], rows),
         ..Section::default()
     })

@@ -1,4 +1,4 @@
-//! The command that replays a log, and examples of skipped lines.
+//! Finds the command that replays a log, and examples of skipped lines.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ pub(super) struct Example {
 /// The maximum number of characters in an example.
 const MAX_EXAMPLE_CHARS: usize = 120;
 
-/// Reads the first skipped line for each reason, from a log with one job per line. Standard input
-/// cannot be read twice, so it has no examples.
+/// Reads the first line that was skipped for each reason, from a log with one job per line. There
+/// are no examples for standard input, which cannot be read twice.
 pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
     let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
     let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
@@ -48,8 +48,8 @@ pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>
     Ok(examples)
 }
 
-/// Returns the command that replays a log. Without a grid, the command uses the most compact mesh
-/// of the size in the header. Returns `None` if that size is unknown.
+/// Returns the command that replays a log. If no grid is given, the command uses the most compact
+/// mesh of the size in the header. Returns `None` if that size is unknown.
 pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
