@@ -2,10 +2,10 @@
 
     python docs/site/build.py [PROGRAM]
 
-The site contains all files of the repository that README.md and docs/ link to, directly or indirectly,
-at the same paths. Links to folders and source files become links to pages that show them; links to the
-source file of a strategy lead to its page. The navigation follows docs/README.md. Notebooks are shown
-with their stored outputs. PROGRAM (target/debug/pavior) draws the pictures.
+The site contains every file in the repository to which README.md and docs/ link, directly or indirectly,
+at the same path. Links to directories and source files become links to pages that show them, and links
+to a strategy's source file become links to its page. The navigation follows docs/README.md. Notebooks
+are shown with their stored outputs. PROGRAM (default: target/debug/pavior) draws the pictures.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ SOURCE = ROOT / "target/site-source"
 SITE = ROOT / "target/site"
 
 TRY = ROOT / "target/try"
-"""The simulation that runs in the browser; if it has been built, the home page shows it."""
+"""The simulation that runs in the browser. If it has been built, the home page shows it."""
 
 FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md"]
-"""The pages that lead to all others."""
+"""The pages from which all others are found."""
 HOME = "docs/site/home.md"
 MOVED = {HOME: "index.md", "README.md": "overview.md", "docs/site/rust.md": "rust.md"}
-"""Pages with a different path on the site."""
+"""Pages whose path on the site differs from their path in the repository."""
 REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "errors"]
-"""The pages of the Python reference, in order."""
+"""The pages in the Python reference, in order."""
 PICTURES = {".svg", ".png", ".jpg", ".webp"}
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".sh": "sh", ".json": "json"}
 LARGEST = 200_000
-"""The maximum size of a file in bytes; larger files are linked instead of shown."""
+"""The maximum size in bytes of a file shown on a page; larger files are only linked."""
 
 FENCE = re.compile(r"^( {0,3}```.*?^ {0,3}```[^\n]*\n)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+[^`]+`+)")
 LINK = re.compile(r"(\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
 ITEM = re.compile(r" {0,3}([-*+]|\d+\.) ")
 SHOWS = re.compile(r"^<!-- shows (\S+?)(?:: (.*))? -->$", re.MULTILINE)
-"""A place where a tutorial shows a file written by its code blocks or by an additional command."""
+"""A place where a tutorial shows a file that its code blocks, or an additional command, write."""
 BREAK = re.compile(r" (?=--?[a-z])|(?<=[|]) |(?<=&&) ")
-"""Where a command may be broken into two lines."""
+"""A point at which a command may be broken into two lines."""
 COLUMNS = 72
-"""The maximum width of a command."""
+"""The maximum width of a command in columns."""
 
 
 class Pages:
-    """The pages of the site, collected by following links."""
+    """The pages on the site, collected by following links."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []
@@ -70,7 +70,7 @@ class Pages:
         self.sources = {strategy.path: strategy for strategy in self.strategies}
 
     def stage(self, path: str) -> str:
-        """Copies a path of the repository and everything it links to. Returns its path on the site."""
+        """Copies a path in the repository, and everything it links to. Returns its path on the site."""
         file = ROOT / path
         if file.is_dir():
             if (file / "README.md").exists():
@@ -95,7 +95,7 @@ class Pages:
         return to
 
     def strategy(self, strategy: strategies.Strategy) -> str:
-        """Writes the page of a strategy and returns its path."""
+        """Writes a strategy's page and returns its path."""
         path = f"docs/strategies/{strategy.name}.md"
         folder = SOURCE / "docs/strategies"
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ class Pages:
         return self.once(path, lambda: prepared(page(strategy, self.strategies, folder)))
 
     def text(self, path: str) -> str:
-        """Returns the text of a page. Runs the code blocks of a tutorial and shows the files they write."""
+        """Returns the text of a page. Runs a tutorial's code blocks and shows the files that they write."""
         text = (ROOT / path).read_text("utf-8")
         if path == HOME:
             text = text.replace("MACHINE", machine())
@@ -142,7 +142,7 @@ class Pages:
         return text
 
     def linked(self, path: str, text: str, to: str | None = None) -> str:
-        """Returns a page with its links changed to the staged pages, also if its own path changes."""
+        """Returns a page with its links pointing to the staged pages, even if its own path changes."""
         here = os.path.dirname(to or path) or "."
 
         def turned(match: re.Match[str]) -> str:
@@ -158,7 +158,7 @@ class Pages:
 
         def outside(part: str) -> str:
             pieces = CODE.split(part)
-            # The text of a link may be code, so the pieces are joined again before searching for links.
+            # A link's text may be code, so the pieces are rejoined before searching for links.
             hidden = pieces[1::2]
             bare = "".join(p if i % 2 == 0 else f"\0{i // 2}\0" for i, p in enumerate(pieces))
             return re.sub(r"\0(\d+)\0", lambda m: hidden[int(m[1])], LINK.sub(turned, bare))
@@ -173,13 +173,13 @@ class Pages:
         return f"# {path}\n\n{fence}{LANGUAGES.get(file.suffix, 'text')}\n{file.read_text('utf-8')}\n{fence}\n"
 
     def listing(self, path: str) -> str:
-        """Returns a page that lists a folder."""
+        """Returns a page that lists a directory."""
         names = sorted(entry.name for entry in (ROOT / path).iterdir() if entry.is_file())
         lines = [f"- [{name}]({os.path.relpath(self.stage(f'{path}/{name}'), path)})" for name in names]
         return f"# {path}\n\n" + "\n".join(lines) + "\n"
 
     def notebook(self, path: str) -> str:
-        """Returns a page with the cells of a notebook and their outputs."""
+        """Returns a page with a notebook's cells and their outputs."""
         file = ROOT / path
         stem = file.stem
         # These two libraries have no types.
@@ -201,7 +201,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def spaced(text: str) -> str:
-    """Adds an empty line before lists, which MkDocs requires and GitHub does not."""
+    """Adds the empty line before lists that MkDocs, unlike GitHub, requires."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         before = lines[-1] if lines else "\n"
@@ -219,7 +219,7 @@ def prepared(text: str) -> str:
 
 
 def wrapped(block: str) -> str:
-    """Breaks the commands of a block that are too long."""
+    """Breaks commands in a block that are too long."""
     # A block with prompts also contains output.
     block = re.sub(r"^( *```)sh(?=\n\$ )", r"\1console", block)
     kind = block.lstrip().removeprefix("```").split("\n", 1)[0]
@@ -230,20 +230,20 @@ def wrapped(block: str) -> str:
     lines, more = [], "> " if kind == "console" else ""
     for line in block.splitlines():
         while len(line) > COLUMNS and (kind == "sh" or line.startswith(("$ ", "> "))):
-            # Not within quotes, and not directly after the program's name.
+            # Do not break within quotes or directly after the program's name.
             ends = [match.start() for match in BREAK.finditer(line, 20, COLUMNS)]
             ends = [end for end in ends if not line[:end].count("'") % 2 | line[:end].count('"') % 2]
             if not ends:
                 break
             lines.append(line[: ends[-1]] + " \\")
             line = f"{more}  {line[ends[-1] + 1 :]}"
-        # Output that begins with the prompt of another shell is not a command.
+        # Output that begins with another shell's prompt is not a command.
         lines.append(re.sub("^(?=[%#])", "\u2060", line) if more else line)
     return "\n".join(lines) + "\n"
 
 
 def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yields the sections of docs/README.md with the names and paths of their pages."""
+    """Yields the sections in docs/README.md with the names and paths of their pages."""
     name, pages = "", list[tuple[str, str]]()
     for line in (ROOT / "docs/README.md").read_text("utf-8").splitlines():
         if heading := re.fullmatch(r"## (.*)", line):
@@ -265,7 +265,7 @@ def reference(pages: Pages) -> list[Any]:
 
 
 def listed(pages: Pages) -> list[Any]:
-    """Returns the pages of strategies by family. Checks that the list in docs is complete."""
+    """Returns the strategies' pages by family. Checks that the list in docs is complete."""
     text = (ROOT / strategies.CLAIMS).read_text("utf-8")
     missing = [s.row for s in pages.strategies if s.row not in text]
     pages.problems += [f"{strategies.CLAIMS}: this row is missing: {row}" for row in missing]
@@ -278,7 +278,7 @@ def listed(pages: Pages) -> list[Any]:
 
 
 def navigation(pages: Pages) -> list[Any]:
-    """Returns the navigation, which follows the sections of docs/README.md."""
+    """Returns the navigation, which follows the sections in docs/README.md."""
     first = [pages.stage(HOME), {"Overview": "overview.md"}, {"All pages": "docs/README.md"}]
     nav: list[Any] = [{"Pavior": first}]
     for title, paths in sections():
@@ -292,18 +292,18 @@ def navigation(pages: Pages) -> list[Any]:
 
 
 def machine() -> str:
-    """Returns the large picture of the home page: the simulation in the browser, or an animation."""
+    """Returns the large picture for the home page: the simulation in the browser, or an animation."""
     if (TRY / "pavior.html").exists():
-        title = "Two machines with the same jobs, running in this page"
+        title = "Two machines running the same jobs in this page"
         return f'<iframe src="try/pavior.html" loading="lazy" title="{title}"></iframe>'
     placements, torus = str(ROOT / "target/machine.jsonl"), ["--machine", "torus:32x16"]
     jobs = "--sides uniform-decreasing --load 40 --jobs 250 --replications 1 --scheduler easy"
     mfa = ["--strategy", "mfa", "--placements", placements]
     strategies.pavior("simulate", *torus, *jobs.split(), *mfa)
-    title = "A torus of 32x16 nodes and its jobs"
+    title = "A 32x16 torus and its jobs"
     for name, how in (("machine", ["--animate", "--seconds", "60"]), ("still", ["--at", "3"])):
         svg = strategies.pavior("plot", placements, *torus, *how, "--title", title)
-        # Only the machine, without heading and clock.
+        # Show only the machine, without the heading and clock.
         nodes = re.search(r'<rect class="gridf" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', svg)
         size = 'viewBox="{0} {1} {2} {3}" width="{2}" height="{3}"'.format(*nodes.groups()) if nodes else ""
         svg = re.sub(r'viewBox="[^"]*" width="[^"]*" height="[^"]*"', size, svg, count=1)

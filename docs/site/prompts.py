@@ -1,4 +1,4 @@
-"""Shows examples with prompts in doc strings as code."""
+"""Formats examples with prompts in docstrings as code."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ EXAMPLE = re.compile(r"^>>> (?:.+\n?)+", re.MULTILINE)
 
 
 class Prompts(Extension):
-    """Fences every paragraph that begins with a prompt."""
+    """Fences every paragraph that begins with a prompt as a code block."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
-        """Changes the doc string of an object."""
+        """Rewrites an object's docstring."""
         if obj.docstring is not None:
             text = obj.docstring.value
             obj.docstring.value = EXAMPLE.sub(lambda m: f"```pycon\n{m[0].rstrip()}\n```\n", text)

@@ -1,4 +1,4 @@
-// Wide tables can be sorted and are accessible by keyboard; on phones, rows of text become cards (site.css).
+// Makes long tables sortable and wide tables scrollable by keyboard. On phones, text rows become cards (site.css).
 "use strict";
 
 const NUMBER = /^[-−±~<>]?\s*[\d.,]+/;
@@ -44,7 +44,7 @@ for (const table of document.querySelectorAll(".md-content table:not([class])"))
   });
 }
 
-// Elements that scroll sideways can be scrolled by keyboard.
+// Makes elements that scroll sideways focusable, so that the keyboard can scroll them.
 const scrolled = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) {

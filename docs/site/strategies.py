@@ -1,10 +1,10 @@
-"""Writes the pages of strategies. Each page contains the header of the strategy's source file, its
-choices in one common state as drawings and numbers, and its entry in the registry. All but the header
-comes from the program. If the browser engine has been built, users can try other states.
+"""Writes the strategies' pages. Each page contains the header of the strategy's source file, drawings and
+numbers that show its choices in a common state, and its registry entry. Everything except the header
+comes from the program. If the browser engine has been built, users can try other states in a live figure.
 
     python docs/site/strategies.py --live NAME ...
 
-prints only these live figures, without running the program.
+prints only the live figures, without running the program.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = str(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug/pavior").resolve())
 SOURCES = ROOT / "crates/allocation/src/strategies"
 LIVE = ROOT / "target/try/figure.js"
-"""The script of live figures, if it has been built."""
+"""The script for live figures, if it has been built."""
 FAMILIES = {
     "contiguous": "Contiguous",
     "noncontiguous": "Non-contiguous",
     "partitioned": "Partition hardware",
 }
-"""The folders of the families, with their names."""
+"""The directories of the families, with their names."""
 CASES = ROOT / "crates/allocation/cases"
-"""Examples from the papers, and other states with known answers."""
+"""Examples from papers, and other states with known answers."""
 CLAIMS = "docs/strategies.md"
 """The page that lists all strategies and explains each claim."""
 
 
 @dataclass
 class State:
-    """A machine with busy nodes, and the requests for which strategies are shown."""
+    """A machine with busy nodes, and the requests whose placements are shown."""
 
     machine: str
     busy: str
     words: str
     requests: list[str]
-    """The first two are drawn."""
+    """The requests, of which the first two are drawn."""
 
 
 MESH = State(
     "mesh:8x8",
     "examples/mfa-example-1.jsonl",
-    "Four jobs hold 23 nodes of an 8x8 mesh (the first example of the MFA paper).",
+    "Four jobs hold 23 nodes of an 8x8 mesh (the first example in the MFA paper).",
     ["3x2", "5x3", "4x4", "6x3"],
 )
 OTHERS = {
@@ -59,22 +59,22 @@ OTHERS = {
     "bluegene": State(
         "torus:8x8",
         MESH.busy,
-        "Four jobs hold 23 units of an 8x8 torus, and the cables of their rings.",
+        "Four jobs hold 23 units of an 8x8 torus, and the cables in their rings.",
         ["4x1", "3x2", "8x1", "8x2"],
     ),
     "tpu": State(
         "torus:8x8x4",
         "examples/pod-8x8x4.jsonl",
-        "Two jobs hold a cube and four chips of another in a pod of four cubes.",
+        "In a pod of four cubes, two jobs hold one cube and four chips of another.",
         ["4x8x4", "2x2x2", "8x8x4", "3x3x3"],
     ),
 }
-"""States for strategies that would refuse all requests in the common one."""
+"""States for strategies that would refuse every request in the common state."""
 
 
 @dataclass
 class Strategy:
-    """An entry of the registry and its source file."""
+    """A registry entry and its source file."""
 
     entry: dict[str, Any]
     path: str
@@ -101,7 +101,7 @@ class Strategy:
 
 
 def pavior(*arguments: str, text: str = "") -> str:
-    """Returns the output of the program."""
+    """Runs the program and returns its output."""
     command = [PROGRAM, *arguments]
     return subprocess.run(
         command, cwd=ROOT, input=text, capture_output=True, text=True, check=True
@@ -125,7 +125,7 @@ def strategies() -> list[Strategy]:
 
 
 def explain(state: State, shape: str, names: list[str], svg: Path | None = None, more: str = "") -> Any:
-    """Returns the results of strategies for a request; `more` has additional busy boxes as JSON lines."""
+    """Returns strategies' results for a request; `more` contains additional busy boxes as JSON lines."""
     busy = (ROOT / state.busy).read_text("utf-8") + more
     drawn = ["--svg", str(svg)] if svg else []
     asked = ["--machine", state.machine, "--shape", shape, "--strategy", ",".join(names)]
@@ -152,7 +152,7 @@ def cropped(svg: str) -> str:
 
 
 def drawn(machine: str, picture: str) -> list[Any]:
-    """Returns the busy nodes of a picture as jobs; the first line has the highest y, the first plane z = 0."""
+    """Returns a picture's busy nodes as jobs. The first line has the highest y; the first plane has z = 0."""
     sides = [int(side.rstrip("w")) for side in machine.partition(":")[2].split("x")]
     axes, high = len(sides), sides[1] if len(sides) > 1 else 1
     rows = enumerate(picture.split())
@@ -161,7 +161,7 @@ def drawn(machine: str, picture: str) -> list[Any]:
 
 
 def scenes(name: str) -> list[dict[str, Any]]:
-    """Returns the common state and the cases of a strategy, those from papers first."""
+    """Returns the common state and a strategy's cases, with those from papers first."""
     state, found = OTHERS.get(name, MESH), list[tuple[bool, dict[str, Any]]]()
     files = (tomllib.loads(file.read_text("utf-8")) for file in sorted(CASES.glob("*.toml")))
     for case in (case for file in files for case in file["case"]):
@@ -195,12 +195,12 @@ def scenes(name: str) -> list[dict[str, Any]]:
 
 
 def live(name: str) -> str:
-    """Returns the element of a live figure. `figure.js` fills it and replaces the next element."""
+    """Returns the element for a live figure. `figure.js` fills it and replaces the next element."""
     return f'<div class="live" data-scenes="{html.escape(json.dumps(scenes(name)))}"></div>\n'
 
 
 def worked(strategy: Strategy, folder: Path) -> str:
-    """Returns the choices of a strategy in its state, as drawings and numbers."""
+    """Returns a strategy's choices in its state, as drawings and numbers."""
     name, state = strategy.name, strategy.state
     figures, rows = "", ""
     for index, shape in enumerate(state.requests):
@@ -224,16 +224,16 @@ def worked(strategy: Strategy, folder: Path) -> str:
             figures += f"<figcaption markdown>{shape}: {place}</figcaption>\n</figure>\n"
     if strategy.entry["contiguous"]:
         reading = (
-            "Yellow nodes are the choice. A number in a free node is the "
-            "[index](../explain.md#a-placement-and-its-index) of the request with its base there: the "
-            "number of sides of its nodes that would touch busy nodes or the border. With its base in "
-            "a hatched node, the request would overlap a busy node; in a dotted one, it would leave "
-            "the machine."
+            "The chosen nodes are yellow. The number in a free node is the "
+            "[index](../explain.md#a-placement-and-its-index) that the request would have with its base "
+            "there: the number of sides of its nodes that would touch busy nodes or the border. With its "
+            "base at a hatched node, the request would overlap a busy node; at a dotted node, it would "
+            "extend beyond the machine."
         )
     else:
         reading = (
-            "Yellow nodes are the choice; its parts are numbered in the order of the grant. The "
-            "[index](../explain.md#a-placement-and-its-index) is the number of sides of the nodes "
+            "The chosen nodes are yellow, with parts numbered in the order in which they are granted. The "
+            "[index](../explain.md#a-placement-and-its-index) is the number of sides of these nodes "
             "that touch busy nodes or the border."
         )
     layout = "figures wide" if state.machine.count("x") > 1 else "figures"
@@ -287,7 +287,7 @@ def body(strategy: Strategy, everyone: list[Strategy]) -> str:
 
 
 def page(strategy: Strategy, everyone: list[Strategy], folder: Path) -> str:
-    """Returns the page of a strategy, and writes its drawings into a folder."""
+    """Returns a strategy's page, and writes its drawings to a directory."""
     title = f"# {strategy.entry['title']}: `{strategy.name}`\n\n"
     return f"{title}{body(strategy, everyone)}\n\n{worked(strategy, folder)}{registry(strategy)}"
 
