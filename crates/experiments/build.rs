@@ -1,5 +1,5 @@
-//! Build script that computes a digest of the sources that affect results, so results of different
-//! builds are never mixed.
+//! Build script that computes a digest of the sources that affect results, so that results from
+//! different builds are never mixed.
 
 #[path = "build/sources.rs"]
 mod sources;
@@ -16,7 +16,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rerun-if-changed={}", folder.join("src").display());
         println!("cargo::rerun-if-changed={}", folder.join("Cargo.toml").display());
     }
-    // If a listed file were missing, Cargo would run this script every time.
+    // Cargo would run this script every time if a listed file were missing.
     for file in ["../../Cargo.toml", "../../Cargo.lock"].map(|file| manifest.join(file)) {
         if file.is_file() {
             println!("cargo::rerun-if-changed={}", file.display());

@@ -1,4 +1,4 @@
-//! Job logs, from files and from tables.
+//! Logs of jobs, from files and from tables.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use crate::table::{Table, batches, column, numbers, texts, words};
 /// The maximum time in a table, in seconds: about 30,000 years.
 const MAX_TIME_S: f64 = 1e12;
 
-/// A job log, read from a file or a table.
+/// A log of jobs, from a file or a table.
 ///
-/// To read a file, pass its path. `log_format` specifies the format, which by default is determined
-/// from the text or the file name. `first` limits the number of job lines to read. `filter` keeps
-/// jobs whose fields have the given values, as in `partition=gpu,queue=1`, and `status` keeps jobs
-/// with the given values in field 11. `lenient` skips malformed lines, which otherwise raise
-/// `ValueError`. `dependencies` also keeps jobs that follow another job and have no submit time.
-/// `processors_per_node` divides sizes given in processors, `nodes_from` is the SWF column that
-/// contains the number of nodes, and `pieces` keeps parts of jobs.
+/// A file is given by its path. `log_format` names its format; by default, the text or the file
+/// name determines it. `first` limits the number of job lines read. `filter` keeps jobs whose
+/// fields have these values, such as `partition=gpu,queue=1`. `status` keeps jobs with these values
+/// of field 11. `lenient` skips malformed lines, which otherwise raise `ValueError`. `dependencies`
+/// also keeps jobs that follow another job and have no submit time. `processors_per_node` divides
+/// sizes given in processors, `nodes_from` is the column of an SWF log that contains nodes, and
+/// `pieces` keeps parts of jobs.
 ///
-/// A table can be any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`,
-/// `run` and `nodes`. The columns `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
+/// A table is any Arrow table (polars, pandas, pyarrow, `Table`) with the columns `submit`, `run`
+/// and `nodes`. The columns `job`, `estimate`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
 /// `partition` are optional, and the last three may contain names. Times are numbers of seconds,
 /// timestamps or durations.
 #[pyclass(frozen, module = "pavior")]
@@ -76,7 +76,7 @@ impl Trace {
         Ok(Trace { trace: Arc::new(trace) })
     }
 
-    /// Describes the log: the number of jobs, their sizes, and the period of their submissions.
+    /// Describes the number of jobs, their sizes, and the time span that they cover.
     fn summary(&self) -> String {
         let records = &self.trace.records;
         let nodes = || records.iter().map(|record| record.nodes);
@@ -108,8 +108,8 @@ impl Trace {
         }
         if given.iter().any(|setting| setting.values != ["false"]) {
             return Err(value(
-                "first, filter, status, lenient and similar options apply only to files; for a \
-                 table, select rows instead",
+                "first, filter, status, lenient and similar options apply only to files; select \
+                 rows in the table instead",
             ));
         }
         Trace::of_table(source)
@@ -138,9 +138,9 @@ impl Trace {
         self.trace.records.len()
     }
 
-    /// A table of the jobs in order of submission, with the columns `job`, `submit`, `run`,
-    /// `estimate` (times in seconds), `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and
-    /// `partition`. Unknown values are null.
+    /// The jobs in order of submission. The columns are `job`, `submit`, `run`, `estimate` (in
+    /// seconds), `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and `partition`. Unknown values
+    /// are null.
     #[getter]
     fn jobs(&self) -> PyResult<Table> {
         let records = || self.trace.records.iter();
@@ -205,7 +205,7 @@ impl Columns {
             None => Err(value(format!("the table has no column {name:?}"))),
             column => Ok(column),
         };
-        // Names are converted to numbers.
+        // Names are replaced by numbers.
         let mut class = |field: Field| match texts(batch, field.key()) {
             Ok(Some(words)) => {
                 let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;
@@ -226,7 +226,7 @@ impl Columns {
         })
     }
 
-    /// Reads the job in a row of this batch. `index` is the row's index in the whole table.
+    /// Reads the job in a row. `index` is the row's index in the whole table.
     fn record(&self, row: usize, index: usize) -> PyResult<Record> {
         let at = |column: &Column| column.as_ref().and_then(|values| values[row]);
         let whole = |name: &str, number: f64, most: f64| {

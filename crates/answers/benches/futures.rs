@@ -1,4 +1,4 @@
-//! Benchmark of 100 simulated futures of a 200-job queue on a full `torus:16x16x16` with `easy` and
+//! Benchmarks 100 simulated futures of a 200-job queue on a full `torus:16x16x16` with `easy` and
 //! `tff`. Each future runs until the last job has started, either without later arrivals or with a
 //! week of them.
 //!
@@ -50,7 +50,7 @@ impl Site {
         site
     }
 
-    /// Trains the forecaster with one week of jobs that nearly fill the machine. All have ended.
+    /// Trains the forecaster on one week of jobs that nearly fill the machine. All have ended.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {

@@ -1,5 +1,4 @@
-//! Benchmarks of plans for boxes that do not fit on a 16x16x16 torus with 200 jobs, and of slot
-//! counts.
+//! Benchmarks plans for boxes that do not fit on a 16x16x16 torus with 200 jobs, and slot counts.
 
 use divan::{Bencher, black_box};
 use pavior_allocation::{Machine, Placement, Selection};
@@ -13,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs with sides of 1 to 5, each at the first free place among random ones.
+/// Places 200 jobs with sides of 1 to 5, each at the first of several random places that is free.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -24,7 +23,7 @@ fn snapshot(seed: u64) -> Snapshot {
         let sides = [1 + below(5), 1 + below(5), 1 + below(4)];
         let at = Cuboid::new([below(16), below(16), below(16)], sides);
         let job = JobId(machine.jobs() as u64);
-        // A taken place leads to another draw.
+        // If the place is taken, draw another.
         let _ = machine.allocate_at(job, Placement::Whole(at));
     }
     Snapshot::of(&machine)
@@ -51,7 +50,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans at most two moves. Prints the plan once, and whether it is proven optimal.
+/// Plans at most two moves. Prints each plan once, and states whether it is proven optimal.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -98,7 +97,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts disjoint free boxes. Prints once in how many of 100 states the count is proven.
+/// Counts disjoint free boxes. Prints once the number of states, of 100, with a proven count.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

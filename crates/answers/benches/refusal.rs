@@ -1,4 +1,4 @@
-//! Benchmark of explaining a refused request, by number of leases. Square leases fill a
+//! Benchmarks the explanation of a refused request, by number of leases. Square leases fill a
 //! `mesh:1024x1024`, and every fifth has ended. The request is for a slightly larger square.
 //!
 //! ```sh
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Returns a job's end time. Jobs end in the order of their numbers.
+/// Returns a job's end time. Jobs end in order of their numbers.
 #[expect(clippy::unnecessary_wraps, reason = "`Question` takes an optional end")]
 fn end(job: JobId) -> Option<Time> {
     Some(Time(job.0))

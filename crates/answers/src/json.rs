@@ -182,7 +182,7 @@ pub struct BlockedJson<Name, Holder, At> {
 
 impl Blocked {
     /// Converts the obstacles in a snapshot. `name` returns a job's name, `holder` describes a job
-    /// and its number of nodes, and `time` formats a time.
+    /// and its node count, and `time` formats a time.
     pub fn json<Name, Holder, At>(
         &self,
         snapshot: &Snapshot,

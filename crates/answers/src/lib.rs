@@ -6,15 +6,15 @@
 //!
 //! - [`fit`] finds a free place for a box, and [`nearest`] the largest smaller free boxes;
 //! - [`blockers`] finds the cheapest place to empty, and the jobs in it;
-//! - [`earliest`] finds the first time when a place becomes free as running jobs end;
+//! - [`earliest`] finds the first place to become free as running jobs end;
 //! - [`unblock`] finds the cheapest jobs to move so that a box fits, with their new places, and
 //!   [`unblock_any`] does so for one of several boxes;
 //! - [`drain`] plans moves that empty a set of nodes, and [`defragment`] moves that free as many
 //!   boxes of a shape as possible;
 //! - [`room_by`] plans moves and requeues that free a box or a set of nodes by a given time, and
-//!   [`RoomQuestion`] adds the jobs that the plan delays;
-//! - [`slots`] counts the disjoint free boxes of a shape, [`next_slot`] finds the time when there
-//!   will be more, and [`SlotsAnswer`] combines both with the count after moves;
+//!   [`RoomQuestion`] also finds the jobs that such a plan delays;
+//! - [`slots`] counts the disjoint free boxes of a shape, [`next_slot`] finds the time when more
+//!   will fit, and [`SlotsAnswer`] combines both with the count after moves;
 //! - [`why`] combines several of these functions: it explains why a request is waiting, which jobs
 //!   are in the way, and which moves would help;
 //! - [`waits`] explains why each job in a queue is waiting, and [`waiting`] returns everything
@@ -23,7 +23,7 @@
 //! [`json`] contains the answers in the format printed by all interfaces.
 //!
 //! Every answer is exact. A search that could take too long has a budget, and reports whether its
-//! answer is proven. The budget limits the words of memory read, not the time, so the same question
+//! answer is proven. The budget limits the number of words read, not the time, so the same question
 //! always gets the same answer.
 //!
 //! ```

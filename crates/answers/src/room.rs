@@ -1,7 +1,7 @@
 //! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that they
 //! delay.
 //!
-//! To find the delays, the dispatcher runs forward twice, with and without the plan, as if every
+//! To find the delays, the dispatcher is run forward twice, with and without the plan, as if every
 //! job took exactly as long as estimated. With the plan, requeued jobs wait at the end of the
 //! queue, and the nodes needed for the moves or the request stay free.
 
@@ -27,8 +27,8 @@ pub struct RoomQuestion<'a> {
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The time unit of losses: a requeued job loses its number of nodes times the units since its
-    /// start. `None` if jobs must not be requeued.
+    /// The time unit of losses, or `None` if jobs must not be requeued. A requeued job loses its
+    /// node count times the number of units since its start.
     pub requeue: Option<Time>,
     /// The limits of the search.
     pub limits: SearchLimits,
@@ -52,7 +52,7 @@ impl DelayedJob {
     }
 }
 
-/// Reasons why the delays of a plan are unknown.
+/// Reasons why the delays caused by a plan cannot be determined.
 #[derive(Clone, Debug, Error)]
 pub enum RoomError {
     /// The strategy or the scheduler failed.
@@ -65,7 +65,7 @@ pub enum RoomError {
 
 impl RoomQuestion<'_> {
     /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
-    /// nodes with an advance reservation. Cost: see [`room_by`].
+    /// nodes that are reserved in advance. Cost: see [`room_by`].
     ///
     /// # Panics
     /// Never, because a dispatcher rejects reservations made for another machine.
@@ -89,7 +89,7 @@ impl RoomQuestion<'_> {
 
     /// Finds the jobs that start later with a plan than without it. The most delayed job comes
     /// first; ties are sorted by job number. `scheduler` creates a scheduler of the same kind as
-    /// the dispatcher's. Cost: two runs forward.
+    /// the dispatcher's. Cost: two forward runs.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an existing advance
@@ -132,7 +132,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // The reservations get unused numbers, counted down from the highest.
+        // The reservations get unused numbers, counting down from the highest.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

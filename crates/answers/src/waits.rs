@@ -16,16 +16,16 @@ const MOST_QUESTIONS: usize = 512;
 /// The maximum number of reservations examined per queue.
 const MOST_EXAMINED: usize = 1 << 20;
 
-/// Explains why each waiting job of a dispatcher is waiting, in queue order.
+/// Explains why each job in a dispatcher's queue is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the duration assumed for jobs without a known end; times further away than this are
+/// `endless` is the duration assumed for jobs without a known end; times that are further away are
 /// not reported.
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
-/// examined. Beyond these limits, jobs that could be placed count as kept waiting by the scheduler
-/// ([`Queued::Kept`]). Cost: these questions and examinations, a copy of the machine, and O(q log
-/// q) for q waiting jobs.
+/// examined. Beyond these limits, jobs that could be placed are reported as kept waiting by the
+/// scheduler ([`Queued::Kept`]). Cost: that of these questions and examinations, a copy of the
+/// machine, and O(q log q) for q waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -46,8 +46,8 @@ pub fn waits(
 }
 
 impl Queued {
-    /// Returns a job's state in the queue, given the reason why it is waiting ([`waits`]). `None`
-    /// means that the job is not in the queue.
+    /// Returns a job's state in the queue, given the reason why it is waiting ([`waits`]), which is
+    /// `None` if the job is not in the queue.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -89,8 +89,8 @@ impl Search<'_> {
         if let Some(ahead) = self.ahead(job) {
             return Cause::Queue(ahead);
         }
-        // The scheduler has already asked the machine about this job in this state, and it was
-        // refused.
+        // The scheduler has already asked the machine about this job in this state, and the machine
+        // refused it.
         let is_refused =
             kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
         if is_refused {
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 }
 
-/// The strategy has already been asked [`MOST_QUESTIONS`] times.
+/// The error returned once the strategy has been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
 /// The scheduler's reservations.
@@ -142,8 +142,8 @@ struct Plan<'a> {
     /// The reservations by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
-    /// The times when nodes are freed or taken, with the change in free nodes and the reservation,
-    /// or `None` for a running job's end.
+    /// The times when nodes are freed or taken, each with the change in free nodes and the
+    /// reservation (`None` for the end of a running job).
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 

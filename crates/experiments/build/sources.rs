@@ -1,9 +1,9 @@
-//! The sources that affect results: this crate, the workspace crates that it uses, and the versions
-//! of their libraries. They are found through the manifests, so none can be omitted by mistake.
+//! The sources that affect results: this crate, the workspace crates it uses, and the versions of
+//! their external libraries. They are read from the manifests, so none can be forgotten.
 //!
-//! The script reads the manifests and the lock file line by line and understands only this
-//! workspace's notation, because a TOML parser and a digest library would have to be compiled a
-//! second time. A test compares the result with `cargo tree`.
+//! The manifests and the lock file are read line by line, in the notation of this workspace only,
+//! to avoid compiling a TOML parser and a digest library a second time. A test compares the result
+//! with `cargo tree`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hasher};
@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 
 /// The crates and libraries to digest.
 pub(crate) struct Sources {
-    /// The workspace crates, by name, with their folders.
+    /// The directory of each workspace crate, by crate name.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The external libraries, by name and version. Empty if there is no lock file.
+    /// The name and version of each external library. Empty if there is no lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 
 impl Sources {
-    /// Finds the sources of the crate in a folder two levels below its workspace root.
+    /// Finds the sources of a crate whose directory is two levels below the workspace root.
     ///
     /// Outside a workspace, as in a published package, only this crate is found. Its manifest pins
     /// the versions of the other crates.
@@ -53,8 +53,7 @@ impl Sources {
 
     /// Returns the digest of all sources as hexadecimal digits.
     pub(crate) fn digest(&self) -> io::Result<String> {
-        // A different compiler may have a different hasher, but its output is a different build
-        // anyway.
+        // A different compiler may hash differently, but it also produces a different build.
         let mut digest = DefaultHasher::new();
         for (name, folder) in &self.crates {
             let mut files = vec![folder.join("Cargo.toml")];
@@ -75,14 +74,14 @@ impl Sources {
     }
 }
 
-/// Returns the libraries with these names and all their dependencies, with their versions.
+/// Returns the named libraries and all their dependencies, with versions.
 fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     let packages: Vec<&str> = lock.split("[[package]]").collect();
     let text = |package, key| str::lines(package).find_map(|line| value(line, key));
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
-        // A name is followed by a version if the lock file contains several versions.
+        // A name is followed by a version if the lock file contains several versions of it.
         let mut words = wanted.split(' ');
         let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
@@ -92,7 +91,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
             {
                 continue;
             }
-            // The dependencies are the lines of the form ` "name",` after `dependencies = [`.
+            // Dependencies are listed in lines of the form ` "name",` after `dependencies = [`.
             let used = package.split_once("dependencies = [").map_or("", |(_, used)| used);
             let quoted = used.lines().filter_map(|line| line.trim().strip_prefix('"'));
             open.extend(quoted.map(|line| line.trim_end_matches("\",").to_string()));
@@ -101,7 +100,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     found
 }
 
-/// Returns true if a header begins a list of dependencies, for all platforms or for one.
+/// Returns true if a header introduces a list of dependencies, for all platforms or just one.
 fn is_dependencies(header: &str) -> bool {
     let of_one = header.starts_with("[target.") && header.ends_with(".dependencies]");
     of_one || header == "[dependencies]"
@@ -128,12 +127,12 @@ fn key(line: &str) -> &str {
     line.split(['.', ' ', '=']).next().unwrap_or_default()
 }
 
-/// Returns the text of a line `key = "text"`.
+/// Returns the text in a line of the form `key = "text"`.
 fn value<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')
 }
 
-/// Collects the files in a folder and its subfolders.
+/// Collects the files in a directory and its subdirectories.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();

@@ -1,15 +1,15 @@
-//! The difference between two configurations, with a confidence interval, computed from one run of
+//! Computes the difference between two configurations, with a confidence interval, from one run of
 //! the same jobs under each configuration.
 //!
 //! The waits of successive jobs are correlated, and a log provides only one replication. The method
-//! of batch means (Schmeiser, Batch size effects in the analysis of simulation output, Operations
-//! Research 30(3), 1982) divides a run into a few long pieces, whose means are nearly independent.
-//! Here, both runs are divided at the same jobs. Their pieces are paired, so effects common to both
-//! runs cancel.
+//! of batch means divides a run into a few long pieces, whose means are nearly independent
+//! (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research 30(3),
+//! 1982). Here, both runs are divided at the same jobs. Their pieces are paired, so effects common
+//! to both runs cancel.
 //!
-//! A quantity is a ratio of sums, for example of waits and of jobs. Its error is computed from the
-//! residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977, ch. 6), with
-//! Student's t over the pieces.
+//! A quantity is a ratio of sums, such as the total wait over the number of jobs. Its error is
+//! computed from the residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977,
+//! ch. 6), with Student's t over the pieces.
 
 use crate::confidence::half_width;
 
@@ -20,7 +20,7 @@ pub const BATCHES: usize = 30;
 /// The minimum number of jobs. With fewer jobs, the correlation between them cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A piece of a run: a sum and its divisor.
+/// A piece of a run, represented by a sum and its divisor.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The sum of waits, or of values multiplied by their durations.

@@ -1,4 +1,4 @@
-//! Parsing and formatting of boxes and sides, in the notation used for snapshots.
+//! Parses and formats boxes and sides, in the notation used for snapshots.
 
 use std::fmt;
 use std::str::FromStr;

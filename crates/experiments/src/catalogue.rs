@@ -1,14 +1,14 @@
-//! Registries of strategies, schedulers, shape rules and patterns.
+//! The registries of strategies, schedulers, shape rules and patterns.
 
 use pavior_kernel::Registry;
 use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
-/// The registries that define the names in an experiment, with the built-in entries and those added
-/// by the caller. Clones share the entries.
+/// The registries that define the names in an experiment. They contain the built-in entries and
+/// those added by the caller. Clones share the entries.
 ///
 /// [Fingerprints](crate::Specification::fingerprint) identify an added entry only by its name. A
-/// caller that changes an entry's behavior must rename the entry or not resume earlier runs.
+/// caller that changes an entry's behavior must rename it, or must not resume earlier runs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments;

@@ -1,4 +1,4 @@
-//! Charts built from a declared figure and a table.
+//! Charts built from declared figures and result tables.
 
 use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 
@@ -8,13 +8,13 @@ use crate::parameters::{self, ValueType};
 use crate::results::Line;
 use crate::{Figure, Table};
 
-/// Builds the chart of a figure from a table that contains its metric.
+/// Builds a figure's chart from a table that contains the figure's metric.
 pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let column = |index: usize| parameters::ALL[index].column();
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column is constant; reading the figure has checked this.
+    // A parameter without a column is constant, which was checked when the figure was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -66,7 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw for a line (the median, or else the mean) and the interval's ends.
+/// Returns the value to draw (the median if there is one, or else the mean) and its interval.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -75,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Returns the numbers that a paper states as marks at positions in the figure.
+/// Converts the numbers stated in a paper to marks at positions in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -89,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // A quick run does not include all positions.
+        // A quick run may not cover all positions.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,
@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of a matching element, or adds one at the end and returns its index.
+/// Returns the index of the first matching element, after appending one if none matches.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -108,9 +108,9 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns the name of a series: its parameter values. A number is preceded by the name of its
-/// parameter. A label in parentheses directly follows the previous value: `GABL(FCFS)`. Empty
-/// labels are omitted.
+/// Returns a series' name, which consists of its parameter values. A number is preceded by the
+/// parameter's name. A label in parentheses directly follows the previous value: `GABL(FCFS)`.
+/// Empty labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -126,24 +126,23 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     })
 }
 
-/// Describes the bars without a value, for example after refusals:
-/// `no value at FF, at BF of 3x3; `.
+/// Describes the bars that have no value, as in `no value for FF, BF (3x3); `.
 fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> String {
     let place = |(index, name): (usize, &String)| {
         let of: Vec<&str> =
             without.iter().filter(|(x, _)| *x == index).map(|(_, of)| of.as_str()).collect();
         match of.len() {
             0 => None,
-            _ if of.len() >= series.len() => Some(format!("at {name}")),
-            _ => Some(format!("at {name} of {}", of.join(" and "))),
+            _ if of.len() >= series.len() => Some(name.clone()),
+            _ => Some(format!("{name} ({})", of.join(" and "))),
         }
     };
     let places: Vec<String> = names.iter().enumerate().filter_map(place).collect();
-    if places.is_empty() { String::new() } else { format!("no value {}; ", places.join(", ")) }
+    if places.is_empty() { String::new() } else { format!("no value for {}; ", places.join(", ")) }
 }
 
-/// Returns the axis of a parameter. If the times of the runs are in seconds, times on the axis are
-/// in hours and days.
+/// Returns the axis for a parameter. If the runs measure time in seconds, times on the axis are
+/// shown in hours and days.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -157,23 +156,23 @@ fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     ChartAxis::of(&name.replace('-', " "), unit, figure.x_axis.logarithmic)
 }
 
-/// Returns true if the times of all runs are in seconds.
+/// Returns true if all runs measure time in seconds.
 fn in_seconds(table: &Table) -> bool {
     let of_time = |row: &&Line| ["turnaround", "waiting", "service"].contains(&&*row.metric);
     let mut times = table.rows.iter().filter(of_time).peekable();
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets the label of an axis to the one given in a figure. If the label contains a unit in
-/// parentheses, the numbers are formatted without units.
+/// Sets an axis label to the one given in the figure, if any. If the label ends with a unit in
+/// parentheses, numbers are formatted without units.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
     ChartAxis { label: label.clone(), unit, ..axis }
 }
 
-/// Returns a heading such as `Turnaround by load on mesh:16x16, sides uniform`. Each condition
-/// begins with `,`.
+/// Returns a heading such as `Turnaround by load on mesh:16x16, sides uniform`. Each of the
+/// conditions begins with `,`.
 pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> String {
     let y = match y {
         ALLOCATION_NS => "allocation time".to_string(),
@@ -212,20 +211,20 @@ fn note(rows: &[&Line]) -> String {
     note
 }
 
-/// Returns the note about medians of measured times.
+/// Returns a note about the medians of measured times.
 fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());
     let rest = match rows.iter().filter(without).count() {
-        0 => "with 95 % confidence intervals of the median",
+        0 => "with 95 % confidence intervals for the median",
         missing if missing == rows.len() => "too few for confidence intervals",
-        _ => "with 95 % confidence intervals of the median where there are six or more",
+        _ => "with 95 % confidence intervals for the median where there are six or more",
     };
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if all replications gave the same number, or if none gave a number. The mean of
-/// equal numbers may differ from them by a rounding error.
+/// Returns true if all replications gave the same number or none gave a number. The mean of equal
+/// numbers may differ from them by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())
@@ -346,7 +345,7 @@ mod tests {
             }
             super::chart(&Specification::parse(text, "test").unwrap().figures[0], &table).note
         };
-        assert!(note(&[1]).starts_with("no value at tff of load 10; 95 %"), "{}", note(&[1]));
-        assert!(note(&[0, 2]).starts_with("no value at ff; 95 %"), "{}", note(&[0, 2]));
+        assert!(note(&[1]).starts_with("no value for tff (load 10); 95 %"), "{}", note(&[1]));
+        assert!(note(&[0, 2]).starts_with("no value for ff; 95 %"), "{}", note(&[0, 2]));
     }
 }

@@ -9,9 +9,9 @@ use crate::student_t;
 pub enum Policy {
     /// A fixed number.
     Fixed(u64),
-    /// At least `least` replications, and then more in batches of [`Policy::BATCH`], until the
-    /// relative half-width of the confidence interval of every target metric is at most `relative`,
-    /// or until there are `most` replications.
+    /// At least `least` replications, and then more in batches of [`Policy::BATCH`]. Replication
+    /// ends when every target metric has a confidence interval with a relative half-width of at
+    /// most `relative`, or after `most` replications.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -66,7 +66,7 @@ pub fn mean(sample: &[f64]) -> Option<f64> {
 }
 
 /// Returns the half-width of the two-sided confidence interval for the mean of independent samples,
-/// by Student's t. Returns `None` for fewer than two samples.
+/// based on Student's t. Returns `None` for fewer than two samples.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -83,13 +83,13 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
     Some(student_t(confidence, sample.len() - 1) * (variance / n).sqrt())
 }
 
-/// A median with its 95 % confidence interval by order statistics.
+/// A median and its 95 % confidence interval, based on order statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are samples. `None` for fewer than six samples, because even
-    /// the smallest and the largest sample then do not enclose the median with probability 95 %.
+    /// The ends of the interval, both of which are samples. `None` for fewer than six samples,
+    /// because then not even the smallest and the largest enclose the median with probability 95 %.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -128,11 +128,11 @@ impl Median {
     }
 }
 
-/// Returns the median and the larger of the distances to the ends of its 95 % confidence interval
-/// by order statistics. For two to five samples, uses Student's t instead.
+/// Returns the median and the larger of its distances to the ends of its 95 % confidence interval.
+/// The interval is based on order statistics or, for two to five samples, on Student's t.
 ///
-/// This is useful for measured times: a single interruption by another process can change a mean by
-/// any amount, but hardly changes a median.
+/// This is useful for measured times, because a single interruption by another process can change a
+/// mean by any amount but hardly affects a median.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }

@@ -1,4 +1,4 @@
-//! Comparisons of every strategy with the baseline, over the same jobs.
+//! Comparisons of each strategy with the baseline, over the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub struct Difference {
     pub paired: Paired,
 }
 
-/// Returns all comparisons with the baseline, in order of point and metric.
+/// Returns all comparisons with the baseline, ordered by point and metric.
 pub fn differences(specification: &Specification, samples: &Samples) -> Vec<Difference> {
     let Some(baseline) = &specification.baseline else { return Vec::new() };
     let strategy = parameters::STRATEGY.index();

@@ -14,10 +14,10 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
-/// The version of the program and a digest of its sources, on which results depend.
+/// The program version and a digest of the sources on which results depend.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each text is preceded by its length, so items are unambiguous.
+/// A digest under construction. Each text is preceded by its length, so items cannot run together.
 struct Items(SipHasher24);
 
 impl Items {
@@ -56,9 +56,9 @@ impl Specification {
         self.inputs().next().is_some()
     }
 
-    /// Computes a digest of everything that determines the results. The result consists of the
-    /// digest of the specification and the program ([`Specification::own_fingerprint`]), a dash,
-    /// and the digest of the inputs.
+    /// Computes a digest of everything that determines the results. It consists of the digest of
+    /// the specification and the program ([`Specification::own_fingerprint`]), a dash, and the
+    /// digest of the inputs.
     ///
     /// # Errors
     /// Returns an error if a log or a list cannot be read.
@@ -81,7 +81,7 @@ impl Specification {
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
     }
 
-    /// Computes a digest of everything that determines the results except files: the program, the
+    /// Computes a digest of everything except files that determines the results: the program, the
     /// points, the metrics, and the number of replications per point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();

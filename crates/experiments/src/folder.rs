@@ -14,20 +14,20 @@ use thiserror::Error;
 
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
-/// The files of an experiment, by their paths relative to a folder. Each is read once. Errors are
-/// [`LogError`]s.
+/// An experiment's files, identified by path relative to a directory. Each file is read only once.
+/// Errors are [`LogError`]s.
 pub struct Folder {
     path: PathBuf,
     limits: Limits,
     logs: Mutex<HashMap<String, Arc<Trace>>>,
     failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
     reservations: Mutex<HashMap<String, Arc<Vec<ReservedNodes>>>>,
-    /// Logs in memory, by the paths that experiments use for them.
+    /// In-memory logs, by the path under which experiments refer to them.
     memory: HashMap<String, Arc<Trace>>,
 }
 
 impl Folder {
-    /// Creates a source of files in a folder. The empty path means the current directory.
+    /// Creates a source for the files in a directory. An empty path means the current directory.
     pub fn new(path: impl Into<PathBuf>, limits: Limits) -> Folder {
         Folder {
             path: path.into(),
@@ -39,7 +39,7 @@ impl Folder {
         }
     }
 
-    /// Adds an in-memory log under a path.
+    /// Makes an in-memory log available under a path.
     #[must_use]
     pub fn with_log(mut self, path: &str, log: Arc<Trace>) -> Folder {
         self.memory.insert(path.to_string(), log);
@@ -75,8 +75,8 @@ impl InputFiles for Folder {
                 return Ok(log.clone());
             }
             return Err(
-                "first, filter, status and similar options apply only to log files; select \
-                        rows of the table instead"
+                "first, filter, status and similar options apply only to log files; select rows in \
+                 the table instead"
                     .into(),
             );
         }
@@ -96,7 +96,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key, which is read on first use.
+/// Returns the value for a key, and reads it on first use.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -111,7 +111,7 @@ fn once<T>(
     Ok(value)
 }
 
-/// An error that prevents reading a log.
+/// An error that occurs while reading a log.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be opened, or is not a log.
@@ -128,7 +128,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Converts an error from a reader of logs or lists.
+    /// Converts a log- or list-reader error into a `LogError`.
     fn of(path: &Path, error: ReadError) -> LogError {
         match error {
             ReadError::Line(fault) | ReadError::AllMalformed { first: fault, .. } => {
@@ -143,7 +143,7 @@ impl LogError {
 /// The path that means standard input.
 const STDIN: &str = "-";
 
-/// The bytes that identify each type of archive, with their offset and the command that unpacks it.
+/// The offset and the bytes that identify each type of archive, and the command that unpacks it.
 /// Gzip is listed only to detect gzip within gzip.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
@@ -157,8 +157,8 @@ const PACKED: [(usize, &[u8], &str); 6] = [
 /// The maximum number of leading bytes examined to detect a log's format.
 const BEGIN: u64 = 1 << 16;
 
-/// Reads a log. The path `-` means standard input. The total length is limited, and so is the
-/// length of each line in line-based formats.
+/// Reads a log. The path `-` means standard input. The total size is limited, and so is the length
+/// of each line in line-based formats.
 ///
 /// # Errors
 /// Returns an error if the format cannot be detected, or if the log cannot be read, exceeds the
@@ -210,7 +210,7 @@ fn read(
     format.read(&mut text, options).map_err(|error| LogError::of(path, error))
 }
 
-/// Detects a log's format. Returns it with the text.
+/// Detects a log's format, and returns it together with the text.
 fn detected(
     path: &Path,
     mut reader: Bounded,

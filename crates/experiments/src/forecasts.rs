@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// An error that prevents forecasts for a log.
+/// An error that occurs while forecasting a log.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or its jobs send messages.
@@ -26,7 +26,7 @@ pub enum LogForecastError {
     /// The log cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// The strategy or the scheduler cannot be built, or failed.
+    /// The strategy or the scheduler could not be built, or failed.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
     /// The strategy cannot be built.
@@ -38,7 +38,7 @@ pub enum LogForecastError {
 }
 
 /// Replays a log and forecasts the start of each job. Reports each start to `each` and to the
-/// environment's progress. Returns the number of jobs that can never fit. Cost: one [`replay`].
+/// environment's progress. Returns the number of jobs that can never fit. Costs one [`replay`].
 ///
 /// # Errors
 /// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
@@ -67,19 +67,19 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log to forecast in order to measure errors: twice the
-/// number of outcomes stored per size class, because some jobs start immediately.
+/// The number of jobs at the end of a past log that are forecast to measure errors. This is twice
+/// the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The instant at which a past log begins: about 300 years after time 0, so jobs that started
+/// The instant at which a past log begins: about 300 years after time 0, so that jobs that started
 /// earlier have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained with a past log, and the instant of the last arrival in the log,
+/// Returns a forecaster trained on a past log, and the instant of the last arrival in the log,
 /// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Reports
 /// each arrival to the environment's progress.
 ///
-/// Cost: a replay of the log, with forecasts for its last 1,600 jobs.
+/// Costs a replay of the log, with forecasts for its last 1,600 jobs.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`].
@@ -131,7 +131,7 @@ impl<'s> OpenLog<'s> {
         Ok(OpenLog { settings, jobs, trace, scenario })
     }
 
-    /// Creates the empty machine with its scheduler, and an untrained forecaster.
+    /// Creates an empty machine with its scheduler, and an untrained forecaster.
     fn site(&self, effort: Effort) -> Result<(Dispatcher, Forecaster), LogForecastError> {
         let OpenLog { settings, jobs, .. } = self;
         // A simulation with these settings uses the same stream.
@@ -144,7 +144,7 @@ impl<'s> OpenLog<'s> {
         Ok((Dispatcher::new(machine, scheduler), forecaster))
     }
 
-    /// Returns the jobs with their properties known before they run. The iterator ends early if
+    /// Returns the jobs, each with the properties known before it runs. The iterator ends early if
     /// `stop` is set.
     fn jobs(&self, stop: Option<&Stop>) -> impl Iterator<Item = (Job, Kind)> {
         self.scenario.jobs(0).take_while(move |_| !is_set(stop)).map(|job| {
@@ -166,7 +166,7 @@ pub struct LogScore {
 }
 
 /// Returns the scores of a specification's points, in order. The points run in parallel on the
-/// threads of the pool; each point's futures use a single thread.
+/// thread pool, and the futures of each point use a single thread.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`] for the first point that fails. All points are run even
@@ -206,7 +206,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// Returns the properties of a job known from its log before it runs.
+/// Returns the properties of a logged job that are known before the job runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

@@ -29,7 +29,7 @@ enum Function {
 const DEEPEST: u32 = 64;
 
 impl Formula {
-    /// Computes the value of the formula, given the values of names.
+    /// Computes the value of the formula, given the values of the names in it.
     ///
     /// # Errors
     /// Returns the first name that has no value.

@@ -1,7 +1,7 @@
 //! The given values of parameters, as typed fields.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
-//! [`RunSettings`](crate::RunSettings), created from it, checks combinations of values.
+//! [`RunSettings`](crate::RunSettings) is created from it, and checks combinations of values.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 use pavior_network::{
@@ -16,7 +16,7 @@ use pavior_workload::{
 
 use crate::boxes::Slice;
 
-/// The given value of each parameter, or `None` if no value was given.
+/// The value of each parameter, or `None` if no value was given.
 #[derive(Clone, Default)]
 #[expect(missing_docs, reason = "each is documented at the parameter of the same name")]
 pub struct Given {

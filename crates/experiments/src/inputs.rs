@@ -45,7 +45,7 @@ pub enum InputRequest {
     Reservations(ListRequest),
 }
 
-/// An error in reading an input. Each implementation of [`InputFiles`] has its own error type.
+/// An error from reading an input. Each implementation of [`InputFiles`] has its own error type.
 pub type InputError = Box<dyn Error + Send + Sync>;
 
 /// A source of input files, usually a [`Folder`](crate::Folder).
@@ -70,7 +70,7 @@ pub trait InputFiles: Sync {
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
-/// A source without files, for points that need none.
+/// A source that contains no files, for points that need none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -104,7 +104,7 @@ impl LogRequest {
         LogRequest { path: path.to_string(), options, nodes, key }
     }
 
-    /// Reads the log. At least one of its jobs must remain after the warm-up.
+    /// Reads the log, of which at least one job must remain after the warm-up.
     pub(crate) fn trace(
         &self,
         files: &dyn InputFiles,
@@ -121,14 +121,14 @@ impl LogRequest {
         let jobs = trace.records.len() as u64;
         if warmup >= jobs {
             let path = &self.path;
-            return Err(format!("{path}: a warm-up of {warmup} leaves none of {jobs} jobs").into());
+            return Err(format!("{path}: a warm-up of {warmup} skips all {jobs} jobs").into());
         }
         Ok(trace)
     }
 }
 
 impl ListRequest {
-    /// Creates a request for the list given by a parameter, for a machine and a unit of time.
+    /// Creates a request for a list that a parameter names, for a machine and a unit of time.
     pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
         let key = format!("{parameter} {path} {grid} {}", unit.name);
         ListRequest { path: path.to_string(), grid, unit, key }

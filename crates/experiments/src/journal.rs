@@ -1,8 +1,8 @@
-//! Finished replications as lines of a journal, which may be cut off at any point.
+//! Finished replications as lines in a journal, which may be cut off at any point.
 //!
 //! A line consists of the point index, the replication number and the results, separated by spaces,
 //! and a checksum. If the checksum is wrong, the line was cut off or changed, and is ignored.
-//! Numbers are written in the shortest form that reads back as the same number.
+//! Numbers are written in the shortest form that parses back to the same number.
 
 use std::io;
 
@@ -42,7 +42,7 @@ impl Store for NoStore {
 
 impl JournalEntry {
     /// Returns the line for this entry, without a line break. The checksum also covers a key, such
-    /// as the run's fingerprint, so a line from another run is invalid.
+    /// as the run's fingerprint, so that a line from another run is invalid.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }

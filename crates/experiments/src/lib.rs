@@ -1,9 +1,9 @@
-//! Experiments: simulations repeated until their means can be trusted.
+//! Experiments, which repeat simulations until their means can be trusted.
 //!
-//! Every run belongs to a [`Point`], which has a value for each applicable parameter in the list
-//! [`parameters::ALL`]; [`RunSettings`] defines the combined meaning of these values. A
-//! [`Specification`] has many points, which come from an experiment file or from individual
-//! settings. It runs all points in parallel, with the same jobs (common random numbers). It adds
+//! Every run belongs to a [`Point`], which has a value for each applicable parameter in
+//! [`parameters::ALL`]. [`RunSettings`] defines the combined meaning of these values. A
+//! [`Specification`] contains many points, which come from an experiment file or from individual
+//! settings. It runs all points in parallel on the same jobs (common random numbers), and adds
 //! independent replications until the mean of each metric is precise enough. Results depend only on
 //! the points, never on the number of threads.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
@@ -74,7 +74,7 @@ pub use specification::{
 pub use student::student_t;
 
 pub mod report {
-    //! The parts of a report, for programs that add sections.
+    //! Building blocks of reports, for programs that add their own sections.
 
     pub use pavior_draw::{Page, Section, SectionTable, html};
 }

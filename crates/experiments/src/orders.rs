@@ -1,7 +1,7 @@
 //! Asymptotic costs stated in an experiment: one formula per strategy, evaluated in snapshots.
 //!
-//! The `orders` key of an experiment file contains these formulas, and the `printed_order` metric
-//! contains their values. The names in formulas are N (nodes in the machine), h (rows), B (busy
+//! The formulas are given by the `orders` key in an experiment file, and the `printed_order` metric
+//! reports their values. The names in formulas are N (nodes in the machine), h (rows), B (busy
 //! submeshes) and K (nodes per submesh).
 
 use crate::settings::Asked;
@@ -20,8 +20,8 @@ impl Orders {
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change the asymptotic cost. Therefore, `ff:plain` uses the formula of `ff`
-        // unless it has its own.
+        // Options hardly change the asymptotic cost. Therefore, `ff:plain` uses the formula for
+        // `ff` unless it has its own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;

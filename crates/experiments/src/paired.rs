@@ -23,9 +23,9 @@ impl Paired {
     /// Compares `a` with `b`, which must be in the same order. If one is longer, the excess is
     /// ignored. Returns `None` if there are no pairs.
     ///
-    /// The interval for the difference is the Student's t interval of the differences. The interval
-    /// for the ratio r is the interval of the residuals a - r b, divided by the mean of b. Effects
-    /// common to both samples therefore cancel. This is the delta method for paired samples
+    /// The interval for the difference is the Student's t interval of the paired differences. The
+    /// interval for the ratio r is the interval of the residuals a - r b, divided by the mean of b.
+    /// Effects common to both samples therefore cancel. This is the delta method for paired samples
     /// (Cochran, Sampling Techniques, 1977, ch. 6).
     ///
     /// ```

@@ -9,14 +9,14 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The strategy's and the scheduler's name in a point that uses the places in the log.
+/// The strategy and scheduler name of a point whose jobs run at their places in the log.
 const PLACED: &str = "placed";
 
 /// A combination of values, one for every parameter that applies, in the order of
 /// [`parameters::ALL`].
 ///
 /// Runs use a point's [`RunSettings`]; tables, figures and keys use the canonical texts. Points are
-/// cheap to clone, because the points of an experiment share these texts.
+/// cheap to clone, because all points in an experiment share these texts.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -44,8 +44,8 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// Splits off the point that uses the places in the log, if requested. Returns the point in
-    /// which the scheduler decides, and the split-off point.
+    /// Splits off the point whose jobs run at their places in the log, if requested. Returns the
+    /// point in which the scheduler decides, and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -91,12 +91,12 @@ impl Point {
         self.settings.jobs().is_none()
     }
 
-    /// Returns the unit of the point's times.
+    /// Returns the point's unit of time.
     pub fn unit(&self) -> TimeUnit {
         self.settings.unit()
     }
 
-    /// Returns the set parameters with their values.
+    /// Returns the parameters that are set, with their values.
     pub fn set(&self) -> impl Iterator<Item = (&'static Parameter, &str)> {
         parameters::ALL
             .iter()

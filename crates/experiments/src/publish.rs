@@ -1,4 +1,4 @@
-//! The files of an experiment, generated from its samples. Equal samples produce equal bytes.
+//! An experiment's files, generated from its samples. Equal samples produce equal bytes.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use pavior_simulation::metrics::ALLOCATION_NS;
 
 /// A file to be written.
 pub struct Publication {
-    /// The name, without a folder.
+    /// The file name, without a directory.
     pub name: String,
     /// The contents of the file.
     pub bytes: Vec<u8>,
@@ -165,14 +165,14 @@ impl Specification {
             format!("Pavior {}, seed {}", from.version, seeds.join(", ")),
             format!("{} points, {total} replications in total; {policy}.", run.len()),
             format!(
-                "Every number is in results.csv, each replication in replications.csv{}; date and \
-                 machine are in run.json.",
+                "Every number is in results.csv, each replication in replications.csv{}; the date \
+                 and the machine are in run.json.",
                 if self.timing { ", measured times in timings.csv" } else { "" }
             ),
         ];
         if run.len() < self.points.len() {
             lines.push(format!(
-                "Part of the experiment: {} of {} points.",
+                "Partial experiment: {} of {} points.",
                 run.len(),
                 self.points.len()
             ));
@@ -181,7 +181,7 @@ impl Specification {
         lines
     }
 
-    /// Describes the sweeps' limits on the number of replications.
+    /// Describes the limits that sweeps set on the number of replications.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);
@@ -195,7 +195,7 @@ impl Specification {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Builds the [`Self::overview`] from available results.
+    /// Builds the [`Self::overview`] from existing results.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];
@@ -221,7 +221,7 @@ impl Specification {
         SectionTable { header, rows, words }
     }
 
-    /// Returns the columns of a table in which at least one point has a value.
+    /// Returns the table columns in which at least one point has a value.
     fn told(&self) -> Vec<usize> {
         let set = |index: usize| self.points.iter().any(|point| point.at(index).is_some());
         let all = shown(self).into_iter().enumerate();

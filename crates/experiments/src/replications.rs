@@ -1,7 +1,7 @@
-//! All replications, as two tables: one of reproducible results, and one of measured times.
+//! All replications, as two tables: one with reproducible results, and one with measured times.
 //!
 //! These tables are sufficient to merge and extend finished experiments, because numbers are read
-//! back exactly as written. Every line ends with a checksum of its other cells.
+//! back exactly as they were written. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -27,9 +27,9 @@ fn checksum<'c>(cells: impl IntoIterator<Item = &'c str>) -> String {
 /// The result of [`Specification::read_replications`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replications {
-    /// The replications in intact lines.
+    /// The replications read from intact lines.
     pub entries: Vec<JournalEntry>,
-    /// The line numbers, from 1, of damaged lines.
+    /// The numbers of damaged lines, counted from 1.
     pub damaged: Vec<u64>,
 }
 

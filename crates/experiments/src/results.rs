@@ -1,4 +1,4 @@
-//! The results of an experiment as a table, with one line per point and metric.
+//! An experiment's results as a table, with one line per point and metric.
 //!
 //! Writing a table as CSV and reading it back does not change it. Figures are drawn from this table
 //! alone.
@@ -26,7 +26,7 @@ pub struct Table {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// The values of the parameters that have a column. If a parameter does not apply, its value is
-    /// empty. The lines of a point share these values.
+    /// empty. All lines for a point share these values.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
@@ -112,8 +112,8 @@ pub struct PointResult<'a> {
 }
 
 impl PointResult<'_> {
-    /// Returns all metrics with their names and units. If requested, the measured time is included
-    /// at the end.
+    /// Returns all metrics with their names and units. If `timing` is true, the measured time comes
+    /// last.
     pub fn all_metrics(
         &self,
         timing: bool,
@@ -373,7 +373,7 @@ impl Table {
         Ok(Table { columns, rows: points.into_iter().map(line).collect() })
     }
 
-    /// Returns the value of a parameter in a line. Returns `None` if the table has no such column.
+    /// Returns a parameter's value in a line, or `None` if the table has no such column.
     pub fn value<'t>(&self, row: &'t Line, column: &str) -> Option<&'t str> {
         let index = self.columns.iter().position(|name| name == column)?;
         Some(&row.values[index])
@@ -407,7 +407,7 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// Returns a point's values of some parameters. A value is empty if the parameter does not apply.
+/// Returns a point's values for the given parameters, each empty if the parameter does not apply.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }

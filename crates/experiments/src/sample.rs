@@ -6,7 +6,7 @@ use pavior_simulation::Outcome;
 /// The results of one replication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The metrics, in the order of the experiment. A metric that does not apply is `None`.
+    /// The metrics, in the experiment's order. A metric that does not apply is `None`.
     pub values: Vec<Option<f64>>,
     /// The number of jobs that arrived.
     pub arrived: u64,

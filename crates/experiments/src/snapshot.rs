@@ -1,10 +1,10 @@
 //! Snapshots: a strategy's choice in one state of the machine, and the time it takes.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
-//! each replication (`submeshes`): boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed in rotation at
-//! random free positions. These boxes are from the examples in the MFA paper and have 5.75 nodes on
-//! average. A fresh machine in that state receives the request. To measure time, the request is
-//! granted and released repeatedly.
+//! each replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are
+//! placed in rotation at random free positions. They are from the examples in the MFA paper and
+//! have 5.75 nodes on average. A fresh machine in that state receives the request. To measure time,
+//! the request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -16,7 +16,7 @@ use pavior_simulation::{Fact, Interest, Observer, Stopwatch};
 use crate::Sample;
 use crate::settings::{BusyBoxes, RunSettings, SnapshotSettings};
 
-/// The metrics of snapshots. They have no values in runs of jobs.
+/// Snapshot metrics, which have no values in runs of jobs.
 pub static METRICS: &[&MetricSpec] =
     &[&OPTIMALITY_INDEX, &TASK_INDEX, &GRANTED_NODES, &PRINTED_ORDER];
 
@@ -129,8 +129,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the part of a granted box that the task uses. If the granted box is larger than
-    /// requested, this is the requested box at the same base.
+    /// Returns the part of a granted box that the task uses. If the granted box is larger than the
+    /// request, this is the requested box at the same base.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);

@@ -27,7 +27,7 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The square of the minimum change for which Newton's method continues.
+/// The square of the smallest change for which Newton's method continues.
 const LEAST_SQUARE: f64 = 1e-30;
 
 /// Returns the two-sided quantile of Student's t, that is, the t for which the interval from -t to

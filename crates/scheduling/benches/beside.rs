@@ -1,14 +1,14 @@
-//! The cost of a long queue under conservative backfilling, and of grants outside that queue.
+//! Measures the cost of a long queue under conservative backfilling, and of grants outside it.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench beside                       # all rows
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! Jobs with sides of up to a quarter of the machine's wait on a 64x64 mesh. Each row is either a
-//! queue that runs until it is empty, or a grant of one node for a minute or a century. The queued
-//! jobs' estimates are exact or too long. Queue times are processor times reported by Linux.
-//! Compare only rows of the same run.
+//! Jobs whose sides are up to a quarter of the machine's wait on a 64x64 mesh. Each row measures
+//! either a queue that runs until it is empty, or a grant of one node for a minute or a century.
+//! The queued jobs' estimates are exact or too long. Queue times are processor times reported by
+//! Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use pavior_scheduling::{Dispatcher, Future, Selection};
 use pavior_workload::{Job, Service};
 
 const MINUTE: u64 = 60;
-/// The estimate assumed for a job without one.
+/// The estimate assumed for a job that has none.
 const CENTURY: u64 = 100 * 365 * 24 * 60 * MINUTE;
 
 fn main() {
@@ -51,8 +51,8 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds.expect("its first word is a number"))
 }
 
-/// Draws jobs of up to an hour, with sides of at least `least` and estimates of up to `most` times
-/// the run time.
+/// Draws jobs that run for up to an hour, with sides of at least `least` and estimates of up to
+/// `most` times the run time.
 fn jobs(count: usize, least: u64, most: u64) -> impl Iterator<Item = Job> {
     let mut draw = Stream::new(1, 0, "bench");
     (1..=count as u64).map(move |number| {
@@ -97,7 +97,7 @@ fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     (processor_time().saturating_sub(began), sum)
 }
 
-/// Returns the mean time of ten grants outside the queue, including the scheduler's reactions.
+/// Returns the mean time of ten grants outside the queue, including the scheduler's response.
 fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 2, 8).for_each(|job| dispatcher.submit(job).expect("each comes once"));

@@ -1,7 +1,7 @@
-//! The cost of a scheduling decision as the queue grows, on a crowded 32x36 mesh with `tff`.
+//! Measures the cost of a decision as the queue grows, on a crowded 32x36 mesh with `tff`.
 //!
-//! `anew` calls a new scheduler, and `after_arrival` calls a scheduler again after another arrival.
-//! Run with `cargo bench -p pavior-scheduling`. Compare only times of the same run.
+//! The `anew` benchmark calls a new scheduler; `after_arrival` calls the same one after another
+//! arrival. Run with `cargo bench -p pavior-scheduling`. Compare only times from the same run.
 
 use divan::Bencher;
 use pavior_allocation::Machine;

@@ -1,5 +1,5 @@
-//! The scheduling cost per job as machines grow, with random jobs at a load near the machine's
-//! capacity.
+//! Measures the scheduling cost per job as machines grow, with random jobs at a load near the
+//! machine's capacity.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench growth                             # the table
@@ -8,10 +8,10 @@
 //! cargo bench -p pavior-scheduling --bench growth -- write                    # write fixed set
 //! ```
 //!
-//! Sides are uniform up to half of the machine's sides, 36 jobs arrive per mean run time, and `tff`
-//! places them. A run prints the elapsed seconds and a checksum of all start times; two versions
-//! with equal decisions print the same checksum. On a busy host, use the processor time of a run or
-//! `valgrind --tool=callgrind`.
+//! Sides are uniformly distributed up to half the machine's sides, 36 jobs arrive per mean run
+//! time, and `tff` places them. A run prints the elapsed seconds and a checksum of all start times,
+//! so versions that make the same decisions print the same checksum. On a busy host, measure the
+//! processor time or use `valgrind --tool=callgrind`.
 
 use std::hash::Hasher;
 use std::process::ExitCode;

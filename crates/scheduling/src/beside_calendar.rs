@@ -1,11 +1,11 @@
-//! Placements on a machine with advance reservations, whose nodes count as taken.
+//! Placements on a machine on which nodes reserved in advance count as taken.
 //!
-//! The strategy is queried on a fork in which all free nodes not open to the job are taken. Jobs
-//! with the same reach share a fork.
+//! The strategy is queried on a fork in which every free node that is not open to the job is taken.
+//! Jobs with the same reach share a fork.
 //!
 //! Invariant: equal queries get equal answers until the machine or the calendar changes.
 //!
-//! Cost: one fork per reach in a state, and one search per request.
+//! Cost, for each state: one fork per reach, and one search per request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -30,8 +30,8 @@ struct Reached {
 }
 
 impl BesideCalendar {
-    /// Returns the strategy's placement for a job whose reach is not empty, and the number of nodes
-    /// open to the job.
+    /// Returns the strategy's placement for a job with a nonempty reach, and the number of nodes
+    /// that are open to the job.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,
@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // If the request can never be granted, that is the reason returned.
+            // If the request can never be granted, return that reason instead.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

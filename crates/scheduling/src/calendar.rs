@@ -1,18 +1,18 @@
-//! Advance reservations: nodes kept free of jobs for a period.
+//! Advance reservations, which keep nodes free of jobs for a period.
 //!
-//! They are used for maintenance, or for runs with a deadline. A starting job is expected to run
-//! for exactly its estimate, but at least one tick. It may start only on nodes that are open to it:
-//! those not reserved at any time before its expected end.
+//! Advance reservations are used for maintenance, or for runs with a deadline. A starting job is
+//! expected to run for exactly its estimate, but at least one tick. It may start only on nodes that
+//! are open to it, that is, nodes not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
 //!      . . r r      start anywhere; one of length 7 would overlap, and may only use 0 and 1.
 //! ```
 //!
-//! No job is killed for a reservation. A job that outruns its estimate, or that started before the
-//! reservation was made, keeps its nodes until it ends.
+//! No job is killed to make way for a reservation. A job that outruns its estimate, or that started
+//! before the reservation was made, keeps its nodes until it ends.
 //!
-//! Invariant: reservations are sorted by (start, number), and none is over.
+//! Invariant: reservations are sorted by (start, number), and none has ended.
 //!
 //! Cost: O(R) per query for R reservations, and O(R N/64) words to compute the open nodes.
 
@@ -41,7 +41,7 @@ pub enum BadReservation {
     /// The reservation has no boxes.
     #[error("a reservation must have at least one node")]
     NoNodes,
-    /// A box is not entirely on the machine.
+    /// A box extends beyond the machine.
     #[error("the box at {:?} with sides {:?} is not on {grid}", part.base, part.sides)]
     Outside {
         /// The box.
@@ -55,12 +55,12 @@ pub enum BadReservation {
 }
 
 impl AdvanceReservation {
-    /// Creates a reservation of boxes, which may overlap, from `from` until just before `to`. Its
-    /// number identifies it in a calendar. Takes O(N) time.
+    /// Creates a reservation of boxes, which may overlap, from `from` until just before `to`. The
+    /// number identifies the reservation in a calendar. Takes O(N) time for N nodes.
     ///
     /// # Errors
-    /// Returns an error if the period is empty, if there are no nodes, or if a box is not on the
-    /// machine.
+    /// Returns an error if the period is empty, if there are no nodes, or if a box extends beyond
+    /// the machine.
     pub fn new(
         number: u64,
         grid: &Grid,
@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// The number of additions, removals and ends of reservations.
+    /// The number of times that a reservation was added, removed or ended.
     state: u64,
 }
 
@@ -158,7 +158,7 @@ impl Calendar {
         self.ahead.is_empty()
     }
 
-    /// Returns the reservations in order of start time, then number.
+    /// Returns the reservations, ordered by start time and then number.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &AdvanceReservation> {
         self.ahead.iter()
     }
@@ -178,7 +178,7 @@ impl Calendar {
         Some(self.ahead.remove(place))
     }
 
-    /// Drops the reservations that are over.
+    /// Drops the reservations that have ended.
     #[inline]
     pub fn pass(&mut self, now: Time) {
         if !self.ahead.is_empty() {

@@ -1,4 +1,4 @@
-//! Simulation of one possible future from a given state, with given run times.
+//! Simulates one possible future of a given state, with given run times.
 //!
 //! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
 //! ends.
@@ -21,7 +21,7 @@ pub struct PlannedMove {
     pub to: Placement,
 }
 
-/// Event priorities at equal times: jobs end before others move.
+/// Event priorities at equal times: jobs end before other jobs move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -60,7 +60,7 @@ pub struct Future<A: Iterator<Item = Job>, L> {
     pub dispatcher: Dispatcher,
     /// The time of the state.
     pub now: Time,
-    /// The moves of running jobs.
+    /// The planned moves of running jobs.
     pub moves: Vec<PlannedMove>,
     /// Jobs that arrive after `now`, in order of arrival.
     pub arrivals: A,
@@ -78,8 +78,8 @@ where
 {
     /// Runs until `started` returns false, the end is reached, or no events remain. `started` is
     /// called with each starting job and its start time. At each instant, jobs end, then move, then
-    /// arrive, and then the scheduler starts jobs. Running jobs that should already have ended do
-    /// so first.
+    /// arrive, and then the scheduler starts jobs. Running jobs that should already have ended are
+    /// ended first.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -88,7 +88,7 @@ where
         self.run_while(started, || true)
     }
 
-    /// Like [`Future::run`], but also stops when `goes_on`, which is called at each instant,
+    /// Runs like [`Future::run`], but also stops when `goes_on`, which is called at each instant,
     /// returns false.
     ///
     /// # Errors
@@ -139,8 +139,8 @@ where
 }
 
 /// Simulates a machine until no jobs are waiting. Returns the waiting jobs with their start times,
-/// in order of start. Jobs that never start are omitted. Running jobs end at their expected ends,
-/// and waiting jobs run for exactly their estimates. No other jobs arrive.
+/// in start order. Jobs that never start are omitted. Running jobs end at their expected ends, and
+/// waiting jobs run for exactly their estimates. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

@@ -1,4 +1,4 @@
-//! Registry entries for schedulers, and the construction of a selected scheduler.
+//! Registry entries for schedulers, and constructors for selected schedulers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -25,10 +25,10 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
-/// Returns a scheduler's name with the default options of services and daemons. Promises to waiting
-/// jobs hold even if users underestimate run times (`promise=holds`), and `depth` waiting jobs, or
-/// all, are planned. Options in the name take precedence, and schedulers without such options are
-/// unchanged.
+/// Returns a scheduler's name with the options that services and daemons use by default. Promises
+/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the `depth`
+/// oldest waiting jobs, or all, are planned. Options in the name take precedence, and a scheduler
+/// without such options is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -96,7 +96,7 @@ pub fn entry<S: Scheduler + 'static>(
     Entry::new(name, SchedulerKind { build })
 }
 
-/// A constructor of a scheduler.
+/// A scheduler constructor.
 #[derive(Clone)]
 pub enum BuildScheduler {
     /// A function.

@@ -12,8 +12,8 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// The result of a query to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes on the queried machine, which may be a fork with reserved nodes
-    /// taken.
+    /// The number of free nodes on the queried machine, which may be a fork in which reserved nodes
+    /// are taken.
     pub free: u32,
     /// The reason for the refusal, if the machine refused.
     pub refusal: Option<Refusal>,
@@ -32,12 +32,12 @@ impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
 
-/// A scheduler's view of the machine. Each query through it counts as an attempt in the metrics.
-/// Queries to forks of the machine, which are used for plans, do not count.
+/// A scheduler's view of the machine. Each query through the view counts as an attempt in the
+/// metrics. Queries to forks of the machine, which are used for planning, do not count.
 ///
 /// Nodes with an advance reservation count as taken for jobs that would overlap the reservation
-/// ([`Calendar`]), so a scheduler that queries only this view can ignore reservations. A scheduler
-/// that plans on its own forks must use [`MachineView::calendar`].
+/// ([`Calendar`]), so that a scheduler that queries only this view can ignore reservations. A
+/// scheduler that plans on its own forks must use [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
     observer: &'a mut dyn AttemptObserver,
@@ -80,7 +80,7 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the extra time that a job is predicted to take on these nodes, compared with its
-    /// estimate for the requested box, or zero without a prediction.
+    /// estimate for the requested box. Returns zero without a prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates out-of-range numbers and turns NaN into zero.
@@ -115,9 +115,9 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Returns the placement of a job that starts now on nodes that a plan leaves free. `fork` must
-    /// be the current machine with the plan's reservations taken. Advance reservations also count
-    /// as taken.
+    /// Returns a job's placement if it starts now on nodes that a plan leaves free. `fork` must be
+    /// the current machine with the plan's reservations taken. Advance reservations also count as
+    /// taken.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -133,7 +133,7 @@ impl<'a> MachineView<'a> {
         })
     }
 
-    /// Like [`MachineView::can_start_on`], with `ask` as the query to the fork.
+    /// Works like [`MachineView::can_start_on`], but queries the fork by calling `ask`.
     pub(crate) fn can_start_by(
         &mut self,
         fork: &mut Fork,
@@ -201,30 +201,30 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns a number that changes whenever an answer for a job with the same reach could change.
-    /// Each start or end of a job increases it by exactly one. While it stays the same, a refused
-    /// job can be granted only if its reach has increased, and only by a strategy that can miss
-    /// free nodes.
+    /// Each start or end of a job increases it by exactly one. While this number stays the same, a
+    /// refused job can be granted only if its reach has increased, and only by a strategy that can
+    /// miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
     }
 
-    /// Returns a number that changes whenever promises are voided: if a node fails or is repaired,
-    /// a job is moved, or an advance reservation is made or removed.
+    /// Returns a number that changes whenever promises are voided, that is, when a node fails or is
+    /// repaired, a job is moved, or an advance reservation is made or removed.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
     }
 
     /// Returns the jobs that were given nodes outside the queue since the scheduler was last
-    /// called, in order. Some may have ended since. Promises of nodes that these jobs will still
-    /// hold are void.
+    /// called, in order. Some may have ended since. Any promise that involves nodes these jobs will
+    /// still hold is void.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted
     }
 
-    /// Returns the state, and the time if answers depend on it, as they do with advance
+    /// Returns the state, and the time if answers depend on it. They do if there are advance
     /// reservations, because reaches increase with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {

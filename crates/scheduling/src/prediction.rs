@@ -5,7 +5,7 @@ use pavior_workload::Job;
 
 /// A prediction of how much longer a job takes on specific nodes than in the requested box.
 ///
-/// The code that runs the machine provides it
+/// Predictions are provided by the code that runs the machine
 /// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has
 /// no access to the strategy or the network. Any function of a job and a placement implements this
 /// trait.

@@ -1,8 +1,8 @@
-//! Priority by a function of the job. The waiting job with the smallest key starts first, and ties
-//! go to the earliest arrival.
+//! Scheduling by priority, computed by a function of the job. The waiting job with the smallest key
+//! starts first, and ties go to the earliest arrival.
 //!
 //! A job's key is computed when the job is queued, and again if it is requeued after a failure. A
-//! rule whose keys change over time needs a separate [`Scheduler`]. If the job with the smallest
+//! rule whose keys change over time must be a separate [`Scheduler`]. If the job with the smallest
 //! key does not fit, it blocks all others. With `backfill`, the others are tried in order of their
 //! keys, and jobs with large keys may wait indefinitely. A decision takes O(log q) time for q
 //! waiting jobs or, with `backfill`, O(q) time after each change to the machine, with one query per
@@ -40,7 +40,7 @@ pub struct Priority(LeastFirst<Number>);
 
 impl Priority {
     /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the one
-    /// with the smallest key that fits. A key of NaN is an error, which stops the run.
+    /// with the smallest key that fits. A NaN key is an error, which stops the run.
     pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
         let number = move |job: &Job| {
             let key = key(job)?;
@@ -99,13 +99,13 @@ impl PartialEq for Number {
 
 impl Eq for Number {}
 
-/// A scheduler like [`Priority`], with keys of any type.
+/// A scheduler like [`Priority`], but with keys of any type.
 pub(crate) struct LeastFirst<K> {
     key: Box<Key<K>>,
     backfill: bool,
     /// The waiting jobs, in order of their keys.
     order: BTreeSet<Place<K>>,
-    /// The youngest job read so far. Younger jobs are new.
+    /// The youngest job seen so far. Any younger job is new.
     youngest: Option<(Time, JobId)>,
     /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
@@ -157,7 +157,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds new arrivals. After any other change to the queue than a start, all jobs are reread.
+    /// Adds new arrivals. If jobs were requeued or withdrawn, compares the whole queue.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -6,8 +6,8 @@ use pavior_workload::Job;
 
 /// Waiting jobs in order of arrival.
 ///
-/// Adding a job and removing the first one take O(1) time. Removing a job from the middle moves the
-/// jobs on the shorter side.
+/// Adding a job and removing the first one take O(1) time. Removing any other job moves the jobs on
+/// its shorter side.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
@@ -64,7 +64,7 @@ impl Queue {
         self.jobs.push_back(job);
     }
 
-    /// Requeues a failed job at the position given by its arrival.
+    /// Requeues a failed job at the position determined by its arrival.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -77,7 +77,7 @@ impl Queue {
         self.returns
     }
 
-    /// Withdraws the job at an index, which then never runs. Returns `None` if there is no such
+    /// Withdraws the job at an index, so that it never runs. Returns `None` if there is no such
     /// job.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.jobs.remove(index)?;

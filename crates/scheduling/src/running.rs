@@ -27,11 +27,11 @@ impl RunningJob {
     ///
     /// A job that outruns its estimate is expected to take twice as long, a guess that is wrong by
     /// at most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs: a job waiting for its nodes would be promised them
-    /// immediately, and no other job could end before that.
+    /// backfilling while the job runs. A job waiting for its nodes would be promised them
+    /// immediately, and no other job could end before then.
     ///
     /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
-    /// has been called, so it does not count as late at that time.
+    /// has been called. It therefore does not count as late at that instant.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -108,7 +108,7 @@ impl Running {
         })
     }
 
-    /// Returns the number of changed estimates so far ([`Running::estimate_anew`]).
+    /// Returns how often estimates have been changed so far ([`Running::estimate_anew`]).
     pub fn revisions(&self) -> u64 {
         self.revisions
     }

@@ -7,8 +7,8 @@ use crate::{MachineView, Queue, Running, Standing};
 
 /// A rule that chooses which waiting job starts next.
 ///
-/// The scheduler is called at every instant with an event, and again after every start, until it
-/// returns `None`.
+/// The scheduler is called at every instant at which an event occurs, and again after every start,
+/// until it returns `None`.
 pub trait Scheduler: Send + Sync {
     /// Returns the next job to start now.
     fn next(
@@ -20,9 +20,9 @@ pub trait Scheduler: Send + Sync {
     ) -> Option<Start>;
 
     /// Returns the reasons why jobs are waiting, or `None` if the scheduler does not report them.
-    /// The last call to [`Scheduler::next`] must have returned `None`, the queue and the machine
-    /// must not have changed since then, and `now` must not be earlier. Takes O(q) time for q
-    /// waiting jobs.
+    /// The last call to [`Scheduler::next`] must have returned `None`. Since then, the queue and
+    /// the machine must not have changed, and `now` must not have gone backward. Takes O(q) time
+    /// for q waiting jobs.
     fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
         None
     }
@@ -34,7 +34,7 @@ pub trait Scheduler: Send + Sync {
     }
 
     /// Returns an error that has occurred, for example in a script or a service that the scheduler
-    /// depends on. [`Scheduler::next`] then returns `None`, and the run stops with this error.
+    /// depends on. After an error, [`Scheduler::next`] returns `None`, and the run stops.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -45,8 +45,8 @@ pub trait Scheduler: Send + Sync {
 pub struct Start {
     /// The job's index in the queue ([`Queue::get`]). The oldest job has index 0.
     pub index: usize,
-    /// The job's nodes, or `None` to let the machine's strategy choose, which the scheduler has
-    /// already queried.
+    /// The job's nodes, or `None` to let the machine's strategy choose them. The scheduler must
+    /// have queried the strategy beforehand.
     pub placement: Option<Placement>,
 }
 

@@ -1,4 +1,4 @@
-//! Schedulers' plans for waiting jobs.
+//! Plans that schedulers make for waiting jobs.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -13,8 +13,8 @@ pub struct Standing {
     pub kept: Vec<Kept>,
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
-    /// The expected ends of running jobs and their numbers of nodes, if reservations are numbers of
-    /// nodes and the scheduler stores the ends.
+    /// The expected end and node count of each running job, if reservations are node counts and the
+    /// scheduler stores the ends.
     pub ends: Vec<(Time, u64)>,
 }
 
@@ -23,14 +23,14 @@ pub struct Standing {
 pub enum Kept {
     /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. The id is that job's, or `None` if the
-    /// scheduler has not examined the waiting job.
+    /// Another job must start first, even if nodes are free. Contains that job's id, or `None` if
+    /// the scheduler has not examined the waiting job.
     ByOrder(Option<JobId>),
     /// Nodes reserved for other jobs, or the machine itself, keep the job waiting.
     ByReservations,
 }
 
-/// A reservation of nodes, or of a number of nodes, for a waiting job.
+/// A reservation of specific nodes, or of a number of nodes, for a waiting job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The job that holds the reservation.

@@ -17,7 +17,7 @@ fn folder(name: &str, contents: &str) -> (Folder, String, String) {
 fn a_warm_up_longer_than_the_log_is_rejected() {
     let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
     let (folder, log, file) = folder("e.toml", experiment);
-    let reason = "a warm-up of 2 leaves none of 2 jobs";
+    let reason = "a warm-up of 2 skips all 2 jobs";
     for run in [
         ["simulate", "--trace", &log, "--warmup", "2"],
         ["experiment", &file, "--out", &folder.path("out"), "--threads=1"],
@@ -82,11 +82,11 @@ fn options_of_disabled_features_are_rejected() {
     let pod = "--machine torus:8x8x8";
     let moves = format!("--trace {log} --machine mesh:4x4 --strategy ff --migration 1");
     for (options, reason) in [
-        ("--max-interruptions 5".to_string(), "--max-interruptions applies only to failures"),
+        ("--max-interruptions 5".to_string(), "--max-interruptions needs failures"),
         (format!("{pod} --fail-classes cube:mttf=9:mttr=1 --spare-switches 1"), "no switch fails"),
         (
             format!("{pod} -s tpu --fail-classes switch:mttf=9:mttr=1 --spare-switches 48"),
-            "48 spare switches of 48 leave none in use",
+            "48 spares leave none of 48 switches in use",
         ),
         (format!("{moves} --jobs-csv jobs.csv"), "a job that moves has several: use --placements"),
         (

@@ -9,12 +9,12 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days of stored arrivals: a week, so every weekday is included.
+/// The number of days for which arrivals are stored: a week, to include every weekday.
 const DAYS: u64 = 7;
 /// The maximum number of stored arrivals.
 const ARRIVALS: usize = 20_000;
 
-/// The arrivals of the last seven days, at most 20,000.
+/// Arrivals in the last seven days, at most 20,000.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
     recent: VecDeque<Arrival>,
@@ -38,7 +38,7 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Returns arrivals after `now` that repeat those of the last one to seven days at the same
+    /// Returns arrivals after `now` that repeat those from the last one to seven days at the same
     /// hours. There are none if less than a day of arrivals is known.
     pub(crate) fn later<'a>(
         &'a self,

@@ -1,4 +1,4 @@
-//! Correction of forecasts by the errors of earlier ones.
+//! Corrects forecasts based on the errors of earlier ones.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,29 +9,29 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per size class that correct later ones.
+/// The maximum number of promises per size class that are used to correct later ones.
 const LATEST: usize = 800;
 /// The maximum number of tracked open promises.
 const OPEN: usize = 100_000;
 /// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
-/// sizes count; if these are also too few, a fixed margin applies.
+/// sizes are used; if these are also too few, a fixed margin applies.
 const ENOUGH: usize = 30;
 /// The fraction of waits that may fall outside the interval on each side. Slightly less than 5 %,
 /// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin until enough promises are known, on the scale of [`scaled`]. With this margin, a wait
+/// The margin used until enough promises are known, scaled by [`scaled`]. With this margin, a wait
 /// of one hour becomes an interval of 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
 
-/// The 5, 50 and 95 % quantiles of a wait, on the scale of [`scaled`].
+/// The 5, 50 and 95 % quantiles of a wait, scaled by [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root; waits below one minute are treated as one minute. The error of a
-/// wait grows with the wait, but more slowly.
+/// Scales a wait to its cube root; waits below one minute are treated as one minute. Forecast
+/// errors grow with the wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
 }
@@ -41,13 +41,13 @@ fn wait_of(scaled: f64) -> Time {
     TimeUnit::SECOND.time((scaled.max(0.0).powi(3) - 60.0).clamp(0.0, 1e11))
 }
 
-/// A calibration by online conformal quantile regression (Romano, Patterson & Candes 2019).
+/// Calibration by online conformal quantile regression (Romano, Patterson & Candes 2019).
 ///
-/// The quantiles of the futures are shifted by the errors of earlier promises. Each of the three
-/// quantiles has its own shift, computed from the latest 800 promises to jobs of similar size. The
-/// target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021). A job
-/// that waits longer than promised counts as a miss from that moment, not only from its start.
-/// Otherwise, the correction would lag whenever the queue grows.
+/// The quantiles over the futures are shifted according to the errors of earlier promises. Each of
+/// the three quantiles has its own shift, computed from the latest 800 promises to jobs of similar
+/// size. The target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021).
+/// A job that waits longer than promised counts as a miss from that moment, not only from its
+/// start. Otherwise, the correction would lag whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
@@ -85,7 +85,7 @@ pub struct Record {
     pub broken: u64,
 }
 
-/// The forecast for a job: the quantiles of the futures, and the promised waits.
+/// The forecast for a job: the quantiles over the futures, and the promised waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) raw: Quantiles,
@@ -127,14 +127,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns the shift of each quantile if enough promises are known. Jobs that have already
-    /// waited too long count with their waits so far.
+    /// Returns the shift of each quantile if enough promises are known. For jobs that have already
+    /// waited too long, the waits so far are used.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // Ranks assume one more value, because the next wait also counts.
+        // Ranks are computed for one more value, because the next wait also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -171,7 +171,7 @@ impl Calibration {
         Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// Returns the errors so far of open but already broken promises.
+    /// Returns the errors so far of promises that are still open but already broken.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
@@ -190,7 +190,7 @@ impl Calibration {
         self.record.made += 1;
     }
 
-    /// Advances the time to `now`. Promises whose interval has passed become broken.
+    /// Advances the time to `now`. Promises whose intervals have passed become broken.
     pub(crate) fn advance(&mut self, now: Time) {
         while let Some(&(deadline, job)) = self.deadlines.first().filter(|first| first.0 < now) {
             self.deadlines.remove(&(deadline, job));
@@ -243,8 +243,8 @@ impl Calibration {
     }
 }
 
-/// Returns a quantile of some values by linear interpolation, or 0 without values. Reorders the
-/// values.
+/// Returns a quantile of the values by linear interpolation, or 0 if there are no values. Reorders
+/// the values.
 fn quantile(values: &mut [f64], level: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = level * last as f64;

@@ -10,7 +10,7 @@ const ALIKE: f64 = 2.0 / 3.0;
 
 /// The random stream for one future, and the earlier run that each user's jobs resemble.
 ///
-/// Consecutive jobs of a user have similar run times: for example, if the first one fails
+/// A user's consecutive jobs have similar run times: for example, if the first one fails
 /// immediately, so do the others. If each run time were drawn independently, the differences would
 /// average out, and all futures would agree.
 pub(crate) struct Draws {
@@ -44,7 +44,7 @@ mod tests {
     const MINUTE: Time = Time(60 * TimeUnit::SECOND.ticks);
     const HOUR: Time = Time(60 * MINUTE.0);
 
-    /// Checks that the jobs of a user behave alike within a future. Half of the past jobs failed
+    /// Checks that a user's jobs behave alike within a future. Half of the past jobs failed
     /// immediately. In some futures, most of the next twenty jobs fail; in others, only a few do.
     #[test]
     fn jobs_of_a_user_run_alike_in_a_future() {

@@ -29,7 +29,7 @@ pub struct Effort {
 }
 
 impl Default for Effort {
-    /// Returns an effort of eight futures on one thread.
+    /// Returns an effort with eight futures on one thread.
     fn default() -> Effort {
         Effort { futures: 8, threads: 1, seed: 1 }
     }
@@ -46,7 +46,7 @@ pub struct Forecast {
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95 % quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] after now,
+    /// The 95 % quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now,
     /// the job starts then or later. If a job starts neither in any future nor in the plan, all
     /// four times have this value.
     pub high: Time,
@@ -78,8 +78,8 @@ pub enum ForecastError {
 /// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures: from
 /// the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler forward, with
 /// run times and later arrivals drawn from the past. The quantiles of the start times are then
-/// corrected by the errors of earlier forecasts, so about nine out of ten intervals contain the
-/// actual start. A job's run time is never read before the job has ended.
+/// corrected by the errors of earlier forecasts, so that about nine out of ten intervals contain
+/// the actual start. A job's run time is never used before the job has ended.
 ///
 /// Memory use is bounded: at most 20,000 run times, 20,000 arrivals from seven days, and 100,000
 /// open promises are stored.
@@ -115,7 +115,7 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Sets the dispatchers' scheduler for later questions, and keeps everything learned so far.
+    /// Changes the dispatchers' scheduler for later questions, but keeps everything learned so far.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -178,10 +178,10 @@ impl Forecaster {
         Experience { runs, promises: self.record(), calibrated: self.is_calibrated() }
     }
 
-    /// Predicts when some queued jobs will start. Starts jobs in `state` that the scheduler would
-    /// start now; their predicted start is `now`.
+    /// Predicts when the given jobs in the queue will start. Jobs that the scheduler would start
+    /// now are started in `state`, and their predicted start is `now`.
     ///
-    /// Cost: that of [`Forecaster::forecast_waiting`] for the remaining jobs.
+    /// Costs the same as [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -204,8 +204,8 @@ impl Forecaster {
 
     /// Forecasts like [`Forecaster::forecast`], and explains why a job has no predicted time.
     ///
-    /// Cost: the forecast and, for each job without a time, one search by the strategy and one pass
-    /// over all places of the job's box.
+    /// Cost: that of the forecast and, for each job without a time, one search by the strategy and
+    /// one pass over all places for the job's box.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -235,8 +235,8 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start. The scheduler must already have found that no job
-    /// starts now. The first forecast with a time for a job is a promise, whose error corrects
-    /// later forecasts.
+    /// starts now. The first forecast that contains a time for a job is a promise, whose error is
+    /// used to correct later forecasts.
     ///
     /// Cost: one run per future. Each run ends when the last of the jobs has started.
     ///
@@ -323,7 +323,7 @@ impl Forecaster {
     }
 
     /// Returns the forecast for a job, given its start in each future. Returns `None` if it starts
-    /// neither in a future nor in the plan, because there is no time to correct.
+    /// neither in a future nor in the plan, because then there is no time to correct.
     fn said(
         &self,
         now: Time,
@@ -377,7 +377,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns the starts of the jobs in each future.
+    /// Returns when the jobs start in each future.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -402,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state without unknown run times. A job without an estimate gets its run time in
-    /// this future as its estimate.
+    /// Copies the state with the users' estimates, so that no run time is revealed. A job without
+    /// an estimate gets its run time in this future as its estimate.
     fn fork(
         &self,
         state: &Dispatcher,

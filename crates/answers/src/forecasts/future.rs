@@ -16,10 +16,10 @@ const ARRIVALS: usize = 3_000;
 /// The job number of the first later arrival, unless an existing job has a greater number.
 const FIRST: u64 = 1 << 62;
 
-/// Runs the machine forward from a given state. Returns the start times of the `targets`, in order,
-/// or [`HORIZON`] after now for a job that does not start within [`HORIZON`]. `runs` contains the
-/// run time of each running or waiting job, and `later` contains the later arrivals with their run
-/// times.
+/// Runs the machine forward from a given state. Returns the start times of the `targets`, in order.
+/// A job that does not start within [`HORIZON`] gets the time [`HORIZON`] from now. `runs` contains
+/// the run time of each running or waiting job, and `later` contains the later arrivals with their
+/// run times.
 pub(crate) fn starts(
     (dispatcher, now): (Dispatcher, Time),
     runs: &FxHashMap<JobId, Time>,
@@ -54,8 +54,8 @@ pub(crate) fn starts(
     Ok(starts)
 }
 
-/// Creates a job that arrives later. Without a user's estimate, its run time serves as one, as in a
-/// log replay.
+/// Creates a job that arrives later. If its user gives no estimate, its run time serves as the
+/// estimate, as in a log replay.
 fn arriving(arrival: &Arrival, number: u64, run: Time) -> Job {
     Job {
         id: JobId(number),

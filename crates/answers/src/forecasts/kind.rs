@@ -1,8 +1,8 @@
-//! Job properties known before the run.
+//! Job properties that are known before the job runs.
 
 use pavior_kernel::Time;
 
-/// The properties of a job known before it runs, which determine the similar past jobs.
+/// The properties of a job that are known before it runs. They determine the similar past jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
     /// The number of the job's user, if known.
@@ -14,7 +14,7 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Returns the job's size class, in powers of four.
+    /// Returns the job's size class. Each class spans a factor of four.
     pub(crate) fn size_class(&self) -> u32 {
         self.nodes.max(1).ilog2() / 2
     }

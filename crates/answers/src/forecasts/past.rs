@@ -12,7 +12,7 @@ use super::Kind;
 const RUNS: usize = 20_000;
 /// The number of runs used per class: only the latest, which are the most informative.
 const LATEST: usize = 30;
-/// The number of runs used in the class of all jobs.
+/// The number of runs used in the class that contains all jobs.
 const LATEST_OF_ALL: usize = 500;
 /// The weight of the next wider class, as a number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
@@ -23,8 +23,8 @@ const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 /// A run time is drawn from a class of similar jobs. From the narrowest to the widest, the classes
 /// are: same user, nodes and estimate; same user and estimate; same user; similar nodes and
 /// estimate; all jobs. A class with n runs is used with probability n / (n + 2); otherwise, the
-/// next wider class is used. Runs of the first two classes count unchanged. Runs of the third are
-/// truncated at the estimate, and runs of the others count as fractions of their estimates.
+/// next wider class is used. Runs from the first two classes are used unchanged, those from the
+/// third are truncated at the estimate, and all others are used as fractions of their estimates.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_kernel::*; }
@@ -57,8 +57,8 @@ enum Class {
 }
 
 impl Class {
-    /// Returns the classes of a job, narrowest first. If the user is unknown, the three classes
-    /// that depend on the user are omitted.
+    /// Returns a job's classes, narrowest first. If the user is unknown, the three classes that
+    /// depend on the user are omitted.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -119,8 +119,8 @@ impl Past {
         }
     }
 
-    /// Removes the oldest run, and classes that become empty, so users who no longer submit jobs
-    /// take no memory.
+    /// Removes the oldest run and any class that becomes empty, so that users who no longer submit
+    /// jobs take no memory.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
         for class in Class::of(&oldest.kind) {
@@ -154,7 +154,7 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// Returns the usual run time of a job: the median of its narrowest class that has runs.
+    /// Returns a job's usual run time: the median of the narrowest class that has runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;

@@ -26,7 +26,7 @@ pub struct StartQuestion {
     pub kinds: Vec<(JobId, Kind)>,
     /// The run time of jobs without an estimate, if the past is unknown.
     pub endless: Time,
-    /// The waiting jobs that the question is about.
+    /// The waiting jobs in question.
     pub jobs: Vec<JobId>,
 }
 

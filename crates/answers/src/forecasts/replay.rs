@@ -1,4 +1,4 @@
-//! Log replay with a forecast for each job, made at the job's submission and based only on the
+//! Log replay with a forecast for each job, made when the job is submitted and based only on the
 //! past.
 
 use std::collections::VecDeque;
@@ -15,12 +15,12 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job in a log, with the forecast made at its submission and its actual start.
+/// A job in a log, with the forecast made when it was submitted and its actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The job's number in the log.
     pub number: u64,
-    /// The properties of the job known at submission.
+    /// The job's properties that are known at submission.
     pub kind: Kind,
     /// The submission time.
     pub submit: Time,
@@ -56,8 +56,8 @@ pub struct Rivals {
 }
 
 /// Replays jobs as `pavior simulate` does: at each instant, jobs end, then jobs arrive, then the
-/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of
-/// omitted jobs, which can never fit.
+/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
+/// omitted because they can never fit.
 ///
 /// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
 ///
@@ -72,13 +72,13 @@ pub fn replay(
     replay_from(&mut jobs.peekable(), dispatcher, forecaster, each)
 }
 
-/// Jobs, some of which are submitted only after others have started or ended.
+/// Jobs, some of which are submitted only after other jobs have started or ended.
 pub struct Linked<'l, J> {
-    /// The jobs, in the order in which the log submits them.
+    /// The jobs, in the order of submission in the log.
     pub jobs: J,
-    /// Links between jobs, given by their indices in `jobs`; sorted.
+    /// The links between jobs, given by their indices in `jobs` and sorted.
     pub links: &'l [Link],
-    /// Returns true if no more jobs should be submitted.
+    /// A function that returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
 }
 
@@ -171,8 +171,8 @@ impl Source for LinkedJobs<'_> {
     }
 }
 
-/// Trains a forecaster with past jobs, which arrive and run as in [`replay`]. The first `quiet`
-/// jobs contribute only run times and arrivals; later jobs are also forecast. All of the jobs have
+/// Trains a forecaster on past jobs, which arrive and run as in [`replay`]. The first `quiet` jobs
+/// contribute only run times and arrivals; later jobs are also forecast. All of the jobs have
 /// ended, so everything about them may be used. Returns the time of the last arrival, from which
 /// forecasts can be requested.
 ///
@@ -199,11 +199,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs to forecast in order to measure errors.
+/// The number of recent past jobs that are forecast to measure errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster and trains it with [`learn`], forecasting the last 200 jobs. No jobs may be
-/// running on the machine.
+/// Creates a forecaster and trains it with [`learn`], which forecasts the last 200 jobs. No jobs
+/// may be running on the machine.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -252,8 +252,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant at which something happens, and returns that instant. If `tells`
-    /// is true, makes forecasts for arriving jobs that do not start.
+    /// Processes the next instant at which an event occurs, and returns that instant. If `tells` is
+    /// true, makes forecasts for arriving jobs that do not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();

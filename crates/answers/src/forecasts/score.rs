@@ -14,7 +14,7 @@ pub struct Score {
     pub waited: u64,
     /// The mean wait of the jobs that had to wait, in seconds.
     pub mean_wait: f64,
-    /// The fraction of the waiting jobs that started within their interval, or 0 if no job waited.
+    /// The fraction of these jobs that started within their interval, or 0 if no job had to wait.
     pub held: f64,
     /// The same fraction for the smallest, the middle and the largest third of the jobs by node
     /// count.
@@ -22,7 +22,7 @@ pub struct Score {
     /// The median width of the intervals, in seconds.
     pub width: f64,
     /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95 %
-    /// quantiles. Lower is better.
+    /// quantiles. A lower loss is better.
     pub loss: f64,
     /// The loss of the plan, whose start is used for all three quantiles.
     pub plan_loss: f64,

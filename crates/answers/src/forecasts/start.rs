@@ -56,7 +56,7 @@ impl Start {
         Start { earliest: now, median: now, latest: now, plan: now, obstacle: None }
     }
 
-    /// Creates a start from a forecast, omitting times that are not before `end`.
+    /// Creates a start from a forecast, leaving out times at or after `end`.
     pub(super) fn of(forecast: &Forecast, end: Time) -> Start {
         let Forecast { low, median, high, plan, .. } = *forecast;
         let [earliest, median, latest, plan] =
@@ -69,7 +69,7 @@ impl Start {
         [self.earliest, self.median, self.latest, self.plan]
     }
 
-    /// Removes everything that depends on the past. The plan remains, and so does a start at `now`.
+    /// Removes everything that depends on the past. Keeps the plan, and a start at `now`.
     #[must_use]
     pub fn plan_alone(self, now: Time) -> Start {
         let at = self.plan.filter(|&plan| plan == now);
@@ -114,12 +114,12 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// About 5 % of such requests start earlier. A time is null if the request does not start
-    /// within 60 days.
+    /// The 5 % quantile: about 5 % of such requests start earlier. A time is null if the request
+    /// does not start within 60 days.
     pub earliest: Option<String>,
-    /// Half of the requests start earlier.
+    /// The median: half of such requests start earlier.
     pub median: Option<String>,
-    /// About 5 % of such requests start later.
+    /// The 95 % quantile: about 5 % of such requests start later.
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,

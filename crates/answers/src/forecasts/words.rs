@@ -11,7 +11,7 @@ use super::{HORIZON, Obstacle, QueueForecast, Start};
 pub struct StartWords<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
-    /// Formats a time in seconds since 1970.
+    /// A function that formats a time in seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
     /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
@@ -21,8 +21,7 @@ pub struct StartWords<'a> {
 
 impl QueueForecast {
     /// Describes when a job will probably start, and how reliable such forecasts have been so far.
-    /// If there is no forecast, describes the missing information, or the reason why the job does
-    /// not start.
+    /// If there is no forecast, describes what is missing or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {
@@ -55,7 +54,7 @@ impl QueueForecast {
 }
 
 impl Obstacle {
-    /// Explains in a sentence why the job does not start.
+    /// Returns a sentence that explains why the job does not start.
     pub fn words(&self, grid: &Grid) -> String {
         match self {
             Obstacle::Horizon => "It is not expected to start within 60 days.".to_string(),

@@ -1,12 +1,12 @@
 //! Blockers: the cheapest place to empty.
 //!
-//! Among all places of the box, in any orientation, this is the one with the fewest unavailable
-//! nodes. Ties go to the smallest total weight of jobs. A job counts once, with its whole weight,
-//! even if only some of its nodes are in the place. Remaining ties go to the earlier orientation,
-//! then to the earlier base in row-major order. The answer is exact.
+//! Among all places for the box, in any orientation, the cheapest is the one with the fewest
+//! unavailable nodes. Ties go to the smallest total job weight. A job counts once, with its whole
+//! weight, even if only some of its nodes are in the place. Remaining ties go to the earlier
+//! orientation, then to the earlier base in row-major order. The answer is exact.
 //!
-//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
-//! describes the details, including jobs with several parts.
+//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. For details,
+//! including jobs with several parts, see `windows.rs`.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
@@ -26,8 +26,8 @@ pub struct Blockers {
     pub unavailable: Vec<NodeId>,
 }
 
-/// Finds the cheapest place to empty. Returns `None` if the machine has no such box. Takes O(j + N)
-/// time per orientation for j jobs on N nodes.
+/// Finds the cheapest place to empty. Returns `None` if the box does not fit on the machine. Takes
+/// O(j + N) time per orientation for j jobs on N nodes.
 pub fn blockers(snapshot: &Snapshot, shape: Shape, weights: &Weights) -> Option<Blockers> {
     let grid = snapshot.grid;
     let mut best: Option<(Cost, Cuboid)> = None;

@@ -1,19 +1,19 @@
 //! Plans to make room by a given time: the jobs to move or requeue so that a box or a set of nodes
 //! is free at that time.
 //!
-//! Jobs expected to end by that time need not move, and their nodes may be used. Every other job in
-//! the way either moves or is requeued. A requeued job loses its work so far. A plan may move and
-//! requeue at most k jobs in total. The search chooses the plan that loses the least work. Ties go
-//! to the smallest total weight of moved jobs, then to the fewest jobs, then to the plan found
-//! first.
+//! Jobs that are expected to end by that time need not move, and their nodes may be used. Every
+//! other job in the way either moves or is requeued. A requeued job loses its work so far. A plan
+//! may move and requeue at most k jobs in total. The search chooses the plan that loses the least
+//! work. Ties go to the smallest total weight of moved jobs, then to the fewest jobs, then to the
+//! plan found first.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and a
 //!      a a b b . .    ends in time. If 5 had failed, b would be requeued.
 //! ```
 //!
-//! The search tries each set of jobs to requeue once, in order of loss, with the cheapest moves on
-//! the machine as it will be at that time.
+//! The search tries each set of jobs to requeue once, in order of loss. For each set, it finds the
+//! cheapest moves on the machine in its state at that time.
 //!
 //! Cost: one search (`search.rs`) for each set of at most k jobs that loses no more work than the
 //! answer. All sets share the budget.
@@ -42,10 +42,10 @@ pub enum Room<'a> {
 /// The expected end of a running job, and the cost of requeuing it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Prospect {
-    /// The job's expected end. `None` means never.
+    /// The job's expected end, or `None` if it never ends.
     pub end: Option<Time>,
-    /// The loss if the job is requeued now, in any additive measure, or `None` if the job must not
-    /// be requeued.
+    /// The loss if the job is requeued now, in any additive unit, or `None` if the job must not be
+    /// requeued.
     pub loss: Option<u64>,
 }
 
@@ -76,7 +76,7 @@ pub struct RoomBy {
     pub proven: bool,
 }
 
-/// Finds the best way to make room by a given time, moving or requeuing at most `max_jobs` jobs.
+/// Finds the best plan to make room by a given time that moves or requeues at most `max_jobs` jobs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -139,7 +139,7 @@ pub fn room_by(
     RoomBy { plan: best.map(|plan| plan.timed(snapshot, room, ends)), proven }
 }
 
-/// Finds the cheapest moves of at most `most` jobs that make room on a machine.
+/// Finds the cheapest moves, of at most `most` jobs, that make room on a machine.
 fn moves(
     snapshot: &Snapshot,
     room: Room<'_>,
@@ -170,7 +170,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// Adds the time of each move, and the jobs that must end before the moves.
+    /// Adds the time of each move, and the jobs that must end first.
     fn timed(
         mut self,
         snapshot: &Snapshot,

@@ -1,8 +1,8 @@
-//! The first time at which a box becomes free as running jobs end, and the place of the box.
+//! Finds the first time at which a box becomes free as running jobs end, and the place of the box.
 //!
 //! The search replays job ends on a copy of the free nodes. A place that has become free stays
 //! free, so bisection finds the first end time after which the box fits. The answer is the first
-//! place free at that time, in the order of orientations and bases. No place is free earlier, so
+//! place that is free at that time, by orientation and then by base. No place is free earlier, so
 //! this is the place whose last job ends first; ties go to the place found first.
 //!
 //! Cost: O(log e) searches for e distinct end times. Each search partitions the remaining jobs
@@ -23,7 +23,7 @@ pub struct Earliest {
     pub place: Cuboid,
 }
 
-/// Finds the place of a box that becomes free first. A job without an end time never ends. Returns
+/// Finds the first place to become free for a box. A job without an end time never ends. Returns
 /// `None` if the box never fits. Takes O(log e) searches for e distinct end times, each in
 /// O(log(side) N/64) per orientation.
 pub fn earliest(
@@ -107,7 +107,7 @@ impl Ends<'_> {
         times
     }
 
-    /// Returns the nodes free once all jobs ending by a given time are gone.
+    /// Returns the nodes that are free once all jobs that end by a given time are gone.
     pub(crate) fn free_after(&self, at: Time) -> Occupancy {
         let gone = self.ending.iter().take_while(|&&(end, _)| end <= at).map(|&(_, job)| job);
         self.snapshot.without(gone)

@@ -1,4 +1,4 @@
-//! Plans: the jobs in the way of a box, the time when a box becomes free, and the jobs to move.
+//! Plans that make room: the jobs in the way of a box, when it becomes free, and the jobs to move.
 
 pub(crate) mod blockers;
 mod by;

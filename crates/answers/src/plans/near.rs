@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Shape, Snapshot};
 
-/// Finds the first free place of a box, by orientation, then by base in row-major order.
+/// Finds the first free place for a box, by orientation and then by base in row-major order.
 ///
 /// Takes O(log(side) N/64) time per orientation.
 pub fn fit(snapshot: &Snapshot, shape: Shape) -> Option<Cuboid> {
@@ -19,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Finds a place like [`fit`], reusing scratch memory.
+/// Works like [`fit`], but reuses scratch memory.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -37,7 +37,7 @@ pub(crate) fn first_free_with(
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
 /// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits in a listed
-/// one, possibly turned if the request allows it. Therefore, if the requested box itself is free,
+/// one, possibly rotated if the request allows it. Therefore, if the requested box itself is free,
 /// it is the only answer.
 ///
 /// Takes O(v) searches in the worst case, for a requested volume v.
@@ -98,12 +98,12 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
-/// Returns true if a box fits within the sides of another without being turned.
+/// Returns true if a box fits within the sides of another without being rotated.
 fn fits(inner: Sides, outer: Sides) -> bool {
     (0..3).all(|axis| inner[axis] <= outer[axis])
 }
 
-/// Returns true if a box fits within the sides of another, turned if allowed.
+/// Returns true if a box fits within the sides of another, rotated if allowed.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
     if !turn {
         return fits(inner, outer);

@@ -5,7 +5,7 @@
 //! Therefore, it is enough to repeatedly move any job that can move. If no job can move, the
 //! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
 //! cycle. If there is no such packing, the search explores the states reachable by single moves,
-//! breadth first. In these states, a job may be at a temporary place.
+//! breadth first. In these states, jobs may be at temporary places.
 
 use std::collections::VecDeque;
 
@@ -15,8 +15,8 @@ use rustc_hash::FxHashSet;
 use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Finds an order of moves in which each job's new boxes are free when it moves. Returns `None` if
-/// jobs wait for each other in a cycle.
+/// Finds an order in which each job's new boxes are free when the job moves. Returns `None` if jobs
+/// wait for each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();
@@ -43,8 +43,8 @@ struct Reached {
     before: Option<(usize, usize)>,
 }
 
-/// Finds the shortest sequence of single moves of these jobs that reaches the goal. Jobs may move
-/// to temporary places.
+/// Finds the shortest sequence of moves, one job at a time, that reaches the goal. Jobs may move to
+/// temporary places.
 pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let start: Places =
         jobs.iter().map(|&job| room.snapshot.parts(job as usize).to_vec()).collect();
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes the free nodes of some boxes, leaving out failed nodes.
+/// Takes the free nodes in the given boxes, leaving out failed nodes.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {

@@ -1,16 +1,16 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! free without these jobs. The item with the fewest places comes next, and each of its places is
-//! tried in turn. Interchangeable boxes (requested boxes, or parts of one job with the same sides)
-//! are placed in ascending order.
+//! that are free once these jobs are gone. The item with the fewest places comes next, and each of
+//! its places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with
+//! the same sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for places, in addition to the words it reads.
+/// The fixed cost of a search for places, in addition to the words that it reads.
 const CALL: u64 = 32;
 
 /// The outcome for one set of jobs.
@@ -23,7 +23,7 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// The data shared by all packings in a search, with scratch memory.
+/// The data shared by all packings in a search, and scratch buffers.
 pub(crate) struct Room<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) goal: &'a Goal,
@@ -36,7 +36,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes free without these jobs.
+    /// Returns the usable nodes that would be free without these jobs.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -48,7 +48,7 @@ impl<'a> Room<'a> {
         vec![item; self.goal.count]
     }
 
-    /// Returns the parts of a job. Increments `alike` for each group of equal parts.
+    /// Returns a job's parts. Increments `alike` for each group of equal parts.
     pub(crate) fn parts(&self, job: u32, alike: &mut u32) -> Vec<Item> {
         let mut known: Vec<(Sides, u32, Sides)> = Vec::new();
         let parts = self.snapshot.parts(job as usize).iter();
@@ -161,7 +161,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position among the placed items interchangeable with this one.
+/// Returns the last position among the placed items that are interchangeable with this one.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

@@ -4,7 +4,7 @@ use pavior_mesh::{Cuboid, JobId, Occupancy};
 
 use crate::Shape;
 
-/// Limits of a search.
+/// Limits on a search.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; }
@@ -16,7 +16,7 @@ use crate::Shape;
 pub struct SearchLimits {
     /// The maximum number of moved jobs.
     pub max_jobs: usize,
-    /// True if moved jobs may be turned. Each part of a job keeps its shape and moves
+    /// True if moved jobs may be rotated. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
     /// The maximum number of bit-set words read. If the search exceeds it, the answer is not
@@ -28,7 +28,7 @@ impl SearchLimits {
     /// The default budget, enough for about a second of search.
     pub const BUDGET: u64 = 120_000_000;
 
-    /// Creates limits with a maximum number of jobs and the default budget. Jobs may be turned.
+    /// Creates limits with a maximum number of jobs and the default budget. Jobs may be rotated.
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
@@ -45,7 +45,7 @@ pub struct Move {
     pub to: Vec<Cuboid>,
 }
 
-/// Moves of jobs that reach a goal.
+/// A sequence of job moves that reaches a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovePlan {
     /// The total weight of the moved jobs.

@@ -1,4 +1,4 @@
-//! The test of a single set of jobs: their new places, and the order of the moves.
+//! Tests a single set of jobs: finds their new places, and an order for the moves.
 
 use pavior_mesh::Cuboid;
 

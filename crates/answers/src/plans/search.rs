@@ -1,13 +1,13 @@
 //! The search for the cheapest set of jobs to move to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
-//! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). It extends
-//! each set by every other job, so a set comes after all of its subsets. For each set,
+//! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). Each set is
+//! extended by every other job, so a set comes after all of its subsets. For each set,
 //! `relocation.rs` tests whether the boxes and the moved jobs fit together, and whether the moves
 //! can be carried out one at a time. The answer is the first set that passes this test.
 //!
-//! For a single box, a set can succeed only if it contains all jobs of some place of the box, so
-//! the search begins with those sets.
+//! For a single box, a set can succeed only if it contains all jobs in some place for the box, so
+//! the search begins with such sets.
 //!
 //! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
 //! number of bit-set words read. The test of a single set may use up to a quarter of the remaining
@@ -81,11 +81,11 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         });
         sets.extend(open.filled(snapshot, &places));
     }
-    // The hash table's order is irrelevant, because sets are processed by weight.
+    // The hash table's order is irrelevant, because sets are processed in order of weight.
     sets.into_iter().collect()
 }
 
-/// The bases of places with few jobs in row-major order, and the jobs at each base.
+/// The bases, in row-major order, of the places with few jobs, and the jobs at each base.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.
@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each set of these jobs and one other. Returns the cost of this step.
+    /// Adds each set that consists of these jobs and one other. Returns the cost of this step.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -65,8 +65,8 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of some jobs as failed, so these jobs stay in place. `stays` receives each
-    /// job and its number of nodes.
+    /// Treats the nodes of all jobs for which `stays` returns true as failed, so that these jobs
+    /// stay in place. `stays` receives each job and its node count.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
         let Snapshot { grid, healthy, jobs, .. } = &mut self;
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state without some jobs. Their failed nodes stay unavailable.
+    /// Returns the state without jobs for which `gone` returns true. Failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -113,16 +113,16 @@ impl Snapshot {
         self.jobs[job].1.parts()
     }
 
-    /// Returns the free nodes without some jobs, given by index. Their failed nodes stay
-    /// unavailable.
+    /// Returns the nodes that would be free without the given jobs, identified by index. Failed
+    /// nodes stay unavailable.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
         self.give(&mut free, jobs.into_iter());
         free
     }
 
-    /// Frees the nodes of some jobs, given by index. None of the nodes may already be free. Failed
-    /// nodes stay unavailable.
+    /// Frees the nodes of the given jobs, identified by index. None of the nodes may already be
+    /// free. Failed nodes stay unavailable.
     pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
         let whole = self.healthy.count() == self.grid.nodes();
         for part in jobs.flat_map(|job| self.parts(job)) {
@@ -147,7 +147,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
     }
 }
 
-/// A requested box, with or without permission to turn it.
+/// A requested box, and whether it may be rotated.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }
@@ -159,14 +159,14 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The positive sides, which are 1 on axes that the machine lacks.
+    /// The positive sides, which are 1 along axes that the machine does not have.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,
 }
 
 impl Shape {
-    /// Creates a box that may be turned.
+    /// Creates a box that may be rotated.
     pub fn new(sides: Sides) -> Shape {
         Shape { sides, turn: true }
     }
@@ -177,9 +177,9 @@ impl Shape {
     }
 
     /// Returns the boxes that a request may use on a machine, according to its freedom
-    /// ([`Machine::some_boxes_for`]). If the request has no freedom, this is the requested box
-    /// (which may be turned if `turn` is true), or an empty list if the request has no box. Returns
-    /// `None` if the freedom allows sets that are not boxes.
+    /// ([`Machine::some_boxes_for`]). If the request has no freedom, the result is the requested
+    /// box (which may be rotated if `turn` is true), or an empty list if the request has no box.
+    /// Returns `None` if the freedom allows sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
             Some(Freedom::Connected | Freedom::Any) => None,
@@ -203,7 +203,7 @@ impl Shape {
     }
 }
 
-/// The cost of disturbing each job, in any additive measure.
+/// The cost of disturbing each job, in any additive unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(pub(crate) Vec<u64>);
 
@@ -213,13 +213,13 @@ pub struct Weights(pub(crate) Vec<u64>);
 pub struct TooHeavy;
 
 impl Weights {
-    /// Creates weights that equal the number of nodes of each job.
+    /// Creates weights that equal the jobs' node counts.
     pub fn nodes(snapshot: &Snapshot) -> Weights {
         let nodes = |parts: &[Cuboid]| parts.iter().map(|part| u64::from(part.volume())).sum();
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
     }
 
-    /// Creates weights from a function, such as the work lost or a priority.
+    /// Creates weights from a function, which may return the work lost or a priority, for example.
     ///
     /// # Errors
     /// Returns an error if the weights add up to more than 2^63.
@@ -229,7 +229,7 @@ impl Weights {
         sum.filter(|&sum| sum <= 1 << 63).map(|_| Weights(weights)).ok_or(TooHeavy)
     }
 
-    /// Returns the total weight of some jobs, given by index.
+    /// Returns the total weight of the given jobs, identified by index.
     pub(crate) fn of(&self, jobs: &[u32]) -> u64 {
         jobs.iter().map(|&job| self.0[job as usize]).sum()
     }

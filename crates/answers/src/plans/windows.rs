@@ -1,4 +1,4 @@
-//! A single pass over all places of a box that computes the jobs in each place and their weights.
+//! A single pass over all places for a box that computes the jobs in each place and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The bases are visited layer by layer, along the last axis that has several bases; on a plane, a
-//! layer is a row. Only the differences of one layer are stored. Each box is added in the layer
+//! layer is a row. Only the differences for one layer are stored. Each box is added in the layer
 //! where it begins and subtracted where it ends. If no box begins or ends in a layer, the sums are
 //! the same as in the previous layer. If none ends in a layer, no sum is smaller than in the
 //! previous layer.
@@ -35,7 +35,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Creates the places of a box that fits the grid without being turned.
+    /// Creates the places of a box that fits the grid without being rotated.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =

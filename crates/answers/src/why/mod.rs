@@ -9,8 +9,8 @@
 //! The answer also contains the jobs that currently hold this place, and moves that would make room
 //! sooner ([`unblock_any`]).
 //!
-//! `words.rs` turns the answer into sentences for all interfaces, each of which supplies job names
-//! and a time format.
+//! The answer is turned into sentences in `words.rs`. Each interface supplies job names and a time
+//! format.
 
 mod waiting;
 mod words;
@@ -39,20 +39,20 @@ pub struct Demand {
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
-    /// The strategy's current placement, or `None` if the request is refused.
+    /// The placement that the strategy currently chooses, or `None` if the request is refused.
     pub placed: Option<Vec<Cuboid>>,
 }
 
 impl Demand {
-    /// Returns the demand of a request and asks the machine's strategy for a placement. The machine
-    /// does not change.
+    /// Returns a request's demand, including the placement that the machine's strategy would
+    /// choose. The machine does not change.
     pub fn of(machine: &mut Machine, request: &Request) -> Demand {
         let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// Returns the demand of a request that the strategy has already refused, without asking it
-    /// again.
+    /// Returns the demand of a request that the strategy has already refused, without asking the
+    /// strategy again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
         let boxes = if by_count { None } else { Shape::all_for(request, machine, true) };
@@ -60,8 +60,8 @@ impl Demand {
         Demand { boxes, needed: machine.needed(request), placed: None }
     }
 
-    /// Returns the demand for one of several boxes with equal numbers of nodes, without a strategy.
-    /// The placement is the first free box.
+    /// Returns the demand for one of several boxes with equal node counts, without using a
+    /// strategy. The placement is the first free box.
     pub fn boxed(snapshot: &Snapshot, boxes: Vec<Shape>) -> Demand {
         let placed = boxes.iter().find_map(|&shape| fit(snapshot, shape)).map(|at| vec![at]);
         let needed = boxes.first().map_or(0, |shape| volume(shape.sides));
@@ -75,10 +75,10 @@ pub enum Queued {
     /// The request starts as soon as it fits on the machine. Also the state of a request that is
     /// not queued.
     First,
-    /// Another job must start first. The job is `None` if the scheduler does not examine this
-    /// request yet.
+    /// Another job must start first. The job is `None` if the scheduler does not yet examine this
+    /// request.
     Behind(Option<JobId>),
-    /// The job would overlap another job's reservation.
+    /// The request would overlap another job's reservation.
     Reserved {
         /// The job with the reservation.
         by: JobId,
@@ -150,16 +150,16 @@ impl PlannedStart {
 pub struct Blocked {
     /// The place where the request will start.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, with their total numbers of nodes. The largest jobs come
-    /// first; ties are sorted by job number.
+    /// The jobs that hold nodes there, each with its total node count. The largest jobs come first;
+    /// ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
     /// The unavailable nodes there.
     pub unavailable: Vec<NodeId>,
     /// The time at which the request starts there according to the scheduler's plan or, without a
     /// plan, the time at which the place becomes free. `None` if no end is known.
     pub until: Option<Time>,
-    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if no
-    /// moves of the allowed number of jobs do so, or if no moves were requested.
+    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
+    /// moving the allowed number of jobs is not enough, or if no moves were requested.
     pub moves: Option<MovePlan>,
 }
 
@@ -199,15 +199,15 @@ pub struct Question<'a> {
     pub queued: Queued,
     /// The scheduler's planned time and place for the request, if known.
     pub planned: Option<PlannedStart>,
-    /// Returns the expected end of a running job, or `None` if it is unknown, or hidden from the
-    /// user who asks.
+    /// A function that returns the expected end of a running job, or `None` if the end is unknown
+    /// or hidden from the user.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on moving jobs to make room. If they allow 0 jobs, there is no search for moves.
+    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are searched for.
     pub limits: SearchLimits,
 }
 
 impl<'a> Question<'a> {
-    /// Creates a question about a request that is not in a queue, without moves.
+    /// Creates a question about a request that is not queued, without planning any moves.
     pub fn new(demand: &'a Demand, end: &'a dyn Fn(JobId) -> Option<Time>) -> Question<'a> {
         let (queued, limits) = (Queued::First, SearchLimits::jobs(0));
         Question { demand, queued, planned: None, end, limits }
@@ -216,8 +216,8 @@ impl<'a> Question<'a> {
 
 /// Explains why a request does not start now.
 ///
-/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, O(log e)
-/// searches for a free box after e end times are added; with moves, [`unblock_any`].
+/// Cost: O(jobs + N) for each box and orientation, on N nodes. Without a planned place, this adds
+/// O(log e) searches for a free box, for e end times. With moves, it adds [`unblock_any`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers;
@@ -252,8 +252,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer with only the cause. Without a search for a place, it is cheap even for
-    /// many requests.
+    /// Creates an answer that contains only the cause. No search for a place is needed, so this is
+    /// cheap even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -320,9 +320,9 @@ fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     Some(Blocked { at, jobs, unavailable, until, moves })
 }
 
-/// Finds the place that becomes free first, with the time and the jobs in it. If no end time is
-/// known, returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later
-/// than the jobs in that place cannot free another place sooner, so they are ignored.
+/// Finds the first place to become free, with the time and the jobs in it. If no end time is known,
+/// returns the place whose jobs hold the fewest nodes, without a time. Jobs that end later than the
+/// jobs in that place cannot free another place sooner, so they are ignored.
 fn free_first(
     snapshot: &Snapshot,
     boxes: &[Shape],

@@ -10,11 +10,11 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Explains why a waiting job does not start, and when it is expected to start. Returns `None` if
 /// the job is not in the queue.
 ///
-/// The planned time comes from the scheduler's reservation for the job or, without one, from a
-/// simulation in which every job runs as long as estimated and no more jobs arrive. The simulation
-/// runs `scheduler` on a copy, so build it from the same name as the dispatcher's own scheduler.
-/// Call this function once the dispatcher's scheduler starts no more jobs; before that, the answer
-/// lacks the job's state in the queue.
+/// The planned time comes from the scheduler's reservation for the job. If there is none, it comes
+/// from a simulation in which every job runs as long as estimated and no more jobs arrive. The
+/// simulation runs `scheduler` on a copy, so build it from the same name as the dispatcher's own
+/// scheduler. Call this function once the dispatcher's scheduler starts no more jobs; before that,
+/// the answer does not include the job's state in the queue.
 ///
 /// Cost: that of [`run_forward`], [`waits`] and [`why`].
 ///

@@ -10,10 +10,10 @@ use super::{Blocked, Cause, PlannedStart, Queued, Why};
 pub struct Words<'a> {
     /// The grid of the machine.
     pub grid: &'a Grid,
-    /// Returns the name of a job, such as `job 17`, or a neutral name if the reader may not know
-    /// the job. Text from users must already be escaped.
+    /// A function that returns a job's name, such as `job 17`, or a neutral name if the reader may
+    /// not know the job. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// Formats a time by the interface's clock and time zone.
+    /// A function that formats a time by the interface's clock and time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
@@ -22,7 +22,7 @@ pub struct Words<'a> {
 }
 
 impl Why {
-    /// Writes the answer as lines: the reason and the expected start, the jobs in the way, and
+    /// Returns the answer as lines: the reason and the expected start, the jobs in the way, and
     /// moves that would make room sooner.
     pub fn lines(&self, words: &Words<'_>) -> Vec<String> {
         let mut lines = vec![self.sentence(words)];
@@ -35,12 +35,12 @@ impl Why {
         lines
     }
 
-    /// Writes the reason in one sentence, with the time and place of the start if they are known.
+    /// Returns the reason in one sentence, with the time and place of the start if known.
     pub fn sentence(&self, words: &Words<'_>) -> String {
         format!("{}{}.", self.clause(words), self.start_clause(words))
     }
 
-    /// Writes the time and place of the start as a clause that ends a sentence.
+    /// Returns the time and place of the start, as a clause at the end of a sentence.
     fn start_clause(&self, words: &Words<'_>) -> String {
         let time = words.time;
         let at = |at: Cuboid| explain::words(words.grid, &at);
@@ -151,8 +151,8 @@ impl Blocked {
         self.until.is_some() || !self.unavailable.is_empty()
     }
 
-    /// Writes the jobs and nodes in the way. If `is_named`, the previous sentence has already named
-    /// the place.
+    /// Describes the jobs and nodes in the way. If `is_named` is true, the previous sentence has
+    /// already named the place.
     fn in_the_way(&self, words: &Words<'_>, is_named: bool) -> String {
         let at = if is_named {
             "there".to_string()
@@ -169,7 +169,7 @@ impl Blocked {
         format!("In the way {at}: {}{more}.", all.join(", "))
     }
 
-    /// Writes the moves that would make room sooner, if known.
+    /// Describes the moves that would make room sooner, if known.
     fn sooner(&self, words: &Words<'_>) -> Option<String> {
         let plan = self.moves.as_ref()?;
         let list = |parts: &[Cuboid]| {

@@ -1,10 +1,10 @@
-//! The alternatives, each of which changes a single setting of the current configuration.
+//! Alternatives, each of which changes a single setting in the current configuration.
 
 use pavior_mesh::{Cubes, Grid};
 
 use crate::{Point, Setting};
 
-/// The topic of an alternative, in the order of the report.
+/// The topic of an alternative. Topics are in report order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// Another strategy, scheduler or freedom, which requires no new hardware.
@@ -29,18 +29,18 @@ impl Topic {
     }
 }
 
-/// A change to the current configuration, which may not apply to it.
+/// A candidate change to the current configuration, which may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     pub(super) name: String,
-    /// A description of the change that can follow "with".
+    /// A description of the change that can follow the word "with".
     pub(super) words: String,
     /// Settings that replace the current ones. A setting without a value is removed.
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
-/// Contiguous placement without and with rotation, placement in the tightest position, and
-/// placement in boxes that may be split.
+/// Strategies to try: contiguous placement without and with rotation, placement in the tightest
+/// position, and placement in several boxes per job.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -51,18 +51,18 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The failures assumed if the current configuration has none, in seconds. A node fails once in
-/// five years of 365 days on average, and its repair takes a day.
+/// The mean times, in seconds, assumed if the current configuration has no failures. On average,
+/// each node fails once every five years of 365 days, and its repair takes a day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. If the log names nodes, the first change uses the places in the log.
+/// Returns all changes to try. If the log names nodes, the first change uses the logged places.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
         topic: Topic::Settings,
-        name: "places of the log".to_string(),
-        words: "the jobs' places and times in the log".to_string(),
+        name: "places from the log".to_string(),
+        words: "the places and times recorded in the log".to_string(),
         settings: vec![("placed", Some(names.values.join(",")))],
     });
     let mut all: Vec<Change> = own.into_iter().collect();
@@ -90,14 +90,14 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     all
 }
 
-/// Returns three changes to the machine: the opposite choice of wrap-around links, one more pod,
-/// and twice the size.
+/// Returns three changes to the machine: adding or removing wrap-around links, adding one pod, and
+/// doubling the size.
 fn machines(grid: &Grid) -> Vec<Change> {
     let axes = grid.axes();
     let sides = &grid.sides()[..axes];
     let wraps: Vec<bool> = (0..axes).map(|axis| grid.wraps(axis)).collect();
     let longest = (0..axes).rev().max_by_key(|&axis| sides[axis]).unwrap_or(0);
-    // A pod of cubes grows by one cube, and any other machine by a quarter.
+    // A machine made of cubes grows by one cube, and any other machine by a quarter.
     let step = if Cubes::of(grid).is_some() { 4 } else { sides[longest].div_ceil(4) };
     let grown = |by: u16| {
         let mut sides = sides.to_vec();
@@ -120,8 +120,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns the changes that concern failures. If there are no failures, they are added, with and
-/// without a spare cube. Otherwise, they are removed, or a spare cube or checkpoints are added.
+/// Returns changes that concern failures. Failures are added, with and without a spare cube, if
+/// there are none. Otherwise, they are removed, or a spare cube or checkpoints are added.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()
@@ -135,7 +135,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let fails = ["mttf", "fail-classes", "failures"].iter().any(|key| present.get(key).is_some());
     let mut all = Vec::new();
     if !fails {
-        let words = "nodes that each fail once in 5 years, for a day";
+        let words = "nodes that each fail once every 5 years, for a day";
         all.push(change("failures", words, given(&FAILING)));
         all.extend(spare.map(|(key, value)| {
             let settings = [&given(&FAILING)[..], &[(key, Some(value))]].concat();

@@ -1,4 +1,4 @@
-//! The command that reproduces the results of a run.
+//! The command that reproduces a run's results.
 
 use super::Measure;
 use crate::Setting;

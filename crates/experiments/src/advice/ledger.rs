@@ -1,4 +1,4 @@
-//! Observations during a run: the wait of each job, and metrics for each piece of the run.
+//! Observations made during a run: each job's wait, and metrics for each piece of the run.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,13 +7,13 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The rule that combines the values of the pieces into one value for the whole run.
+/// The rule that combines the values for the pieces into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
-    /// The sum of the contributions of all jobs. A job contributes when it ends or is interrupted,
-    /// but its contribution, like its wait, counts in the piece in which it arrived.
+    /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted, but
+    /// its contribution, like its wait, is counted in the piece in which the job arrived.
     Sum,
     /// The mean of the values observed at arrivals.
     Mean,
@@ -28,12 +28,12 @@ struct Pieces {
 
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// All runs of the same jobs are divided at the same instants. If jobs follow others, the runs are
-/// instead divided after the same numbers of arrivals. Time averages end at the last arrival.
+/// Runs of the same jobs are divided at the same instants or, if jobs are submitted only after
+/// others end, after the same numbers of arrivals. Time averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
-    /// The wait of each job, by its index in the log. The wait is `None` if the job did not depart.
+    /// The wait of each job, by its index in the log, or `None` if the job did not depart.
     pub(super) waits: Vec<Option<f64>>,
     pieces: Vec<Pieces>,
     /// The number of finished pieces.
@@ -65,12 +65,12 @@ impl Ledger {
         }
     }
 
-    /// Returns the piece to which a job belongs, given the job's position in order of arrival.
+    /// Returns the piece to which a job belongs, given the job's position in arrival order.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs, and the pieces of each metric in the order of `Ledger::new`.
+    /// Returns the waits of all jobs, and each metric's pieces in the order used by `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());
@@ -79,7 +79,7 @@ impl Ledger {
         (self.waits, self.pieces.into_iter().map(|pieces| full(pieces.batches)).collect())
     }
 
-    /// Ends a piece: adds its averages to the result and resets them.
+    /// Ends a piece by adding its averages to the result and resetting them.
     fn close(&mut self, now: Time) {
         let span = self.time.units(now.since(self.from));
         for Pieces { metric, batches, .. } in self.averages() {
@@ -113,7 +113,7 @@ impl Ledger {
         }
     }
 
-    /// Passes a fact to averages and means. A sum receives only the facts that contribute to it.
+    /// Passes a fact to averages and means. Sums receive only the facts that contribute to them.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

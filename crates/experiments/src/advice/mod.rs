@@ -1,13 +1,13 @@
-//! Advice from running a log's jobs again under alternatives to the current configuration.
+//! Advice based on rerunning a log's jobs under alternatives to the current configuration.
 //!
-//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs of a
+//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs in a
 //! log. Each alternative changes a single setting and runs the same jobs. Every quantity is
 //! reported as a paired difference from the current configuration, with an interval computed from
 //! pieces of the run ([`Change`]). With probability 95 %, all intervals for one quantity are
-//! correct simultaneously, because each has the level 1 - 0.05/alternatives (Bonferroni's
+//! correct simultaneously, because each has confidence level 1 - 0.05/alternatives (Bonferroni's
 //! inequality). Recommendations are based on these intervals alone.
 //!
-//! Cost: one observed simulation run per alternative, and memory for all waits in each run.
+//! Costs one observed simulation run per alternative, plus memory for all waits in each run.
 
 mod alternatives;
 mod command;
@@ -39,7 +39,7 @@ pub enum AdviceError {
     /// A setting is invalid.
     #[error("{0}")]
     Setting(SettingError),
-    /// The settings do not describe a single log on a single machine.
+    /// The settings do not specify exactly one log and one machine.
     #[error("advice requires one log, one machine, one strategy and one scheduler")]
     NotALog,
     /// The log cannot be read.
@@ -53,9 +53,9 @@ pub enum AdviceError {
 /// A quantity by which alternatives are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The simulation metric, given by its name and option.
+    /// The name of the simulation metric, with its option.
     pub metric: String,
-    /// The range of sizes, in nodes, of the jobs that count, or `None` for all jobs.
+    /// The size range, in nodes, of the jobs to include, or `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
     /// The displayed title.
     pub title: String,
@@ -78,19 +78,19 @@ pub struct Run {
     pub stuck: u64,
 }
 
-/// An alternative that makes a single change.
+/// An alternative configuration that differs in a single setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// The topic of the change.
     pub topic: Topic,
     /// A short name.
     pub name: String,
-    /// A description of the change that can follow "with".
+    /// A description of the change that can follow the word "with".
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
-    /// For each measure, the difference from the current configuration. The difference covers the
-    /// jobs that both runs completed, in the unit of the metric.
+    /// The difference from the current configuration for each measure, in the unit of its metric,
+    /// over the jobs that both runs completed.
     pub changes: Vec<Option<Change>>,
 }
 
@@ -113,9 +113,9 @@ pub struct Advice {
     pub measures: Vec<Measure>,
     /// The result under the current settings.
     pub present: Run,
-    /// The alternatives that ran, in the order of topics.
+    /// The alternatives that were run, in topic order.
     pub alternatives: Vec<Alternative>,
-    /// Alternatives that do not apply, with reasons.
+    /// Alternatives that do not apply, each with the reason.
     pub left_out: Vec<String>,
     /// The confidence level of each interval. With probability 95 %, all intervals for one measure
     /// are correct simultaneously.
@@ -125,21 +125,21 @@ pub struct Advice {
 /// The accepted probability that at least one interval of a measure is wrong.
 const MISSES: f64 = 0.05;
 
-/// Returns the default shape of the boxes to count: half of the machine along each axis.
+/// Returns the default shape of the boxes to count: half the machine along each axis.
 fn usual_slots(point: &Point) -> String {
     let grid = point.settings().machine;
     let halves = grid.sides().map(|side| side.div_ceil(2).to_string());
     halves[..grid.axes()].join("x")
 }
 
-/// Runs the current configuration and all alternatives on the threads of the current pool.
-/// `present` contains the settings of the current configuration. `slots` is the shape of the boxes
-/// to count, such as `4x4x4`. The environment's `progress` is notified of each run.
+/// Runs the current configuration, given by `present`, and all alternatives on the current thread
+/// pool. `slots` is the shape of the boxes to count, such as `4x4x4`. Each run is reported to the
+/// environment's `progress`.
 ///
 /// # Errors
-/// Returns an error if a setting is invalid, the settings do not describe a single log on a single
-/// machine, the log cannot be read, or the current configuration cannot be run. Alternatives that
-/// cannot be run are left out.
+/// Returns an error if a setting is invalid, if the settings do not specify exactly one log and one
+/// machine, or if the log cannot be read. Also returns an error if the current configuration cannot
+/// be run. Alternatives that cannot be run are left out.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -148,8 +148,8 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Advises like [`advise`], on only some of the alternatives: `(names, most)` selects the first
-/// `most` of the named alternatives that apply. The names are those in the result, such as
+/// Works like [`advise`], but on a subset of the alternatives: `(names, most)` selects the first
+/// `most` of the named alternatives that apply. Names are spelled as in the result, for example
 /// `scheduler easy`.
 ///
 /// # Errors
@@ -219,8 +219,8 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that the settings describe, or `None` if they describe several points. If
-/// `placed` is set, jobs run at their places in the log.
+/// Returns the point that the settings describe, or `None` if they describe more than one. If
+/// `placed` is set, the jobs run at their places in the log.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -236,7 +236,7 @@ fn trace(
     Ok(log.request.trace(environment.files, 0)?)
 }
 
-/// An alternative before it is run.
+/// An alternative that has not been run yet.
 struct Tried {
     topic: Topic,
     name: String,
@@ -277,7 +277,7 @@ struct Measures {
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
-/// A run, with all data needed to compare it with others.
+/// A run, with all data needed to compare it with other runs.
 struct Raw {
     run: Run,
     waits: Vec<Option<f64>>,
@@ -345,7 +345,7 @@ impl Measures {
         Ok(Raw { run, waits, pieces })
     }
 
-    /// Returns the differences between two runs, measure by measure.
+    /// Returns the differences between two runs, one per measure.
     fn changes(
         &self,
         other: &Raw,
@@ -371,7 +371,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs in a range of sizes, and the positions of the jobs.
+/// Returns the waits of the completed jobs in a size range, and the positions of these jobs.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],
@@ -399,7 +399,7 @@ fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -
     pieces
 }
 
-/// Divides the jobs into thirds by size. Returns the smallest and the largest number of nodes in
+/// Divides the jobs into thirds by size, and returns the smallest and the largest node count in
 /// each third. Jobs of equal size are in the same third, so there may be fewer than three.
 fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
     let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();

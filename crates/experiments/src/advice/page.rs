@@ -1,5 +1,5 @@
-//! Advice as an HTML page, which contains recommendations, the numbers, and the commands that
-//! reproduce them.
+//! Advice as an HTML page with recommendations, the numbers behind them, and the commands that
+//! reproduce these numbers.
 
 use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTable};
 
@@ -13,10 +13,9 @@ pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     Page {
         title: "How other settings would have affected these jobs".to_string(),
         lead: vec![format!(
-            "The current configuration runs the {jobs} jobs of {log}, submitted over {days:.1} \
-             days, on {machine} \
-             with strategy {strategy} and scheduler {scheduler}. Each alternative changes one \
-             setting and runs the same jobs."
+            "The current configuration runs the {jobs} jobs in {log}, submitted over {days:.1} \
+             days, on {machine} with strategy {strategy} and scheduler {scheduler}. Each \
+             alternative changes one setting and runs the same jobs."
         )],
         sections: vec![
             Section {
@@ -39,7 +38,7 @@ fn head(measure: &Measure) -> String {
     }
 }
 
-/// Returns a table with the current values and the differences of all alternatives.
+/// Returns a table with the current values and the differences for all alternatives.
 fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
     let header = [String::new()].into_iter().chain(measures().map(head)).collect();
@@ -58,9 +57,9 @@ fn differences(advice: &Advice) -> Section {
     Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
-            "The current values, then the difference for each alternative, with the half-width of \
-             its interval. ~ marks a difference that is not significant, because its interval \
-             contains zero. Wait times are also listed for each third of the jobs by size."
+            "The current values, followed by each alternative's differences with the half-widths \
+             of their intervals. ~ marks a difference that is not significant, because its \
+             interval contains zero. Wait times are also listed for each third of the jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -69,7 +68,7 @@ fn differences(advice: &Advice) -> Section {
     }
 }
 
-/// Draws the waits of all jobs, and those of the largest third of the jobs.
+/// Draws the differences in waits for all jobs, and for the largest third of the jobs.
 fn drawings(advice: &Advice) -> Vec<Drawing> {
     let largest = advice.measures.iter().rposition(|measure| measure.nodes.is_some());
     let chosen = [Some(0), largest.filter(|&at| at > 1)];
@@ -95,7 +94,7 @@ fn drawing(advice: &Advice, at: usize) -> Drawing {
         Some(_) => format!("jobs of {}", advice.measures[at].title),
     };
     let drawn = Differences {
-        title: format!("Wait times of {jobs}"),
+        title: format!("Wait times for {jobs}"),
         sides: ["shorter wait than now".to_string(), "longer wait".to_string()],
         ticks: ticks.map(|(tick, label)| (tick, label.to_string())).to_vec(),
         rows: advice.alternatives.iter().filter_map(row).collect(),
@@ -110,7 +109,7 @@ fn commands(advice: &Advice) -> Section {
     Section {
         title: "The commands behind the numbers".to_string(),
         text: vec![
-            "Times are in seconds, losses in node-seconds, and utilization is a fraction."
+            "Times are given in seconds, losses in node-seconds, and utilization as a fraction."
                 .to_string(),
         ],
         table: Some(SectionTable {
@@ -137,12 +136,13 @@ fn method(advice: &Advice) -> Section {
          1982). The intervals are Student's t intervals of the paired differences between batches."
     ));
     text.push(
-        "Lost: node-hours held without useful work, for example in runs ended by a failure, or by \
-         nodes granted beyond the request."
+        "Lost: node-hours held without doing useful work, for example in runs ended by a failure \
+         or on nodes granted beyond the request."
             .to_string(),
     );
     text.push(
-        "Not included: with other wait times, users would have submitted different jobs."
+        "Not modeled: user feedback. Had the waits been different, users would have submitted \
+         different jobs."
             .to_string(),
     );
     text.extend(notes(advice).into_iter().filter(|note| note != MESSAGES));

@@ -1,4 +1,4 @@
-//! Sentences about the results, and formatting of numbers for readers.
+//! Sentences about the results, and number formatting.
 
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
@@ -6,7 +6,7 @@ use crate::batches::FEWEST_JOBS;
 /// The index of the measure for the waits of all jobs.
 const WAITING: usize = 0;
 
-/// Returns recommendations. Each claims only what the intervals of an alternative show.
+/// Returns recommendations, each of which claims only what the alternative's intervals show.
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
@@ -66,8 +66,8 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about jobs of certain sizes. The sentence is used if the difference over all
-/// jobs is not significant.
+/// Returns a sentence about the job sizes with a significant difference, for use when the
+/// difference over all jobs is not significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;
@@ -88,7 +88,7 @@ fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     Some(format!("With {}, {list}; no significant difference over all jobs.", one.words))
 }
 
-/// Returns the difference in the waits of all jobs.
+/// Returns the difference in waits over all jobs.
 fn waiting(one: &Alternative) -> Option<Change> {
     one.changes.get(WAITING).copied().flatten()
 }
@@ -97,8 +97,8 @@ fn shown(one: &Alternative) -> Shown {
     waiting(one).map_or(Shown::Nothing, |change| change.shown())
 }
 
-/// Returns a sentence about how much less or more jobs would have waited, if the difference is
-/// significant.
+/// Returns a sentence that states how much shorter or longer waits would have been, if the
+/// difference is significant.
 fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     let [low, high] = waiting(one)?.ends()?;
     let words = &one.words;
@@ -113,7 +113,7 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// Returns a sentence about how many node-hours would have been lost, if the difference is
+/// Returns a sentence that states how many node-hours would have been lost, if the difference is
 /// significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
@@ -128,7 +128,7 @@ fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     Some(format!("With {words}, {low:.0} to {high:.0} {word} node-hours would have been lost."))
 }
 
-/// Lists the alternatives without a significant difference for jobs of any size.
+/// Lists the alternatives that make no significant difference for jobs of any size.
 fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) -> Option<String> {
     let name = |one: &'a Alternative| match one.topic {
         Topic::Settings => one.name.as_str(),
@@ -144,7 +144,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
     Some(format!("Wait times do not change significantly with {list}."))
 }
 
-/// Formats a range of positive times in a unit that suits the longer one.
+/// Formats a range of positive times, in a unit that suits the longer one.
 fn times(low: f64, high: f64) -> String {
     let (unit, word) = match high {
         high if high < 120.0 => (1.0, "s"),
@@ -160,8 +160,8 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// Formats the value of a measure for readers, in the unit of the measure. Returns `-` if the
-/// measure does not apply.
+/// Formats the value of a measure for display, in the measure's unit. Returns `-` if the measure
+/// does not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;
@@ -169,8 +169,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference for readers, in the unit of the measure, with its half-width. The text
-/// begins with `~` if the interval contains zero, that is, if the difference is not significant.
+/// Formats a difference for display, in the measure's unit, with its half-width. The text begins
+/// with `~` if the interval contains zero, that is, if the difference is not significant.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -200,9 +200,9 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A note about an effect that none of the numbers include.
-pub(super) const MESSAGES: &str = "These numbers ignore that messages take longer when a job's \
-                                   nodes are farther apart.";
+/// A note about an effect that none of the numbers account for.
+pub(super) const MESSAGES: &str = "These numbers do not account for messages taking longer when a \
+                                   job's nodes are farther apart.";
 
 /// Returns notes that accompany the numbers, one sentence each.
 pub fn notes(advice: &Advice) -> Vec<String> {
@@ -211,9 +211,9 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     if alternatives > 1 {
         all.push(format!(
             "Comparing {alternatives} alternatives on {measures} measures gives {} intervals. Each \
-             has a confidence level of {:.2} %, so all intervals of one measure are correct with \
-             at least 95 % probability (Bonferroni); for several measures, the probability \
-             is lower.",
+             has a confidence level of {:.2} %, so all intervals for one measure are correct with \
+             at least 95 % probability (Bonferroni); for several measures, the probability is \
+             lower.",
             alternatives * measures,
             100.0 * advice.level,
         ));
@@ -235,7 +235,7 @@ pub fn notes(advice: &Advice) -> Vec<String> {
         if own(&one.run) != own(present) {
             all.push(format!(
                 "With {}, {} never started (currently {}): the differences cover only jobs that \
-                 run in both.",
+                 ran in both configurations.",
                 one.words,
                 jobs(own(&one.run)),
                 own(present)

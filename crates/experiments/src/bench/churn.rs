@@ -1,9 +1,9 @@
-//! A recorded churn near saturation: requests and releases in order, with the answers.
+//! A recorded churn near saturation: the sequence of requests and releases, with the answers.
 //!
 //! Requests come from a stream that is the same for every strategy. If a request is refused, the
 //! oldest job departs and the request is repeated until it is granted. This keeps the machine as
 //! full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
-//! request, so at most this fraction of the nodes is in use. A request that the strategy would
+//! request, so that at most this fraction of the nodes is in use. A request that the strategy would
 //! never grant is skipped, as in simulations.
 
 use std::collections::VecDeque;
@@ -38,18 +38,18 @@ pub(super) enum Step {
 
 /// A strategy's recorded churn, ready for replay.
 pub(super) struct Churn {
-    /// The machine after the warm-up, which has already determined the requests that can never fit.
+    /// The machine after the warm-up, which has already cached the requests that can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
     /// The number of requests skipped after the warm-up.
     pub(super) rejected: u64,
-    /// The number of parts in use, added up over the attempts.
+    /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work of `find` for granted attempts; the next field is that for refused attempts.
+    /// The work that `find` did for granted attempts and, in the next field, for refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
-    /// The work done for grants and releases.
+    /// The work done to record grants and releases.
     pub(super) upkeep: u64,
 }
 
@@ -99,7 +99,7 @@ impl Churn {
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Running jobs and their numbers of parts, in order of grant.
+    /// Running jobs and their part counts, in the order in which the jobs were granted.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
     /// The position of the next request in the stream.
@@ -197,7 +197,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even the empty machine refuses the request, although it reported that the request
+                // Even an empty machine refuses the request, although it reported that the request
                 // could fit.
                 self.pending = None;
             }

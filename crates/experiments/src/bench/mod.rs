@@ -1,15 +1,15 @@
-//! Benchmarks of allocation: the time per attempt of several strategies for the same requests.
+//! Allocation benchmarks: the time per attempt of several strategies on the same requests.
 //!
-//! The churn of each strategy is recorded first, and then replayed in rounds. Every round runs all
-//! strategies, so other load affects them equally. A round replays each churn twice:
+//! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
+//! strategies, so that other load affects them equally. A round replays each churn twice:
 //!
-//! - with a clock reading around every attempt, minus the overhead of the clock. An attempt only
+//! - with a clock reading around every attempt, minus the clock's overhead. An attempt only
 //!   searches for a place, as in the `allocation_ns` metric. For each attempt, the middle readings
-//!   of all rounds are averaged, which removes interruptions and smooths the ticks of a coarse
+//!   over all rounds are averaged, which removes interruptions and smooths the ticks of a coarse
 //!   clock. Medians and percentiles are computed over attempts;
-//! - with a clock reading around every [`BATCH`] attempts with their grants and releases, so the
-//!   clock's overhead is negligible. This measures the total work of an allocator, including the
-//!   maintenance of its lists.
+//! - with a clock reading around every [`BATCH`] attempts, including their grants and releases, so
+//!   that the clock's overhead is negligible. This measures an allocator's total work, including
+//!   the maintenance of its lists.
 //!
 //! Everything except the times depends only on the arguments.
 
@@ -40,8 +40,7 @@ pub struct Bench {
     /// The number of warm-up attempts. If `None`, the warm-up lasts until every job present at the
     /// first departure has departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of the nodes in use. If `None`, strategies use as many nodes as they
-    /// can.
+    /// The maximum fraction of nodes in use. If `None`, strategies use as many nodes as they can.
     pub fill: Option<f64>,
     /// The number of replays of the attempts; must be positive.
     pub rounds: usize,
@@ -52,7 +51,7 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The duration of a clock reading in nanoseconds, which has been subtracted from the times.
+    /// The duration of a clock reading in nanoseconds, already subtracted from the times.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
@@ -79,15 +78,15 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt relative to the first strategy, as the median ratio over the
-    /// rounds.
+    /// The mean time of an attempt relative to that of the first strategy: the median of this ratio
+    /// over all rounds.
     pub ratio: f64,
     /// The half-width of the 95 % confidence interval for the ratio, or `None` for the first
     /// strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 
-/// Attempts with one kind of answer.
+/// A group of attempts with the same answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Answers {
     /// The number of attempts.
@@ -98,14 +97,14 @@ pub struct Answers {
     pub times: Option<Times>,
 }
 
-/// An error that prevents a benchmark.
+/// An error that prevents a benchmark from running.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BenchError {
     /// The strategy does not support the machine.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The strategy would not grant any of the requests, even on the empty machine.
-    #[error("{strategy} grants none of the requests, even on the empty {machine}")]
+    /// The strategy would not grant any of the requests, even on an empty machine.
+    #[error("{strategy} grants none of the requests, even on an empty {machine}")]
     NothingFits {
         /// The strategy.
         strategy: String,

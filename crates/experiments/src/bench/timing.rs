@@ -1,4 +1,4 @@
-//! Timed replays of churns, and the evaluation of the readings.
+//! Timed replays of churns, and the evaluation of clock readings.
 
 use std::hint::black_box;
 
@@ -9,9 +9,9 @@ use super::churn::{Churn, Step};
 /// The number of attempts between two clock readings when grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// A reading is considered interrupted if it exceeds twice its expected length by this time. Cold
-/// caches and mispredicted branches cost less than this, and interruptions by the operating system
-/// cost more.
+/// A reading is considered interrupted if it exceeds twice its expected duration by more than this.
+/// Cold caches and mispredicted branches cost less, and interruptions by the operating system cost
+/// more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -26,7 +26,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Summarizes the times of some attempts. Returns `None` if there are no attempts.
+    /// Summarizes attempt times. Returns `None` if there are none.
     pub(super) fn of(times: &[f64]) -> Option<Times> {
         if times.is_empty() {
             return None;
@@ -58,11 +58,11 @@ struct Readings {
     rounds: usize,
 }
 
-/// The times after all rounds have been combined.
+/// The times, combined over all rounds.
 pub(super) struct Settled {
     /// The total time of each round's attempts, without interruptions.
     pub(super) rounds: Vec<f64>,
-    /// The times of attempts, by answer.
+    /// The times of attempts, grouped by answer.
     pub(super) granted: Vec<f64>,
     pub(super) refused: Vec<f64>,
     /// The total time of all batches.
@@ -86,7 +86,7 @@ impl Replays {
         readings.rounds += 1;
     }
 
-    /// Combines the times of a strategy over all rounds.
+    /// Combines a strategy's times over all rounds.
     pub(super) fn settled(&self, strategy: usize, churn: &Churn) -> Settled {
         let readings = &self.by_strategy[strategy];
         let times = settle(&readings.attempts, readings.rounds);
@@ -107,8 +107,8 @@ impl Replays {
     }
 }
 
-/// Adds up the readings of a round. A reading far longer than the combined time over all rounds was
-/// interrupted, and is replaced by the combined time.
+/// Adds up a round's readings. A reading far longer than the combined time over all rounds is
+/// considered interrupted, and is replaced by the combined time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);
@@ -117,7 +117,7 @@ fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     each.sum()
 }
 
-/// Returns the mean of roughly the middle half of each measured item's readings.
+/// Returns, for each measured item, the mean of roughly the middle half of its readings.
 fn settle(readings: &[f32], rounds: usize) -> Vec<f64> {
     let things = readings.len() / rounds;
     let cut = rounds.div_ceil(4).min((rounds - 1) / 2);

@@ -1,4 +1,4 @@
-//! Errors of directories, with messages for users.
+//! Directory errors, with messages for users.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ pub enum DirectoryError {
     /// A file in the directory cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The directory is in use, or contains something else.
+    /// The directory is in use, or contains anything other than this run.
     #[error("{path} {reason}")]
     Taken {
         /// The displayed name of the directory.
@@ -21,8 +21,8 @@ pub enum DirectoryError {
     },
     /// A line does not match its checksum.
     #[error(
-        "{path}, line {line}, has changed since it was written: its checksum is wrong; --resume \
-         --discard-damaged runs its replications again"
+        "{path}, line {line}, has changed since it was written (wrong checksum); to rerun its \
+         replications, add --resume --discard-damaged"
     )]
     DamagedLine {
         /// The displayed name of the file.
@@ -32,8 +32,8 @@ pub enum DirectoryError {
     },
     /// A file does not match its checksum.
     #[error(
-        "{path} has changed since it was written, or was written by an earlier version: its \
-         checksum is wrong; --resume --discard-damaged runs its replications again"
+        "{path} has changed since it was written, or was written by an earlier version (wrong \
+         checksum); to rerun its replications, add --resume --discard-damaged"
     )]
     DamagedFile {
         /// The displayed name of the file.

@@ -1,4 +1,4 @@
-//! The replications in a directory. Each line and each file is checked against its checksum.
+//! The replications stored in a directory. Every line and every file is checked against a checksum.
 //!
 //! Invariant: data with a wrong checksum is never returned. It either causes an error, or is
 //! omitted and counted. If a directory has no note, its times have no checksum.
@@ -15,14 +15,14 @@ use crate::{JournalEntry, Specification};
 /// The replications in a directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The entries of the journal and of the finished files.
+    /// The entries in the journal and in the finished files.
     pub entries: Vec<JournalEntry>,
     /// The number of omitted damaged lines.
     pub discarded: u64,
 }
 
 impl Known {
-    /// Adds other entries. Entries that do not belong to the experiment are dropped.
+    /// Adds the entries in `other`, except those that do not belong to the experiment.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;
@@ -31,7 +31,7 @@ impl Known {
     }
 }
 
-/// Returns all replications in a directory, whether or not the run is finished. Returns no entries
+/// Returns all replications in a directory, whether or not the run is finished. The result is empty
 /// if the directory contains no run.
 ///
 /// # Errors
@@ -48,8 +48,8 @@ pub fn known(
 }
 
 /// Reads the replications in a directory's journal. An incomplete last line is not considered
-/// damaged: it only shows that the process was killed during a write. A changed line, or one of
-/// another run, is an error unless `discard_damaged` is set.
+/// damaged, because it only shows that the process was killed during a write. A line that was
+/// changed, or that belongs to another run, is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
     key: &str,
@@ -69,7 +69,7 @@ pub(super) fn in_journal(
     Ok(known)
 }
 
-/// Reads the replications in the files of a finished directory. Without a note, times cannot be
+/// Reads the replications from the files in a finished directory. Without a note, times cannot be
 /// verified.
 pub(super) fn in_files(
     directory: &Path,
@@ -82,7 +82,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Damaged times are useless, and measuring them again would give different times anyway.
+    // Damaged times are useless, and a new measurement would give different times anyway.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
@@ -101,9 +101,9 @@ pub(super) fn in_files(
 /// Compares finished files with their checksums, if `run.json` contains them.
 ///
 /// # Errors
-/// Returns an error if a file is missing or was changed in any byte.
+/// Returns an error if a file is missing or if any byte in it has changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The results of an experiment may have any length, because they are not stored in memory.
+    /// The results of an experiment may have any size, because they are not held in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

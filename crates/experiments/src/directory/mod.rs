@@ -1,9 +1,9 @@
-//! The directory of an experiment, with a lock, a journal that survives crashes, and files that are
+//! An experiment's directory, with a lock, a journal that survives crashes, and files that are
 //! never partially written.
 //!
 //! During a run, finished replications are stored as lines in `journal`. After the run, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the start of the run. When the run ends, the checksum of every file is added.
+//! contents from the start of the run, and receives the checksum of every file at the end.
 
 mod error;
 mod known;
@@ -22,7 +22,7 @@ pub use known::{Known, known, verify};
 use note::Clock;
 pub use note::{Note, Reproduced, Run};
 
-/// The name of the experiment file's copy in the directory.
+/// The name under which the experiment file is copied into the directory.
 pub const EXPERIMENT: &str = "experiment.toml";
 
 const JOURNAL: &str = "journal";
@@ -42,7 +42,7 @@ pub struct Directory {
 pub struct Resume {
     /// True if the directory's run may be continued.
     pub resume: bool,
-    /// True if damaged replications are omitted and run again; otherwise they are errors.
+    /// True if damaged replications are discarded and rerun. Otherwise, they are errors.
     pub discard_damaged: bool,
 }
 
@@ -55,11 +55,11 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. Rejects a directory with files but no run.
+    /// Creates a directory if necessary, and locks it. Rejects one that contains files but no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
-    /// something else, or if it cannot be written.
+    /// anything but a run, or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
             let reason = "is not empty and contains no experiment; choose another --out";
@@ -73,7 +73,7 @@ impl Directory {
     }
 
     /// Begins a new run in an empty directory, or resumes the run that the directory contains.
-    /// `text` is the text of the experiment.
+    /// `text` is the text of the experiment file.
     ///
     /// # Errors
     /// Returns an error if the directory contains a run and `resume` is not set, or if it contains
@@ -107,7 +107,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note of a finished run is kept unless part of the run is repeated.
+        // The note of a finished run is kept unless part of the run has to be repeated.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -134,7 +134,7 @@ impl Directory {
 }
 
 impl OpenRun {
-    /// Writes the files of a finished run, and removes the journal when they are safely stored.
+    /// Writes the files of a finished run, and removes the journal once they are safely stored.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written. In that case, the journal remains.
@@ -158,7 +158,7 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Adds a line with a single write. After that, the line survives the end of the process.
+    /// Appends an entry with a single write, after which it survives the end of the process.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
@@ -187,7 +187,7 @@ fn other_run(old: &Run, new: &Run) -> &'static str {
             "contains a full reproduction; omit --quick to continue it, or choose another --out"
         }
         _ => {
-            "contains another experiment, or one from another version or with other inputs: its \
+            "contains another experiment, or one with another version or other inputs, whose \
              results cannot be mixed with these; choose another --out"
         }
     }

@@ -1,5 +1,5 @@
-//! `run.json`: the contents of a directory, their origin, the times of the run, and the checksums
-//! of the files.
+//! The `run.json` file, which records a directory's contents and origin, the times of the run, and
+//! the checksums of the files.
 #![allow(clippy::disallowed_methods, reason = "a note of the time, not a result")]
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub struct Run {
     pub command: String,
 }
 
-/// A paper to reproduce.
+/// The paper that a run reproduces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproduced {
     /// The name of the paper.
@@ -44,7 +44,7 @@ pub struct Note {
     pub run: Run,
     /// True if the run is complete.
     pub finished: bool,
-    /// The checksums of all files written, by name.
+    /// The checksum of each file written, by file name.
     pub files: BTreeMap<String, String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Note {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
-    /// A stopwatch is needed because the system clock may be set back during the run.
+    /// A monotonic clock, because the system clock may be set back during the run.
     since: std::time::Instant,
 }
 
@@ -68,7 +68,7 @@ impl Note {
     /// Reads the note in a file. Returns `None` if the file does not exist.
     ///
     /// # Errors
-    /// Returns an error if the note cannot be read or was changed in any byte.
+    /// Returns an error if the note cannot be read or if any byte in it has changed.
     pub(crate) fn read(path: &Path) -> Result<Option<Note>, DirectoryError> {
         let Some(text) = read_if_there(path, Limits::DOCUMENT)? else { return Ok(None) };
         Note::parse(&text).map(Some).ok_or_else(|| DirectoryError::damaged_file(path))
@@ -128,7 +128,7 @@ impl Note {
     }
 }
 
-/// Returns the text of an object whose last member is a checksum of the rest.
+/// Returns the text of an object, after adding a checksum of its members as the last one.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)

@@ -32,7 +32,7 @@ pub enum ControlKind {
     Share,
     /// Names of metrics.
     Metrics,
-    /// Formulas of strategies.
+    /// Formulas, one per strategy.
     Formulas,
 }
 
@@ -43,7 +43,7 @@ pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 pub static CONTROLS: &[Control] = &[
     Control {
         name: "name",
-        meaning: "the name of the experiment and of its files; default: the name of the file",
+        meaning: "the name of the experiment and its files; default: the file name",
         kind: ControlKind::Word,
         default: "",
         heading: None,
@@ -80,28 +80,28 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "precision-metrics",
-        meaning: "the metrics that must be this precise; default: turnaround and utilization",
+        meaning: "the metrics that precision applies to; default: turnaround and utilization",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "confidence",
-        meaning: "the confidence level for precision",
+        meaning: "the confidence level for the precision target",
         kind: ControlKind::Share,
         default: "0.95",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "min-replications",
-        meaning: "the minimum number of replications with precision",
+        meaning: "the minimum number of replications if precision is set",
         kind: ControlKind::Count,
         default: "5",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "max-replications",
-        meaning: "the maximum number of replications with precision",
+        meaning: "the maximum number of replications if precision is set",
         kind: ControlKind::Count,
         default: "200",
         heading: Some(Heading::Replications),
@@ -115,21 +115,21 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "timing",
-        meaning: "measures the duration of allocation attempts",
+        meaning: "measures how long allocation attempts take",
         kind: ControlKind::Switch,
         default: "true",
         heading: None,
     },
     Control {
         name: "baseline",
-        meaning: "the strategy that others are compared with; default: the first",
+        meaning: "the strategy with which the others are compared; default: the first",
         kind: ControlKind::Text,
         default: "",
         heading: None,
     },
     Control {
         name: "orders",
-        meaning: "orders of growth by strategy, for the printed_order metric: formulas of N \
+        meaning: "each strategy's order of growth, for the printed_order metric: formulas in N \
                   (nodes), h (rows), B (busy submeshes) and K (nodes per submesh)",
         kind: ControlKind::Formulas,
         default: "",

@@ -17,21 +17,21 @@ const FAILURE: Parameter = Parameter {
 
 pub(super) const MTTF: Parameter = Parameter {
     name: "mttf",
-    meaning: "the mean time to failure of a node (exponential)",
+    meaning: "a node's mean time to failure (exponential)",
     read: |text, _| mean(text, "failure", |given| &mut given.mttf),
     ..FAILURE
 };
 
 pub(super) const MTTR: Parameter = Parameter {
     name: "mttr",
-    meaning: "the mean time to repair a node (exponential)",
+    meaning: "a node's mean time to repair (exponential)",
     read: |text, _| mean(text, "repair", |given| &mut given.mttr),
     ..FAILURE
 };
 
 pub(super) const FAIL_CLASSES: Parameter = Parameter {
     name: "fail-classes",
-    meaning: "the kinds of components that fail, with their mean times: \
+    meaning: "the kinds of components that can fail, with their mean times to failure and repair: \
               chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8",
     kind: ValueType::Text,
     read: |text, _| parsed(text, |given| &mut given.fail_classes),
@@ -40,7 +40,7 @@ pub(super) const FAIL_CLASSES: Parameter = Parameter {
 
 pub(super) const SPARES: Parameter = Parameter {
     name: "spares",
-    meaning: "spare cubes of 4x4x4 nodes, unused until another cube fails",
+    meaning: "the number of spare cubes (4x4x4 nodes each), unused until another cube fails",
     unit: "cubes",
     read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spares),
     ..STANDING_BY
@@ -48,7 +48,7 @@ pub(super) const SPARES: Parameter = Parameter {
 
 pub(super) const SPARE_SWITCHES: Parameter = Parameter {
     name: "spare-switches",
-    meaning: "spare switches, which replace failed ones",
+    meaning: "the number of spare switches, which replace failed ones",
     unit: "switches",
     read: |text, _| count(text, 0..=MOST_SPARES, |given| &mut given.spare_switches),
     ..STANDING_BY
@@ -59,8 +59,8 @@ const MOST_SPARES: u64 = 1_000_000;
 
 pub(super) const SLICE: Parameter = Parameter {
     name: "slice",
-    meaning: "the slice whose availability is measured: a number of cubes of 4x4x4 nodes, or \
-              sides in nodes, such as 8x8x16; see the metrics slice_availability and slice_free",
+    meaning: "the slice whose availability is measured: a number of 4x4x4-node cubes, or the sides \
+              of a box in nodes, such as 8x8x16; see the metrics slice_availability and slice_free",
     kind: ValueType::Text,
     unit: "",
     read: |text, _| parsed(text, |given| &mut given.slice),
@@ -80,12 +80,12 @@ pub(super) const FAILURES: Parameter = Parameter {
 
 pub(super) const CHECKPOINT: Parameter = Parameter {
     name: "checkpoint",
-    meaning: "resumes interrupted jobs at multiples of this run time; default: at the start",
+    meaning: "the run time between checkpoints; default: interrupted jobs start over",
     read: |text, _| number(text, |value| value > 0.0, "above 0", |given| &mut given.checkpoint),
     ..FAILURE
 };
 
-/// Parses a mean time in the range of [`pavior_workload::Failures`].
+/// Parses a mean time in the range that [`pavior_workload::Failures`] accepts.
 fn mean(
     text: &str,
     what: &str,

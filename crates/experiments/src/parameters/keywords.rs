@@ -13,11 +13,11 @@ const WIDE: usize = 100;
 const INTRODUCTION: &str = "\
 Runs one simulation and returns its results as tables.
 
-Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
-it. Raises `ValueError` for a parameter that does not apply, such as `load` when a log is \
-replayed, and for a list of several values, which only `Experiment` accepts. Raises `BadName` for \
-an unknown name. Times are in seconds for a log, and otherwise in units of time; a \
-`datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half a second.
+Every keyword is an experiment-file parameter, spelled with `_` instead of `-` and described in \
+docs/parameters.md. Raises `ValueError` for a parameter that does not apply, such as `load` when a \
+log is replayed, and for a list of several values, which only `Experiment` accepts. Raises \
+`BadName` for an unknown name. Times are in seconds for a log and in units of time otherwise; a \
+`datetime.timedelta` is converted to seconds. Ctrl-C ends a run within half a second.
 ";
 
 /// The beginning of the module that declares the keywords of an experiment. The rest is generated.
@@ -42,14 +42,14 @@ class Parameters(TypedDict, total=False):
     \"\"\"";
 
 const OF_EXPERIMENT: &str = "\
-Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md describes \
-it. It accepts a value, a sequence of values or, for numbers, a range such as `{'from': 0.5, 'to': \
-2, 'steps': 4}`. Every combination is a point. None has the same effect as omitting it.
+Every keyword is an experiment-file parameter, spelled with `_` for `-`; see docs/parameters.md. \
+It takes a value, a sequence of values or, for numbers, a range: `{'from': 0.5, 'to': 2, 'steps': \
+4}`. Every combination of values is a point. Passing None is the same as omitting the keyword.
 ";
 
-/// Keys of experiment files whose values are tables.
+/// Keys in experiment files whose values are tables.
 const TABLES: [(&str, &str, Heading); 2] = [
-    ("figure", "the figures of the report, each a dict; see docs/experiments.md", Heading::Results),
+    ("figure", "the figures in the report, each a dict; see docs/experiments.md", Heading::Results),
     (
         "sweep",
         "parts of the experiment, each a dict of parameters that override the others",
@@ -101,9 +101,9 @@ const OF_PYTHON: [OfPython; 6] = [
     (
         "trace",
         "Trace | str | os.PathLike[str] | None",
-        "Trace, or a path to a .swf, .sim, .json or .sacct, also .gz",
+        "Trace, or a path to a .swf, .sim, .json or .sacct file, optionally gzipped",
         "None",
-        "a job log, replayed to the last departure; without one, jobs are synthetic",
+        "a job log, replayed until its last job departs; without a log, jobs are synthetic",
         Heading::Log,
     ),
     (
@@ -111,16 +111,16 @@ const OF_PYTHON: [OfPython; 6] = [
         "int",
         "int",
         "0",
-        "the number of the replication to run; each has different jobs",
+        "the number of the replication to run; each replication has different jobs",
         Heading::Replications,
     ),
     (
         "progress",
         "bool | Callable[[Progress], object] | None",
-        "bool, or a function of a `Progress`",
+        "bool, or a function that takes a `Progress`",
         "None",
-        "True shows progress on standard error, False does not; None shows it after two seconds on \
-         a terminal; a function is called every half second",
+        "True shows progress on standard error, False does not, and None does so only on a \
+         terminal, after two seconds; a function is called every half second",
         Heading::Results,
     ),
 ];

@@ -24,14 +24,14 @@ pub fn of_reading(key: &str) -> Option<&'static Parameter> {
 pub const TRACE: Parameter = Parameter {
     name: "trace",
     alias: Some("traces"),
-    meaning: "a job log (or - for standard input), replayed to the last departure",
+    meaning: "a job log (- for standard input), replayed until its last job departs",
     read: |text, _| Ok(verbatim(text, |given| &mut given.trace)),
     ..LOG
 };
 
 pub(super) const SHAPE_RULE: Parameter = Parameter {
     name: "shape-rule",
-    meaning: "the rule that turns a number of nodes into a box",
+    meaning: "the rule that turns a node count into a box",
     default: &["compact"],
     read: |text, catalogue| {
         selected(catalogue.shape_rules.select(text), |given| &mut given.shape_rule)
@@ -41,7 +41,7 @@ pub(super) const SHAPE_RULE: Parameter = Parameter {
 
 pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
     name: "arrival-scale",
-    meaning: "multiplies the times between arrivals",
+    meaning: "multiplies the times between arrivals by this factor",
     kind: ValueType::Number,
     default: &["1"],
     read: |text, _| {
@@ -73,7 +73,7 @@ pub(super) const FILTER: Parameter = Parameter {
 
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
-    meaning: "keeps only jobs with these comma-separated statuses (field 11, or words)",
+    meaning: "keeps only jobs with one of these comma-separated statuses (field 11, or words)",
     read: |text, _| {
         Filter::of_status(text)
             .map(|filter| Reading::new(text, filter, |given| &mut given.status))
@@ -92,7 +92,7 @@ pub(super) const ESTIMATES: Parameter = Parameter {
 
 pub(super) const KILL: Parameter = Parameter {
     name: "kill",
-    meaning: "cuts logged run times at their estimates, before messages and moves add to them",
+    meaning: "ends logged jobs at their estimates, not counting time added by messages and moves",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.kill),
@@ -101,7 +101,7 @@ pub(super) const KILL: Parameter = Parameter {
 
 pub(super) const DEPENDENCIES: Parameter = Parameter {
     name: "dependencies",
-    meaning: "submits each job after its predecessors in the log (fields 17 and 18)",
+    meaning: "submits each job only after its predecessors in the log end (fields 17 and 18)",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.dependencies),
     ..LOG
@@ -109,7 +109,7 @@ pub(super) const DEPENDENCIES: Parameter = Parameter {
 
 pub(super) const LENIENT: Parameter = Parameter {
     name: "lenient",
-    meaning: "skips and counts malformed lines instead of stopping",
+    meaning: "skips and counts malformed lines instead of stopping at the first",
     kind: ValueType::Switch,
     default: &["false"],
     read: |text, _| switch(text, |given| &mut given.lenient),
@@ -118,7 +118,7 @@ pub(super) const LENIENT: Parameter = Parameter {
 
 pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
     name: "processors-per-node",
-    meaning: "divides sizes given in processors; 1 treats them as nodes, regardless of the header",
+    meaning: "processors per node; 1 treats sizes as node counts, regardless of the header",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1_000_000, |given| &mut given.processors_per_node),
     ..LOG
@@ -126,7 +126,7 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the column of an SWF log (from 1) with nodes: 4, 2x4, or either after a colon",
+    meaning: "the SWF column, from 1, that contains the nodes: 4, 2x4, or either after a colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG
@@ -134,7 +134,7 @@ pub(super) const NODES_FROM: Parameter = Parameter {
 
 pub(super) const PIECES: Parameter = Parameter {
     name: "pieces",
-    meaning: "keeps parts of jobs (status 2, 3, 4) even if the log also has the whole job",
+    meaning: "keeps partial jobs (status 2, 3 or 4) even if the log also contains the whole job",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.pieces),
     ..LOG
@@ -142,15 +142,15 @@ pub(super) const PIECES: Parameter = Parameter {
 
 pub(super) const PLACED: Parameter = Parameter {
     name: "placed",
-    meaning: "adds a row for the placements in the log; the value is a pattern of node names, such \
-              as n{x}-{y} or n[0-9]",
+    meaning: "adds a row for the placements recorded in the log; the value is a node-name pattern, \
+              such as n{x}-{y} or n[0-9]",
     read: |text, _| Ok(verbatim(text, |given| &mut given.placed)),
     ..LOG
 };
 
 pub(super) const LOG_FORMAT: Parameter = Parameter {
     name: "log-format",
-    meaning: "the log format, if it cannot be detected from the text or the name",
+    meaning: "the log format, if it cannot be detected from the contents or the file name",
     read: |text, _| parsed(text, |given| &mut given.log_format),
     ..LOG
 };

@@ -23,8 +23,8 @@ const MOST: u64 = u32::MAX as u64;
 /// The fraction of a logged job's run time spent on communication.
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
-    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the \
-              network lengthens it",
+    meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the network \
+              prolongs this part",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -40,10 +40,10 @@ pub const COMMUNICATION: Parameter = Parameter {
 
 pub(super) const CONTENTION: Parameter = Parameter {
     name: "contention",
-    meaning: "the treatment of contention between logged jobs that share links",
+    meaning: "the model of contention between logged jobs that share links",
     kind: ValueType::Choice(&[
-        ("estimated", "a model of queues at links"),
-        ("simulated", "a simulation of their messages, which is slow"),
+        ("estimated", "a queueing model of the links"),
+        ("simulated", "a simulation of the jobs' messages, which is slow"),
     ]),
     default: &["estimated"],
     read: |text, _| {
@@ -100,9 +100,9 @@ pub(super) const SENDING: Parameter = Parameter {
 
 pub(super) const ROUNDS: Parameter = Parameter {
     name: "rounds",
-    meaning: "the synchronization of a pattern's rounds; default: as the pattern specifies",
+    meaning: "the synchronization between a pattern's rounds; default: as the pattern specifies",
     kind: ValueType::Choice(&[
-        ("barrier", "a round starts when the previous one is delivered"),
+        ("barrier", "each round starts when the previous one has been delivered"),
         ("free", "ranks continue without waiting"),
     ]),
     read: |text, _| {
@@ -114,14 +114,14 @@ pub(super) const ROUNDS: Parameter = Parameter {
 
 pub(super) const RANKS: Parameter = Parameter {
     name: "ranks",
-    meaning: "the numbering of a job's ranks",
+    meaning: "the order in which a job's ranks are numbered",
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
         ("snake", "row by row, with every second row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
-        ("greedy", "a free neighbor of the previous rank, or else the nearest node"),
-        ("pattern", "to keep the pattern's messages on few links, even within one box"),
+        ("greedy", "next to the previous rank if possible, otherwise on the nearest free node"),
+        ("pattern", "so that the pattern's messages use few links, even within one box"),
     ]),
     default: &["coordinates"],
     read: |text, _| chosen(text, RankOrder::NAMED, |given| &mut given.ranks),
@@ -130,7 +130,7 @@ pub(super) const RANKS: Parameter = Parameter {
 
 pub(super) const FLITS: Parameter = Parameter {
     name: "flits",
-    meaning: "the length of a message",
+    meaning: "the message length",
     kind: ValueType::Count,
     unit: "flits",
     default: &["8"],
@@ -140,7 +140,7 @@ pub(super) const FLITS: Parameter = Parameter {
 
 pub(super) const ROUTING_DELAY: Parameter = Parameter {
     name: "routing-delay",
-    meaning: "the time to route a header through a node",
+    meaning: "the time a node takes to route a header",
     kind: ValueType::Count,
     unit: "cycles",
     default: &["3"],
@@ -150,7 +150,7 @@ pub(super) const ROUTING_DELAY: Parameter = Parameter {
 
 pub(super) const BUFFER: Parameter = Parameter {
     name: "buffer",
-    meaning: "the capacity of the buffer behind a channel",
+    meaning: "the capacity of each channel's buffer",
     kind: ValueType::Count,
     unit: "flits",
     default: &["1"],
@@ -160,7 +160,7 @@ pub(super) const BUFFER: Parameter = Parameter {
 
 pub(super) const ENGINE: Parameter = Parameter {
     name: "engine",
-    meaning: "the network engine; results do not depend on it",
+    meaning: "the network engine; both give the same results",
     kind: ValueType::Choice(&[("worm", "header events only"), ("flit", "flit by flit")]),
     default: &["worm"],
     read: |text, _| {
@@ -172,7 +172,7 @@ pub(super) const ENGINE: Parameter = Parameter {
 
 pub(super) const RELEASE: Parameter = Parameter {
     name: "release",
-    meaning: "the moment at which a channel is free for the next message",
+    meaning: "the point at which a channel becomes free for the next message",
     kind: ValueType::Choice(&[
         ("drained", "when its buffer has drained"),
         ("passed", "when the tail has passed"),
@@ -187,7 +187,7 @@ pub(super) const RELEASE: Parameter = Parameter {
 
 pub(super) const LANES: Parameter = Parameter {
     name: "lanes",
-    meaning: "the virtual channels of links on wrapping axes",
+    meaning: "the virtual channels per link on axes that wrap around",
     kind: ValueType::Choice(&[
         ("1", "one, which can deadlock"),
         ("2", "two, each with the full bandwidth"),
@@ -207,14 +207,14 @@ pub(super) const LANES: Parameter = Parameter {
 
 pub(super) const LINK_ENERGY: Parameter = Parameter {
     name: "link-energy",
-    meaning: "the energy used to move one flit over a link",
+    meaning: "the energy needed to move one flit over a link",
     read: |text, _| energy(text, |given| &mut given.link_energy),
     ..ENERGY
 };
 
 pub(super) const ROUTER_ENERGY: Parameter = Parameter {
     name: "router-energy",
-    meaning: "the energy used to move one flit through a router",
+    meaning: "the energy needed to move one flit through a router",
     read: |text, _| energy(text, |given| &mut given.router_energy),
     ..ENERGY
 };

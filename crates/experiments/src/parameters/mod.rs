@@ -1,9 +1,9 @@
-//! The list of parameters, which define everything that can vary between runs.
+//! The list of parameters, which together define everything that can vary between runs.
 //!
 //! Each entry in [`ALL`] defines an option of `pavior simulate`, unless it applies only to
-//! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key of
-//! experiment files, their schema, figures and result tables, and a row in the documentation. The
-//! text of a value is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings)
+//! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key in
+//! experiment files, their schema, figures and result tables, and a row in the documentation. A
+//! value's text is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings)
 //! defines the meaning of the value.
 
 mod controls;
@@ -54,7 +54,7 @@ pub struct Parameter {
     pub applies: Applies,
     /// The default values. Empty if omitting the parameter has its own meaning.
     pub default: &'static [&'static str],
-    /// Parses a value. Names, for example of strategies, are looked up in the catalogue.
+    /// Parses a value. Names, such as those of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
 }
 
@@ -104,7 +104,7 @@ pub enum ValueType {
 pub enum Applies {
     /// All workloads.
     Always,
-    /// Runs of jobs, synthetic or from logs.
+    /// Runs of synthetic or logged jobs.
     Runs,
     /// Synthetic jobs only.
     Synthetic,
@@ -125,7 +125,7 @@ pub enum Heading {
     General,
     /// Synthetic jobs.
     Synthetic,
-    /// Messages between nodes of a job, and the network.
+    /// Messages between a job's nodes, and the network.
     Messages,
     /// Job logs.
     Log,
@@ -218,8 +218,8 @@ const COMMON: Parameter = Parameter {
 };
 
 /// All parameters, in the order used for table columns and for numbering points; the last parameter
-/// varies fastest. The parameters for messages come after `service`, which determines whether jobs
-/// send messages.
+/// varies fastest. Message parameters come after `service`, which determines whether jobs send
+/// messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -283,7 +283,7 @@ pub static ALL: &[Parameter] = &[
     runs::STRATEGY,
 ];
 
-/// Parses a value of a type that can be parsed from text.
+/// Parses a value whose type implements [`FromStr`].
 fn parsed<T>(text: &str, field: fn(&mut Given) -> &mut Option<T>) -> Result<Reading, BadName>
 where
     T: FromStr<Err = BadName> + Display + Clone + Send + Sync + 'static,
@@ -302,7 +302,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Parses a word of a [`ValueType::Choice`] to its value.
+/// Converts one of the words in a [`ValueType::Choice`] to its value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],

@@ -1,4 +1,4 @@
-//! The documentation page about parameters, generated from the lists.
+//! The documentation page on parameters, generated from the lists.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, Va
 const INTRODUCTION: &str = "\
 # Parameters
 
-Every run is a point: a value for each of these parameters. They are options of `pavior simulate`
-(`--arrival-scale 0.5`) and keys of experiment files (`arrival-scale = 0.5`; an underscore may
-replace a dash). In a file, a value may be a list or, for numbers, a range; each combination is a
-point. `simulate` accepts comma-separated lists of strategies, schedulers and loads, but no
-snapshots. Long values are listed below their table.
+A run is defined by a value for each of these parameters (a point). They are options of
+`pavior simulate` (`--arrival-scale 0.5`) and keys in experiment files (`arrival-scale = 0.5`; an
+underscore may replace a dash). In a file, a value may be a list or, for numbers, a range, and each
+combination of values is a point. `simulate` accepts comma-separated lists of strategies,
+schedulers and loads, but does not take snapshots. Long values are listed below their table.
 
 This page is generated from the list in `crates/experiments/src/parameters`;
-`PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` rewrites it, and the
-keywords of `pavior.simulate` in Python.
+`PAVIOR_UPDATE=1 cargo test -p pavior-experiments made_from_the_list` regenerates both this page
+and the keyword arguments of Python's `pavior.simulate`.
 ";
 
 /// The maximum length of a description that a table shows in full.
@@ -107,7 +107,7 @@ fn control(control: &Control) -> Row {
         ControlKind::Switch => "true or false",
         ControlKind::Count => "whole number from 1 to 1000000",
         ControlKind::Share => "number between 0 and 1",
-        ControlKind::Metrics => "names of metrics",
+        ControlKind::Metrics => "metric names",
         ControlKind::Formulas => "a table of formulas",
     };
     let default = if default.is_empty() { String::new() } else { format!("`{default}`") };

@@ -47,8 +47,8 @@ pub const SCHEDULER: Parameter = Parameter {
 
 pub(super) const FREEDOM: Parameter = Parameter {
     name: "freedom",
-    meaning: "the placements that jobs accept: box, turned, any-box, connected or any; by size, \
-              column or share of jobs, such as box:16,connected, box:queue=2 or any:25%",
+    meaning: "the placements that jobs accept: box, turned, any-box, connected or any; may vary by \
+              size, column or share of jobs, as in box:16,connected, box:queue=2 or any:25%",
     applies: Applies::Runs,
     read: |text, _| parsed(text, |given| &mut given.freedom),
     ..COMMON
@@ -57,7 +57,7 @@ pub(super) const FREEDOM: Parameter = Parameter {
 pub(super) const SEED: Parameter = Parameter {
     name: "seed",
     alias: Some("seeds"),
-    meaning: "the seed of all random numbers",
+    meaning: "the seed for all random numbers",
     heading: Heading::Replications,
     kind: ValueType::Count,
     default: &["1"],
@@ -67,7 +67,7 @@ pub(super) const SEED: Parameter = Parameter {
 
 pub(super) const WARMUP: Parameter = Parameter {
     name: "warmup",
-    meaning: "the number of completed jobs to drop before averaging",
+    meaning: "the number of completed jobs to ignore before averaging begins",
     heading: Heading::Replications,
     applies: Applies::Runs,
     kind: ValueType::Count,
@@ -79,7 +79,7 @@ pub(super) const WARMUP: Parameter = Parameter {
 
 pub(super) const SLOWDOWN_BOUND: Parameter = Parameter {
     name: "slowdown-bound",
-    meaning: "the minimum run time in the bounded slowdown; default: 10 s (logs) or 1 unit",
+    meaning: "the minimum run time for the bounded slowdown; default: 10 s (logs) or 1 unit",
     heading: Heading::Results,
     applies: Applies::Runs,
     kind: ValueType::Number,
@@ -118,7 +118,7 @@ pub(super) const MAX_TIME: Parameter = Parameter {
 
 pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
-    meaning: "ends a run with an error when a job loses nodes more often than this; default: 10000",
+    meaning: "ends a run with an error if any job loses nodes more often than this; default: 10000",
     unit: "times",
     read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.max_interruptions),
     ..BOUND

@@ -8,7 +8,7 @@ const SYNTHETIC: Parameter =
 
 pub(super) const SIDES: Parameter = Parameter {
     name: "sides",
-    meaning: "the distribution of request sides",
+    meaning: "the distribution of the sides of requested boxes",
     default: &["uniform"],
     read: |text, _| parsed(text, |given| &mut given.sides),
     ..SYNTHETIC
@@ -25,7 +25,7 @@ pub const SERVICE: Parameter = Parameter {
 
 pub(super) const ARRIVALS: Parameter = Parameter {
     name: "arrivals",
-    meaning: "the arrival process of jobs",
+    meaning: "the process by which jobs arrive",
     default: &["exponential"],
     read: |text, _| parsed(text, |given| &mut given.arrivals),
     ..SYNTHETIC

@@ -33,7 +33,7 @@ pub(super) struct Jobs {
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
-    /// The links from jobs to those submitted after they end.
+    /// The links from each job to the jobs submitted after it ends.
     links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
@@ -43,9 +43,9 @@ pub(super) struct Jobs {
 }
 
 enum Workload {
-    /// Synthetic jobs. A run ends after a given number of completions.
+    /// Synthetic jobs. A run ends after a fixed number of completions.
     Drawn(Synthetic),
-    /// The jobs of a log. A run ends at the last departure.
+    /// The jobs in a log. A run ends when the last job departs.
     Replayed { trace: Arc<Trace>, rule: Selection<ShapeRule>, replay: Replay },
 }
 
@@ -198,7 +198,7 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        // Runs of logs are long, and channel loads would require simulating every message.
+        // Log replays are long, and channel loads would require simulating every message.
         let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
@@ -211,7 +211,7 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
-    /// Creates one replication with its first `most` jobs, for a caller that runs it step by step.
+    /// Creates a replication with only its first `most` jobs, for a caller that runs it in steps.
     pub(super) fn stepped(
         &self,
         replication: u64,
@@ -226,13 +226,13 @@ impl Jobs {
         Ok(Simulation::new(&setup, inputs, &mut [])?.within(self.bounds))
     }
 
-    /// Returns the links between the jobs, if some are submitted after others.
+    /// Returns the links between the jobs, if some jobs are submitted after others end.
     pub(super) fn links(&self) -> Option<&[Link]> {
         self.links.as_deref()
     }
 
-    /// Returns the jobs of a replication in order of arrival. The same argument always yields the
-    /// same jobs. Jobs that follow others keep their submission times from the log.
+    /// Returns a replication's jobs in order of arrival. The same argument always yields the same
+    /// jobs. Jobs that follow others keep their submission times from the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -315,12 +315,12 @@ fn links(trace: &Trace, unit: TimeUnit) -> Arc<[Link]> {
     links.map(|link| Link { think: ticks(unit, link.think), ..link }).collect()
 }
 
-/// Converts a time in a log to ticks of a unit that may differ from microseconds.
+/// Converts a log time to ticks of a unit, which may differ from microseconds.
 fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Makes a logged job spend a share of its run time on communication.
+/// Makes a logged job spend the given share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

@@ -33,8 +33,8 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. The scenario uses the results of jobs alone on the network
-    /// in `histories`, and adds new ones.
+    /// Creates a scenario from settings. The scenario reuses the results in `histories` for jobs
+    /// that are alone on the network, and adds new ones.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -52,8 +52,8 @@ impl Scenario {
         }))
     }
 
-    /// Returns the jobs of a replication in order of arrival. The iterator is endless for synthetic
-    /// jobs, yields all jobs of a log, and is empty for a snapshot.
+    /// Returns a replication's jobs in order of arrival. The iterator is endless for synthetic
+    /// jobs, yields all jobs in a log, and is empty for a snapshot.
     pub fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.jobs(replication),
@@ -61,7 +61,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the counts of jobs that can run at their places in the log, if requested.
+    /// Returns how many jobs can and cannot run at their places in the log, if requested.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -69,7 +69,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the links between the jobs of a log, by their indices, if some jobs are submitted
+    /// Returns the links between a log's jobs, given by index, if some jobs are submitted only
     /// after others have ended.
     pub fn links(&self) -> Option<&[Link]> {
         match &self.0 {
@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that every run of the scenario rejects because their
-    /// boxes can never fit.
+    /// Returns the number of links to jobs that every run rejects because their boxes can never
+    /// fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -133,8 +133,8 @@ impl Scenario {
         }
     }
 
-    /// Creates one replication with its first `most` jobs, for a caller that runs it step by step.
-    /// The run ends when these jobs have departed. Returns `None` for a snapshot.
+    /// Creates a replication limited to its first `most` jobs, for a caller that runs it step by
+    /// step. The run ends when these jobs have departed. Returns `None` for a snapshot.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible, or if a scheduler
@@ -150,7 +150,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of completions after which a run ends: all jobs for a log, 1 for a
+    /// Returns the number of completions after which a run ends: all jobs in a log, or 1 for a
     /// snapshot.
     pub fn length(&self) -> u64 {
         match &self.0 {

@@ -1,4 +1,4 @@
-//! The places of a log's jobs, according to the names of their nodes.
+//! The places of a log's jobs, derived from the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +13,7 @@ use pavior_workload::traces::{Record, Trace};
 
 use crate::InputError;
 
-/// The maximum total number of nodes over all jobs of a log.
+/// The maximum number of nodes, summed over all jobs in a log.
 const MOST_NODES: usize = 100_000_000;
 
 /// The places of all jobs, in order of submission.
@@ -27,7 +27,7 @@ pub(super) struct Places {
 pub struct PlacedCounts {
     /// The number of jobs that run at their places in the log.
     pub placed: u64,
-    /// The number of jobs without node names, or without a start.
+    /// The number of jobs without node names, or without a start time.
     pub unknown: u64,
     /// The number of jobs on nodes that the machine does not have.
     pub elsewhere: u64,
@@ -76,9 +76,9 @@ impl Places {
         }
         if counts.placed == 0 {
             return Err(format!(
-                "no job can be placed as in the log (jobs without nodes or a start in the log: {}; \
-                 jobs on nodes with other names: {}); node names come from NodeList (sacct), nodes \
-                 (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
+                "no job can be placed as in the log (jobs without nodes or a start time: {}; jobs \
+                 on nodes that the machine does not have: {}); node names come from NodeList \
+                 (sacct), nodes (sacct --json), exec_host (PBS) and Pods (Kubernetes)",
                 counts.unknown, counts.elsewhere
             )
             .into());
@@ -99,7 +99,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
         match runs.last_mut() {
-            // Two nodes of the log may share a router.
+            // Two nodes in the log may share a router.
             Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
             Some((first, length))
                 if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>
@@ -116,8 +116,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that others use. Simultaneous ends precede
-/// starts.
+/// Counts the jobs that start on nodes or routers that other jobs are using. At the same instant,
+/// ends are counted before starts.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

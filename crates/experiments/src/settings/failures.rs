@@ -60,7 +60,7 @@ impl FailureSettings {
         match cubes(&machine) {
             None if spares.cubes > 0 => Err(("spares", not_of_cubes(&machine))),
             Some(cubes) if spares.cubes >= cubes => {
-                let reason = format!("{} spare cubes of {cubes} leave none in use", spares.cubes);
+                let reason = format!("{} spares leave none of {cubes} cubes in use", spares.cubes);
                 Err(("spares", reason))
             }
             _ => Ok(Some(FailureSettings { source, restart, spares })),
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the given source of failures. At most one may be given.
+    /// Returns the source of failures, if one is given. At most one may be given.
     fn new(
         given: &Given,
         machine: Grid,
@@ -124,17 +124,17 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let Some((name, _)) = said.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let [mttf, classes, list] = ["mttf", "fail-classes", "failures"].map(|name| keys.spell(name));
     let name_here = keys.spell(name);
-    Err((name, format!("{name_here} applies only to failures; give {mttf}, {classes} or {list}")))
+    Err((name, format!("{name_here} needs failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that switches can fail if there are spare switches, and that the machine uses switches.
+/// Checks that spare switches can be needed, and that they leave at least one switch in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
-        return Err(("spare-switches", "no switch fails, so no spare switch is needed".into()));
+        return Err(("spare-switches", "no switch can fail, so none needs a spare".into()));
     }
     if spare >= SWITCHES {
-        let reason = format!("{spare} spare switches of {SWITCHES} leave none in use");
+        let reason = format!("{spare} spares leave none of {SWITCHES} switches in use");
         return Err(("spare-switches", reason));
     }
     Ok(())

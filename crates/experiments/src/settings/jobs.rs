@@ -18,7 +18,7 @@ use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// The default bound of the bounded slowdown: in seconds for logs, and in units for synthetic jobs.
+/// Default bounds for the bounded slowdown: seconds for logs, time units for synthetic jobs.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
 /// Jobs, the order in which they start, and the events that affect them.
@@ -30,7 +30,7 @@ pub struct JobSettings {
     pub unit: TimeUnit,
     /// The source of jobs.
     pub source: JobSource,
-    /// The messages of jobs and the network that carries them.
+    /// The messages that jobs send, and the network that carries them.
     pub network: Option<NetworkSettings>,
     /// The energy that messages use.
     pub energy: Energy,
@@ -42,7 +42,7 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request whose availability is measured: how often it would fit alongside the running jobs.
+    /// A request for which a run measures how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
@@ -59,14 +59,14 @@ pub struct JobSettings {
 /// The source of jobs.
 #[derive(Clone, Debug)]
 pub enum JobSource {
-    /// Synthetic jobs. A run ends after a given number of completions.
+    /// Synthetic jobs. A run ends after a fixed number of completions.
     Drawn {
         /// The distributions of the jobs.
         workload: Synthetic,
-        /// The number of completions that ends a run.
+        /// The number of completions after which a run ends.
         completions: u64,
     },
-    /// The jobs of a log. A run ends at the last departure.
+    /// The jobs in a log. A run ends when the last job departs.
     Log(LogSettings),
 }
 
@@ -75,7 +75,7 @@ pub enum JobSource {
 pub struct LogSettings {
     /// The file, and the part of it to read.
     pub request: LogRequest,
-    /// The rule that turns a number of nodes into a box.
+    /// The rule that turns a node count into a box.
     pub rule: Selection<ShapeRule>,
     /// The treatment of arrival times, kills and estimates.
     pub replay: Replay,
@@ -88,7 +88,7 @@ pub struct LogSettings {
 /// Moves of running jobs that make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// The run time added to a job for each of its moved nodes.
+    /// The run time added to a job for each of its nodes that moves.
     pub price: Time,
     /// The jobs that may be moved, or `None` for all jobs.
     pub movable: Option<JobRule>,
@@ -107,14 +107,14 @@ impl JobSettings {
         let warmup = needed(given.warmup, "warmup")?;
         if let JobSource::Drawn { completions, .. } = source {
             if network.is_some() && weighs_messages(&scheduler) {
-                let reason = "it requires jobs of a log with communication; messages of \
-                              synthetic jobs are not predicted";
+                let reason = "it requires a job log with communication; messages of synthetic jobs \
+                              are not predicted";
                 return Err(("scheduler", reason.into()));
             }
             without_columns(given, keys)?;
             if warmup >= completions {
                 let reason =
-                    format!("a warm-up of {warmup} leaves none of {completions} completions");
+                    format!("a warm-up of {warmup} leaves none of the {completions} completions");
                 return Err(("warmup", reason));
             }
         }
@@ -149,7 +149,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns the bounds of a run from a given instant, which might otherwise never end.
+    /// Returns the bounds that stop endless runs, given the instant at which a run begins.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {
@@ -208,7 +208,7 @@ impl JobSource {
         Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
     }
 
-    /// Returns the unit of time. For jobs of a log that send messages, this is a cycle.
+    /// Returns the unit of time. For logged jobs that send messages, it is a cycle.
     fn unit(&self, given: &Given) -> TimeUnit {
         match self {
             JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,
@@ -241,7 +241,7 @@ impl LogSettings {
     }
 }
 
-/// Reads the names of the nodes, and rejects settings that change when or where jobs run.
+/// Parses the names of the nodes, and rejects settings that change when or where jobs run.
 fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault> {
     let others = [
         ("communication", given.communication.is_some()),
@@ -252,7 +252,7 @@ fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault>
     if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {
         return Err((
             "placed",
-            format!("jobs at their places in the log and {name} cannot be combined"),
+            format!("{name} cannot be combined with the jobs' places in the log"),
         ));
     }
     let hosts = Hosts::new(&machine, names);
@@ -270,7 +270,7 @@ impl MigrationSettings {
             return Ok(None);
         };
         let other =
-            |what: &str| Err(("migration", format!("moving jobs and {what} cannot be combined")));
+            |what: &str| Err(("migration", format!("{what} cannot be combined with moving jobs")));
         if given.pattern.is_some() {
             return other("messages");
         }

@@ -1,8 +1,8 @@
 //! The typed settings of a run. Only valid combinations can be expressed.
 //!
-//! The list of parameters parses texts into [`Given`], from which [`RunSettings`] is created once.
-//! The types cannot express incompatible settings, such as a mean time to failure without a mean
-//! time to repair.
+//! The parameters parse text into [`Given`], from which [`RunSettings`] is created once. The types
+//! cannot express incompatible settings, such as a mean time to failure without a mean time to
+//! repair.
 
 mod failures;
 mod jobs;
@@ -81,7 +81,7 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload draws random numbers, so replications differ even if the
+    /// Returns true if the workload draws random numbers, so that replications differ even if the
     /// strategy draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)

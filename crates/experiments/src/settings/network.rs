@@ -84,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. The run uses the results of jobs alone on the network in
-    /// `histories`, and adds new ones.
+    /// Creates the network for a run. The run reuses the results in `histories` for jobs that are
+    /// alone on the network, and adds new ones.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,
@@ -98,7 +98,7 @@ impl NetworkSettings {
     }
 }
 
-/// Returns the pattern of jobs that send messages. `order` sets the pattern's option of the same
+/// Returns the communication pattern of the jobs. `order` sets the pattern's option of the same
 /// name.
 fn pattern(
     given: &Given,

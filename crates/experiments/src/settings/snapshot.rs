@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, used in rotation.
+/// The sides of the random boxes, used in rotation.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// The maximum number of attempts to place a box. After that, the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
@@ -21,7 +21,7 @@ pub struct SnapshotSettings {
     pub busy: BusyBoxes,
 }
 
-/// The busy boxes of a state.
+/// The busy boxes in a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BusyBoxes {
     /// Boxes given by the user.
@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state of a replication, the same for every strategy.
+    /// Returns the state for a replication, which is the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or

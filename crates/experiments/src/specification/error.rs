@@ -64,7 +64,7 @@ impl From<Fault> for SettingError {
 }
 
 /// Returns the position of a fault inside a string in a file. The position is exact if the string
-/// is written without escapes. Otherwise, the position is that of the whole string.
+/// contains no escapes. Otherwise, it is the position of the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

@@ -1,4 +1,4 @@
-//! Expansion of parameters with several values into points.
+//! Expands parameters with several values into points.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use crate::{Catalogue, Given};
 /// The maximum number of points. A larger number is assumed to be a mistake.
 const MOST_POINTS: usize = 1_000_000;
 
-/// The values of every parameter in a block. `None` if the parameter is not given.
+/// The values of each parameter in a block, or `None` if the parameter is not given.
 #[derive(Clone)]
 struct BlockValues(Vec<Option<Vec<Value>>>);
 
@@ -32,7 +32,7 @@ pub(super) fn parameter(entry: &Entry<'_>) -> Option<&'static Parameter> {
     parameters::ALL.iter().find(|parameter| parameter.is_called(entry.key))
 }
 
-/// The only key of a sweep that is not a parameter: the maximum replications of its points.
+/// The only sweep key that is not a parameter. It limits the replications of each point.
 const CAP: &str = "max-replications";
 
 /// Returns the first entry in a sweep that limits the number of replications.
@@ -113,7 +113,7 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// Rejects parameters that do not apply, such as those of synthetic jobs together with a log.
+/// Rejects parameters that do not apply, such as those for synthetic jobs if there is a log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,
@@ -147,13 +147,12 @@ fn refuse_what_does_not_apply(
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
             format!(
-                "{name} applies only to jobs that send messages; jobs of a log do so with \
-                     {share}"
+                "{name} applies only to jobs that send messages; logged jobs do so with {share}"
             )
         } else if reach.log {
             format!(
-                "{name} applies only to synthetic workloads; a log runs all its jobs ({first} \
-                 reads a part, {scale} changes its load)"
+                "{name} applies only to synthetic workloads; a log is replayed in full ({first} \
+                 reads part of it, {scale} changes its load)"
             )
         } else if parameter.applies == Applies::Messages {
             format!(

@@ -13,8 +13,8 @@ use crate::chart::heading;
 use crate::parameters::{self, Parameter, ValueType};
 use crate::{Catalogue, Point};
 
-/// A figure with one line for each combination of its series' values. If x is not a number, the
-/// figure has bars instead of lines.
+/// A figure with one line per combination of series values. If x is not a number, the figure has
+/// bars instead of lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The name, used for the figure's files.
@@ -27,15 +27,15 @@ pub struct Figure {
     pub y: String,
     /// The parameters whose values define the series.
     pub series: Vec<usize>,
-    /// The condition for points to be drawn: each of these parameters has one of these values.
+    /// The conditions for drawing a point: each of these parameters has one of the listed values.
     pub fixed: Vec<(usize, Vec<String>)>,
     /// The horizontal axis.
     pub x_axis: Axis,
     /// The vertical axis.
     pub y_axis: Axis,
-    /// Names of values in the legend.
+    /// Names for values, shown in the legend.
     pub labels: Vec<(String, String)>,
-    /// Numbers that a paper states.
+    /// Numbers stated in a paper.
     pub stated: Vec<StatedMark>,
 }
 
@@ -46,15 +46,14 @@ pub struct StatedMark {
     pub x: String,
     /// The stated number.
     pub y: f64,
-    /// The name of a series in the legend, if the stated number is a multiple of that series'
-    /// value.
+    /// The legend name of a series, if the stated number is a multiple of that series' value.
     pub of: Option<String>,
 }
 
 /// An axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
-    /// The label, or `None` to use the parameter or the metric.
+    /// The label, or `None` to use the name of the parameter or metric.
     pub label: Option<String>,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -176,7 +175,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     usual.iter().filter(|name| observed(name)).map(|name| figure(name)).collect()
 }
 
-/// Sets the series: the parameters in `named`, or every parameter that varies among the points
+/// Sets the series to the parameters in `named`, or to all parameters that vary among the points
 /// drawn. If `named` is given, no two points may have the same position in the figure.
 fn series(
     node: Node<'_>,
@@ -191,7 +190,7 @@ fn series(
         .cloned()
         .collect();
     if drawn.is_empty() && specification.left_out.is_empty() {
-        return node.fail(format!("figure `{}` shows no point of this experiment", figure.name));
+        return node.fail(format!("figure `{}` selects none of the points", figure.name));
     }
     let x = &parameters::ALL[figure.x];
     if drawn.iter().any(|point| point.at(figure.x).is_none()) {
@@ -200,7 +199,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // The strategy is usually named first.
+        // The strategy usually comes first.
         figure.series = varying.rev().collect();
         return Ok(());
     };

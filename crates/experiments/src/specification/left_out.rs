@@ -54,8 +54,8 @@ impl Skipping {
     /// Records that a combination does not apply.
     ///
     /// # Errors
-    /// Returns an error if the combination must not be left out. `several` is true if others would
-    /// remain.
+    /// Returns an error if the combination must not be left out. `several` is true if other
+    /// combinations would remain.
     pub(super) fn note(
         &mut self,
         (left_out, place): (LeftOut, Place),

@@ -2,8 +2,8 @@
 //!
 //! An experiment file is TOML. Every parameter is a key with a single value, a list or a range, and
 //! every combination of values is a point. Command lines and programs can set the same keys
-//! individually as [`Setting`]s. Each `[[sweep]]` table replaces some of the top-level values, and
-//! the experiment consists of the points of all sweeps. `[[figure]]` tables declare figures.
+//! individually as [`Setting`]s. Each `[[sweep]]` table overrides some of the top-level values, and
+//! the experiment runs every point of every sweep. `[[figure]]` tables declare figures.
 
 mod error;
 mod expand;
@@ -37,7 +37,7 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// The name: one word, used for files and footers.
+    /// The name, a single word that is used for files and footers.
     pub name: String,
     /// The heading of the report.
     pub title: String,
@@ -45,7 +45,7 @@ pub struct Specification {
     pub points: Vec<Point>,
     /// Values left out because they do not apply, without duplicates.
     pub left_out: Vec<LeftOut>,
-    /// True if values that do not apply are left out; otherwise they are errors.
+    /// True if values that do not apply are left out. Otherwise, they are errors.
     pub skips_unsupported: bool,
     /// The metrics to observe.
     pub metrics: Vec<&'static MetricSpec>,
@@ -57,9 +57,9 @@ pub struct Specification {
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy that others are compared with.
+    /// The strategy with which the others are compared.
     pub baseline: Option<String>,
-    /// The asymptotic cost of each strategy, for snapshots.
+    /// Each strategy's asymptotic cost, for snapshots.
     pub orders: Orders,
     /// The figures.
     pub figures: Vec<Figure>,
@@ -92,7 +92,7 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Parses a file like [`Specification::parse`], with the entries of a catalogue.
+    /// Parses a file like [`Specification::parse`], but looks up names in the given catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::parse`].
@@ -118,7 +118,7 @@ impl Specification {
         Ok(stated.map(|entry| entry.node.switch()).transpose()?)
     }
 
-    /// Reads entries, which may be tables of sweeps and figures.
+    /// Reads entries, which may include sweep and figure tables.
     fn read(
         entries: Vec<Entry<'_>>,
         name: &str,
@@ -170,7 +170,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Adds a last point in which jobs run at their places in the log, if requested.
+    /// Appends the points whose jobs run at their places in the log, if requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -304,7 +304,7 @@ impl Specification {
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
     }
 
-    /// Returns the policy for a point's replications.
+    /// Returns the replication policy for a point.
     pub fn policy_at(&self, point: usize) -> Policy {
         match (self.policy, self.caps[point]) {
             (Policy::Precision { relative, confidence, least, most }, Some(cap)) => {
@@ -329,7 +329,7 @@ impl Specification {
         )
     }
 
-    /// Sets the strategy that others are compared with: the given one, or else the first.
+    /// Sets the baseline strategy: the given one, or the first if none is given.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -352,7 +352,7 @@ impl Specification {
                 }
                 if !strategies.contains(&&*reading.text) {
                     return entry.node.fail(format!(
-                        "`{}` is not among the strategies of this experiment",
+                        "`{}` is not one of this experiment's strategies",
                         reading.text
                     ));
                 }
@@ -389,7 +389,7 @@ fn orders(node: Node<'_>) -> Result<Orders, Fault> {
     node.table()?.iter().map(one).collect::<Result<_, _>>().map(Orders)
 }
 
-/// Reads a word that can name files.
+/// Reads a word that can be part of a file name.
 fn word(node: Node<'_>) -> Result<String, Fault> {
     let text = node.text()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
@@ -400,8 +400,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     Ok(text.to_string())
 }
 
-/// Reads the metrics, in the order of the list. If any is written as `+NAME`, the default metrics
-/// are included as well.
+/// Reads the metrics, in list order. If any is written as `+NAME`, the default metrics are also
+/// included.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::error::{Fault, Place, inside};
 
-/// A value as it was given.
+/// A value as given by the user.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
     /// A value in a file.
@@ -18,7 +18,7 @@ pub(super) enum Node<'a> {
     /// The value of a setting.
     Value {
         text: &'a str,
-        /// The index of the setting, and the index of the value in it.
+        /// The index of the setting, and the index of the value within the setting.
         at: (usize, usize),
     },
     /// All values of a setting that does not have exactly one value.

@@ -13,8 +13,7 @@ pub fn schema() -> Value {
     properties.extend(swept.clone());
     let mut of_sweep = swept;
     let cap = json!({ "type": "integer", "minimum": 1 });
-    let meaning =
-        "with `precision`: the maximum number of replications for the points of this sweep";
+    let meaning = "with `precision`: the maximum number of replications per point in this sweep";
     of_sweep.insert("max-replications".to_string(), described(cap, meaning));
     let sweep = json!({
         "type": "object",
@@ -25,7 +24,7 @@ pub fn schema() -> Value {
         "sweep".to_string(),
         described(
             json!({ "type": "array", "items": sweep }),
-            "values that override the top level; the experiment has the points of all sweeps",
+            "values that override the top level; the experiment runs every point of every sweep",
         ),
     );
     properties.insert("figure".to_string(), json!({ "type": "array", "items": figure() }));
@@ -144,7 +143,7 @@ fn figure() -> Value {
         "additionalProperties": false,
         "required": ["name", "y"],
         "properties": {
-            "name": described(text(), "names the figure's files"),
+            "name": described(text(), "the base name of the figure's files"),
             "title": text(),
             "x": described(parameter.clone(), "the parameter along x; default: load"),
             "y": described(text(), "the metric"),

@@ -51,7 +51,7 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Creates an experiment like [`Specification::from_settings`], with the entries of a
+    /// Creates an experiment like [`Specification::from_settings`], but looks up names in the given
     /// catalogue.
     ///
     /// # Errors

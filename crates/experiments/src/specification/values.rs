@@ -1,4 +1,4 @@
-//! The values of a parameter: a single value, a list, or a range.
+//! A parameter's values: a single value, a list, or a range.
 
 use super::error::{Fault, Place};
 use super::read::Node;
@@ -32,7 +32,7 @@ pub(super) fn values(
         all.push(value);
     }
     if all.is_empty() {
-        return node.fail(format!("an empty list: `{}` needs at least one value", parameter.name));
+        return node.fail(format!("`{}` needs a value, but the list is empty", parameter.name));
     }
     Ok(all)
 }

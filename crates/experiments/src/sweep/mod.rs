@@ -1,7 +1,7 @@
-//! Execution of all points of an experiment until its precision targets are met.
+//! Runs all points of an experiment until its precision targets are met.
 //!
-//! Workers take the next wanted replication of the first unfinished point, so points finish one
-//! after another. The number of replications of a point depends on the results of its first
+//! Workers take the next wanted replication of the first unfinished point, so that points finish
+//! one after another. The number of replications at a point depends on the results of its first
 //! replications in order, and never on which of them finished first. Therefore, the results depend
 //! neither on the number of threads nor on how often the sweep was stopped and resumed.
 
@@ -23,7 +23,7 @@ use queue::WorkQueue;
 
 pub use plan::Span;
 
-/// A part of the points: those whose index modulo `of` is `index - 1`.
+/// A subset of the points: those whose index modulo `of` is `index - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The shard number, from 1.
@@ -42,21 +42,21 @@ impl Shard {
     }
 }
 
-/// The environment of a sweep, apart from its points and its store.
+/// The environment in which a sweep runs, apart from its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of files.
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// The recording of replication 0 of every point, if requested.
+    /// A recording of replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
     /// A flag that the caller sets to end the sweep and its running replications.
     pub stop: Option<&'e Stop>,
 }
 
 impl Environment<'_> {
-    /// An environment without files, progress reports, recording or a way to stop early.
+    /// An environment without files, progress reports or recording, which cannot be stopped early.
     pub const PLAIN: Environment<'static> =
         Environment { files: &NoFiles, progress: &NoProgress, recording: None, stop: None };
 }
@@ -121,8 +121,8 @@ pub enum SweepError {
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
-    /// Runs the points of a shard on the threads of the current pool. Replications known from an
-    /// earlier run are not repeated. Each finished replication is passed to the store immediately.
+    /// Runs a shard's points on the current thread pool. Replications known from an earlier run are
+    /// not repeated. Each finished replication is passed to the store immediately.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read, a run cannot continue, the store fails, or the
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the asymptotic cost of a point's strategy to the sample, if it is one of the metrics.
+    /// Adds the strategy's asymptotic cost to a point's sample, if that is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {

@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications planned so far, and the number with unknown results.
+    /// The number of replications planned so far, followed by the number still missing.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -64,13 +64,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample. Returns how many more replications its point needs.
+    /// Adds a sample, and returns how many more replications its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides whether a point needs more replications. Returns how many.
+    /// Decides how many more replications a point needs, and returns their number.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -145,7 +145,7 @@ impl<'s> Plan<'s> {
 }
 
 impl PointState {
-    /// Stores a sample, which replaces an earlier one of the same replication.
+    /// Stores a sample, and replaces any earlier one for the same replication.
     fn keep(&mut self, replication: u64, sample: Sample) {
         let index = replication as usize;
         if self.samples.len() <= index {

@@ -1,4 +1,4 @@
-//! The queue from which a sweep's workers take replications one at a time, and the errors of runs.
+//! The queue from which a sweep's workers take replications one at a time. It also stores errors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -18,7 +18,7 @@ type Place = (usize, u64);
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results of jobs alone on the network, shared by all points.
+    /// Results for jobs that are alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -31,7 +31,7 @@ struct State<'s, 'l> {
     /// The first point that may still need replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the first run that cannot continue, in order of point and replication.
+    /// The error of the first run that cannot continue, by point and replication.
     fault: Option<(Place, SweepError)>,
     /// An error that ends the sweep immediately.
     end: Option<SweepError>,

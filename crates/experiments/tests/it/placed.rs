@@ -146,7 +146,7 @@ fn advice_has_a_row_for_the_places_of_the_log() {
     let present = [("strategy", "ff"), ("scheduler", "fcfs")];
     let advice = advise(&settings("mesh:4x1", "n{}", &present), None, environment).unwrap();
     let first = &advice.alternatives[0];
-    assert_eq!((first.name.as_str(), first.run.rejected), ("places of the log", 2));
+    assert_eq!((first.name.as_str(), first.run.rejected), ("places from the log", 2));
     assert_eq!(first.run.values[0], Some(11.25));
     assert!(first.run.command.contains(" --placed 'n{}' "), "{}", first.run.command);
     assert_eq!(advice.present.rejected, 0);

@@ -1,5 +1,5 @@
 //! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps these
-//! tables consistent and records its effect on the scheduler's plan. A failing call changes
+//! tables consistent and records its effect on the scheduler's plan. A call that fails changes
 //! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
@@ -19,8 +19,8 @@ impl Dispatcher {
         self.enqueue(job, Queue::push)
     }
 
-    /// Requeues a job that has lost its nodes at the position given by its arrival. Takes O(q) time
-    /// for q waiting jobs.
+    /// Requeues a job that has lost its nodes, at the position determined by its arrival. Takes
+    /// O(q) time for q waiting jobs.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running.
@@ -41,7 +41,7 @@ impl Dispatcher {
         if is_known { Err(RepeatedJob(job)) } else { Ok(()) }
     }
 
-    /// Withdraws the job at an index of the queue, which then never runs. Returns `None` if there
+    /// Withdraws the job at an index in the queue, so that it never runs. Returns `None` if there
     /// is no such job. Takes O(q) time for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
@@ -66,8 +66,8 @@ impl Dispatcher {
     }
 
     /// Records that a job has held these nodes since `start`. Use this for jobs that are already
-    /// running, or whose nodes neither the scheduler nor the strategy chose. Advance reservations
-    /// are not checked.
+    /// running, or whose nodes were chosen by neither the scheduler nor the strategy. Advance
+    /// reservations are not checked.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running, or if [`Machine::allocate_at`]
@@ -110,8 +110,8 @@ impl Dispatcher {
         self.disturb(Change::Relocation, |machine| machine.relocate(job, to))
     }
 
-    /// Marks a node as failed, and returns the job that holds it, which keeps it until the job
-    /// ends. Marking a failed node again changes nothing.
+    /// Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
+    /// until it ends. Marking a failed node again changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.
@@ -119,7 +119,7 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.fail(node))
     }
 
-    /// Marks a node as healthy again. Repairing a healthy node changes nothing.
+    /// Marks a node as repaired. Repairing a healthy node changes nothing.
     ///
     /// # Errors
     /// Returns an error if the machine has no such node.
@@ -142,8 +142,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool of the nodes free in `nodes`, to which later requests can be confined
-    /// ([`Machine::add_pool`]).
+    /// Adds a pool that consists of the nodes free in `nodes`. Later requests can be confined to
+    /// this pool ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.

@@ -1,4 +1,4 @@
-//! The choice of the next job, and its start.
+//! Chooses and starts the next job.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use super::{Change, DispatchError, Dispatcher, StartError, allocate};
 use crate::{AttemptObserver, Start};
 
-/// A waiting job that should start now. It can only be used with [`Decision::start`].
+/// A waiting job that should start now. A decision can only be started or dropped.
 ///
 /// A decision borrows the dispatcher, so it cannot be started on another one, and nothing can
 /// change before the start:
@@ -120,10 +120,10 @@ impl Dispatcher {
         Ok(Some(self.choose(now, start)?))
     }
 
-    /// Chooses a waiting job without the scheduler.
+    /// Chooses a waiting job without consulting the scheduler.
     ///
     /// # Errors
-    /// Returns an error if the queue has no such index.
+    /// Returns an error if the index is outside the queue.
     pub fn choose(&mut self, now: Time, start: Start) -> Result<Decision<'_>, StartError> {
         let (index, waiting) = (start.index, self.queue.len());
         if index >= waiting {

@@ -1,11 +1,11 @@
-//! Dispatcher errors. A call that returns one has changed nothing.
+//! Dispatcher errors. A call that returns an error has changed nothing.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
 use pavior_mesh::JobId;
 use thiserror::Error;
 
-/// The error for a job that is already waiting or running.
+/// The error returned for a job that is already waiting or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
@@ -37,7 +37,7 @@ impl GrantError {
 /// Reasons why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
-    /// The queue has no such index.
+    /// The index is outside the queue.
     #[error("index {index} is outside the queue of {waiting} jobs")]
     NotWaiting {
         /// The requested index.

@@ -1,8 +1,8 @@
 //! A machine and its queue. Jobs wait, start when the scheduler chooses them, run, and end.
 //!
-//! Invariant: each job is either waiting, running or unknown, and exactly the running jobs hold
-//! nodes. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs` reads them.
-//! `plan_status.rs` defines which changes void the scheduler's plan.
+//! Invariant: each job is either waiting, running or unknown, and the running jobs are exactly
+//! those that hold nodes. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs`
+//! reads them. Changes that void the scheduler's plan are defined in `plan_status.rs`.
 
 mod changes;
 mod decision;
@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls: each job is in the queue, or both among
-/// the running jobs and on the machine, or in no table.
+/// keeps three tables consistent for any sequence of calls. Each job is either in the queue, or
+/// both among the running jobs and on the machine, or in none of them.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:
@@ -62,13 +62,13 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Use [`Dispatcher::decide`] to do some work between the choice and the start; it returns a
-/// [`Decision`] that can only be started or dropped. Use [`Dispatcher::choose`] to choose jobs
-/// without the scheduler. For jobs outside the queue, [`Dispatcher::hold`] records given nodes, and
-/// [`Dispatcher::grant`] lets the strategy choose them. The machine itself cannot be changed; use
-/// the dispatcher's methods to report failures, move jobs and reserve nodes. No scheduler can start
-/// a job on reserved nodes if the job is estimated to run into the reservation ([`Calendar`]). To
-/// restore a dispatcher from records, use `hold` and [`Dispatcher::submit`].
+/// To do some work between the choice and the start, use [`Dispatcher::decide`], which returns a
+/// [`Decision`] that can only be started or dropped. To choose jobs without the scheduler, use
+/// [`Dispatcher::choose`]. For jobs outside the queue, [`Dispatcher::hold`] records known nodes,
+/// and [`Dispatcher::grant`] lets the strategy choose nodes. The machine cannot be changed
+/// directly; use the dispatcher's methods to report failures, move jobs and reserve nodes. No
+/// scheduler can start a job on reserved nodes if the job is estimated to run into the reservation
+/// ([`Calendar`]). To restore a dispatcher from records, use `hold` and [`Dispatcher::submit`].
 pub struct Dispatcher {
     machine: Machine,
     scheduler: Box<dyn Scheduler>,
@@ -82,8 +82,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes count as running
-    /// since time 0, without an expected end. Takes O(j log j) time for j such jobs.
+    /// Creates a dispatcher with an empty queue. Jobs that already hold nodes are treated as
+    /// running since time 0, without an expected end. Takes O(j log j) time for j such jobs.
     pub fn new(machine: Machine, scheduler: Box<dyn Scheduler>) -> Dispatcher {
         let mut running = Running::new();
         for (id, placement) in machine.held() {
@@ -95,7 +95,7 @@ impl Dispatcher {
         Dispatcher::with(machine, scheduler, running)
     }
 
-    /// Creates a dispatcher with an empty queue. `running` must be the jobs that hold nodes.
+    /// Creates a dispatcher with an empty queue. `running` must contain the jobs that hold nodes.
     fn with(machine: Machine, scheduler: Box<dyn Scheduler>, running: Running) -> Dispatcher {
         Dispatcher {
             machine,

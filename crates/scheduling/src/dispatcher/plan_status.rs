@@ -1,4 +1,4 @@
-//! The effects of changes to a dispatcher's tables on the scheduler's promises
+//! Defines how changes to a dispatcher's tables affect the scheduler's promises
 //! ([`Change::effect`]).
 //!
 //! ```text
@@ -29,10 +29,10 @@ pub(super) enum Change {
 
 /// The effect of a change on the scheduler's promises.
 enum Effect {
-    /// The scheduler adapts its plan to the change, which it sees in the queue, the running jobs
+    /// The scheduler adapts its plan to the change, which is visible in the queue, the running jobs
     /// and the free nodes.
     Seen,
-    /// Promises remain valid unless they need the nodes of this job while it runs.
+    /// Promises remain valid unless they need this job's nodes while it runs.
     Granted(JobId),
     /// All earlier promises are void.
     Voids,
@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of recorded grants, beyond which the plan is void. It bounds the memory of a
-/// dispatcher whose scheduler is never called.
+/// The maximum number of recorded grants, beyond which the plan is void. This bounds the memory of
+/// a dispatcher whose scheduler is never called.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.

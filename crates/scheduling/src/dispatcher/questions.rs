@@ -1,5 +1,5 @@
-//! Queries of a dispatcher, which do not affect later results. Methods with `&mut self` cache
-//! results, count work, and drop past reservations.
+//! Queries to a dispatcher, none of which affects later results. Methods that take `&mut self`
+//! cache results, count work, and drop reservations that have ended.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -74,10 +74,10 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start, whichever the scheduler chooses, until something
-    /// other than a grant happens: if the machine refuses every job, and would also do so with
-    /// fewer free nodes. The first call after a change costs one search per distinct request, and
-    /// later calls are O(1).
+    /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
+    /// something other than a grant happens. This is so if the machine refuses every job, and would
+    /// also do so with fewer free nodes. The first call after a change costs one search per
+    /// distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;
@@ -90,9 +90,9 @@ impl Dispatcher {
         *plan.refuses_all.insert(requests.all(refuses))
     }
 
-    /// Returns the scheduler's plan for the waiting jobs, or `None` if something has changed since
-    /// the scheduler last chose no job, or if it does not report a plan. Takes O(q) time for q
-    /// waiting jobs.
+    /// Returns the scheduler's plan for the waiting jobs. Returns `None` if anything has changed
+    /// since the scheduler last chose no job, or if the scheduler reports no plan. Takes O(q) time
+    /// for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

@@ -1,14 +1,14 @@
 //! Adaptive bypass: the longer the queue is, the more jobs may bypass its head.
 //!
 //! With q waiting jobs, the first `1 + floor(factor * q)` are tried in order of arrival, and the
-//! first that fits starts. With a short queue, this is FCFS; under load, it is similar to ScanAll.
-//! There is no limit on how often a job can be bypassed, so a large job can starve under a load
-//! that keeps the queue long. A decision takes O(q) time, with one query per distinct request in
-//! each state of the machine.
+//! first that fits starts. With a short queue, this is the same as FCFS; under load, it resembles
+//! ScanAll. There is no limit on how often a job can be bypassed, so a large job can starve under a
+//! load that keeps the queue long. A decision takes O(q) time, with one query per distinct request
+//! in each state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
-//! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. The paper's function of the load
-//! was not available to us. The linear function with factor 0.5 is ours, and we left out the
+//! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. We did not have access to the
+//! paper's function of the load. The linear function with factor 0.5 is ours, and we left out the
 //! paper's optional priority for large jobs.
 
 use pavior_allocation::Machine;
@@ -44,7 +44,7 @@ struct Bypass {
 }
 
 impl Bypass {
-    /// Returns the number of waiting jobs to try, from the oldest.
+    /// Returns the number of waiting jobs to try, starting with the oldest.
     fn open(&self, queue: &Queue) -> usize {
         1 + (self.factor * queue.len() as f64).floor() as usize
     }

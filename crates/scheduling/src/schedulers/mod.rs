@@ -1,6 +1,6 @@
-//! The schedulers, one file or folder each, and their list.
+//! The schedulers, each in its own file or directory, and the list of them.
 //!
-//! To add a scheduler, write its file with an `ENTRY`, declare the module, and add a line here.
+//! To add a scheduler, write its file with an `ENTRY`, declare the module, and add it to `ALL`.
 
 mod bypass;
 mod conservative;

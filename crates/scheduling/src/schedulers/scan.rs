@@ -1,9 +1,9 @@
-//! Scan: one size class at a time is served until none of its jobs is waiting.
+//! Scan, which serves one size class at a time until none of its jobs is waiting.
 //!
 //! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. Only the
-//! oldest job of the current class may start. When no job of the class is waiting, the next class
-//! up (or down) with a job is served, wrapping around after the last. Jobs of similar size follow
-//! each other, so the nodes freed by one fit the next:
+//! oldest job of the current class may start. When no job in the class is waiting, the next class
+//! up (or down) with a waiting job is served, wrapping around after the last class. Jobs of similar
+//! size follow each other, so that nodes freed by one job fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again

@@ -5,7 +5,7 @@
 //! and the nodes it needs are never free together. A decision takes O(q) time for q waiting jobs,
 //! with one query per distinct request in each state of the machine.
 //!
-//! Source: the scheduler of Choo, Yoo & Youn, IEEE TPDS 11(5), 2000. It is also known as
+//! Source: the scheduler in Choo, Yoo & Youn, IEEE TPDS 11(5), 2000. It is also known as
 //! "aggressive out-of-order" or "first-fit queue".
 
 use pavior_allocation::Machine;

@@ -6,8 +6,8 @@
 //! only in the order. Long jobs starve while shorter ones keep arriving. A decision takes O(log q)
 //! time for q waiting jobs, or O(q log q) after a failure, and one query.
 //!
-//! Source: the GABL paper, which attributes it to Krueger, Lai & Dixit-Radiya, IEEE TPDS 5(5), 1994
-//! (whose contribution is [Scan](super::scan)).
+//! Source: the GABL paper, which attributes the rule to Krueger, Lai & Dixit-Radiya, IEEE TPDS
+//! 5(5), 1994 (whose contribution is [Scan](super::scan)).
 
 use crate::priority::LeastFirst;
 use crate::{BuildScheduler, Entry, SchedulerKind};

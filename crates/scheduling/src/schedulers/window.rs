@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A job is thus overtaken by at most w - 1 others, all of which are among the w - 1 arrivals that
-//! follow it, and none starves. `window:1` is FCFS; wider windows are more similar to ScanAll. A
+//! follow it, and no job starves. `window:1` is FCFS; wider windows are more similar to ScanAll. A
 //! decision takes O(w) time, with one query per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
@@ -93,8 +93,8 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // Requeued jobs are no longer among the started jobs, since the last call to `next` removed
-        // them.
+        // Requeued jobs are no longer among the started jobs, because the last call to `next`
+        // removed them.
         let oldest = queue.get(0)?.id;
         let mut open = 0;
         let mut gone = 0;

@@ -9,10 +9,10 @@ use crate::{MachineView, Reach};
 
 /// Finds placements as if the reserved nodes were taken.
 ///
-/// The strategy is queried on a fork of the machine. If its answers depend only on the free nodes,
-/// one fork lasts as long as the reservation: it is updated with the machine's grants and releases
-/// in O(1) each, and the strategy keeps its caches. Otherwise, and after failures, a new fork is
-/// made for each state of the machine. A job that overlaps an advance reservation is placed on a
+/// The strategy is queried on a fork of the machine. If the strategy's answers depend only on the
+/// free nodes, one fork lasts as long as the reservation. It is updated in O(1) after each grant or
+/// release, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made
+/// for each state of the machine. A job that overlaps an advance reservation is placed on a
 /// separate fork.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
@@ -38,7 +38,7 @@ impl BesideReservation {
         *self = BesideReservation::default();
     }
 
-    /// Returns the strategy's placement for a job with the reserved nodes taken.
+    /// Returns the strategy's placement for a job, with the reserved nodes counted as taken.
     pub(crate) fn place(
         &mut self,
         job: &Job,

@@ -1,4 +1,4 @@
-//! The expected ends of running jobs and of advance reservations.
+//! The expected ends of running jobs and advance reservations.
 
 use std::iter::Peekable;
 
@@ -37,11 +37,11 @@ pub(crate) fn instants(now: Time, ends: &[End<'_>], calendar: Option<&Calendar>)
 /// The expected ends of running jobs.
 ///
 /// A job that has outrun its estimate is expected to take twice as long
-/// ([`RunningJob::expected_end`]). As a result, jobs with short estimates postpone promises, and
-/// more such jobs can start before the new time, so a large job would wait for as long as they keep
-/// arriving. With `promise=holds`, a job that overtook the oldest waiting job and has outrun its
-/// estimate is expected to end at any moment. It postpones no promise, and until it ends no other
-/// job starts on the promised nodes.
+/// ([`RunningJob::expected_end`]). As a result, jobs whose estimates are too short postpone
+/// promises, and more such jobs can start before the new time. A large job would wait for as long
+/// as they keep arriving. With `promise=holds`, a job that overtook the oldest waiting job and has
+/// outrun its estimate is expected to end at any moment. Such a job postpones no promise, and until
+/// it ends, no other job starts on the promised nodes.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
     pub(crate) now: Time,
@@ -61,9 +61,9 @@ impl<'a> Expected<'a> {
         Expected { oldest, ..self }
     }
 
-    /// Returns the time from which to reserve nodes for the oldest waiting job, if they are
-    /// expected to be free from `at`. If that may be at any moment, returns now, so that no other
-    /// job ends first.
+    /// Returns the time from which to reserve nodes for the oldest waiting job, if the nodes are
+    /// expected to be free from `at`. If they may become free at any moment, returns the current
+    /// time, so that no other job ends first.
     pub(crate) fn reserved(&self, at: Time) -> Time {
         let at_any_moment = self.oldest.is_some() && at <= self.now.saturating_add(Time(1));
         if at_any_moment { self.now } else { at }
@@ -83,7 +83,7 @@ impl<'a> Expected<'a> {
         running.expected_end(self.now)
     }
 
-    /// Returns the running jobs with their expected ends, earliest first, with ties in order of id.
+    /// Returns the running jobs with their expected ends, earliest first. Ties are sorted by id.
     ///
     /// [`Running`] is sorted by estimated end. Only the l jobs that have outrun their estimates
     /// have later expected ends. They are sorted in O(l log l) time and merged with the others.

@@ -10,9 +10,8 @@ pub(crate) const OPTION: OptionSpec = OptionSpec {
     key: "promise",
     values: Values::OneOf(&["moves", "holds"]),
     default: "moves",
-    meaning: "the promised start if a job that overtook the waiting one exceeds \
-              its estimate: it is postponed (moves) or kept (holds); use holds if users may \
-              underestimate run times",
+    meaning: "the promised start is postponed (moves) or kept (holds) if a job that overtook the \
+              waiting one exceeds its estimate; use holds if users may underestimate run times",
     bare: false,
 };
 
@@ -23,9 +22,9 @@ pub(crate) fn holds(options: &Options) -> bool {
 
 /// The first promise to the head of the queue, and the number of broken promises.
 ///
-/// A promise is broken if the job starts later. The failure or repair of a node, a change to the
-/// advance reservations, and a grant of its nodes to a job outside the queue void the promise, and
-/// the next one counts as the first.
+/// A promise is broken if the job starts later. It is void if a node fails or is repaired, if the
+/// advance reservations change, or if its nodes are granted to a job outside the queue. The next
+/// promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,

@@ -24,7 +24,7 @@ pub(crate) struct Refused {
     withdrawals: u64,
 }
 
-/// A request and a reach, packed into a few words, because each waiting job is looked up at each
+/// A request and a reach, packed into a few words, because every waiting job is looked up at every
 /// event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -83,7 +83,7 @@ impl Refused {
         self.ask(job, view.reach(job), || view.can_start(job).ok()).is_some()
     }
 
-    /// Starts the first of the oldest `window` jobs that can start.
+    /// Starts the first job that can start among the oldest `window` jobs.
     ///
     /// No job returns to the queue within one state of the machine, so skipped jobs keep their
     /// indices unless one is withdrawn.

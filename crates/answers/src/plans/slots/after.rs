@@ -1,8 +1,8 @@
 //! An upper bound on the number of free boxes after some jobs have moved.
 //!
 //! Moves do not change the number of free nodes. Therefore, the number of boxes is bounded by the
-//! number of free nodes, and by the lattices of all healthy nodes (`bound.rs`). In addition, let k
-//! jobs move. A box that overlaps at most one of them is free when that job is gone. Therefore, the
+//! number of free nodes, and by the lattices of all healthy nodes (`bound.rs`). Now let k jobs
+//! move. A box that overlaps at most one of them is free once that job is gone. Therefore, the
 //! number of such boxes is at most the number of boxes after removing the best single job. Every
 //! other box overlaps one of the other k - 1 jobs, and the number of disjoint boxes that overlap a
 //! job is limited.
@@ -46,7 +46,7 @@ pub(crate) fn after_moves(
 }
 
 /// Returns an upper bound on the number of disjoint boxes with these sides that overlap a part of a
-/// job. These boxes lie in the surroundings of the part, where a lattice bounds their number.
+/// job. Such boxes are confined to the part's surroundings, where a lattice bounds their number.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

@@ -1,4 +1,4 @@
-//! Slots now, at the next increase, and after moves.
+//! Slot counts: now, at the next increase, and after moves.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -6,21 +6,21 @@ use pavior_mesh::JobId;
 use super::{NextSlot, Slots, next_slot, slots};
 use crate::{Defragmented, SearchLimits, Shape, Snapshot, Weights, defragment};
 
-/// The disjoint free boxes of some shapes, now and later.
+/// The disjoint free boxes of the given shapes, now and later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotsAnswer {
     /// The boxes free now.
     pub now: Slots,
     /// The first time when more boxes fit, if known.
     pub next: Option<NextSlot>,
-    /// The boxes of the first shape free after some jobs have moved, if requested.
+    /// The boxes of the first shape that are free after some jobs have moved, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
-    /// Counts the boxes in any mixture of the shapes. `budget` limits each count, and `end` returns
-    /// the expected end of a job. `moves` limits the moves; if it is `None`, no moves are planned.
-    /// Cost: that of [`slots`], [`next_slot`] and [`defragment`].
+    /// Counts the boxes, in any mixture of the shapes. `budget` limits each count, and `end`
+    /// returns a job's expected end. `moves` limits the moves; if it is `None`, no moves are
+    /// planned. Cost: that of [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;

@@ -1,7 +1,7 @@
-//! Upper bounds on the number of disjoint boxes, from nodes that every box must contain.
+//! Upper bounds on the number of disjoint boxes, based on nodes that every box must contain.
 //!
 //! The bounds use a lattice: on each axis, take every m-th node, so adjacent lattice nodes are
-//! never more than m apart. On that axis, a box with side s contains at least ⌊s / m⌋ of them at
+//! never more than m apart. Along that axis, a box with side s contains at least ⌊s / m⌋ of them at
 //! any position. A box thus contains at least k lattice nodes, where k is the product over the
 //! axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint. This
 //! holds for each offset of the lattice, and the smallest bound is used.
@@ -48,7 +48,7 @@ pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// Returns the bound given by the lattices of one spacing.
+/// Returns the bound given by the lattices with one spacing.
 fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);

@@ -1,11 +1,11 @@
-//! A branch-and-bound search for a largest set of places without conflicts.
+//! A branch-and-bound search for the largest set of places without conflicts.
 //!
 //! - **Dominance**: if u overlaps v and every place that overlaps v, then u can be dropped, because
 //!   v can replace u in any set. At the edges of free areas, this rule decides most places.
 //! - **Components** are searched separately.
 //! - **Bound**: among places that all overlap each other, at most one is chosen. A cover of the
 //!   graph by such cliques therefore bounds the size of the set.
-//! - **Branches**: a largest set contains the place with the fewest conflicts, or a place that
+//! - **Branches**: the largest set contains the place with the fewest conflicts, or one that
 //!   overlaps it.
 //!
 //! Invariant: no open place overlaps a chosen place.
@@ -62,7 +62,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds a largest set of open places if it is larger than `beaten`. Otherwise, returns any
+    /// Finds the largest set of open places if it is larger than `beaten`. Otherwise, returns any
     /// set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
@@ -83,7 +83,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// Finds a largest set in a component that no rule can reduce further. `cover` bounds its size.
+    /// Finds the largest set in a component that no rule can reduce. `cover` bounds its size.
     fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
         let middle = self.fewest_conflicts(&open);
         let mut best: Vec<usize> = Vec::new();

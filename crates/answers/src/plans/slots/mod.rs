@@ -3,14 +3,14 @@
 //! 1. [`slots`] lists all free places of the shape, in each orientation.
 //! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
 //!    places.
-//! 3. [`greedy`] packs mutually aligned places, then any others that still fit. On empty and most
-//!    nearly empty machines, the packing reaches the bound.
-//! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds a
+//! 3. [`greedy`] packs mutually aligned places, then any others that still fit. On empty machines
+//!    and most nearly empty ones, the packing reaches the bound.
+//! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds the
 //!    largest set without conflicts, component by component, within a budget.
 //!
 //! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
-//! plus the search, exponential in the worst case. The problem is NP-hard (Fowler, Paterson &
-//! Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
+//! plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
+//! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
 mod answer;
@@ -52,10 +52,10 @@ impl Slots {
     }
 }
 
-/// Finds a maximum set of disjoint free boxes of some shapes, in any mixture.
+/// Finds a maximum set of disjoint free boxes, in any mixture of the given shapes.
 ///
-/// The search stops after reading `budget` words of bit sets. In that case, the answer is the best
-/// set found, with a bound.
+/// The search stops after reading `budget` bit-set words. In that case, the answer is the best set
+/// found, with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }

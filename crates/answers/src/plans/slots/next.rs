@@ -13,7 +13,7 @@ use crate::{Shape, Snapshot};
 /// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The end of the job that increases the number of slots.
+    /// The time at which a job ends and thereby increases the number of slots.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
@@ -22,8 +22,8 @@ pub struct NextSlot {
 }
 
 /// Finds the first job end after which there are more disjoint free boxes than `now`. A job without
-/// an end time never ends. Returns `None` if there will not be more boxes even after all jobs with
-/// known end times have ended.
+/// an end time never ends. Returns `None` if no more boxes fit even after all jobs with known end
+/// times have ended.
 ///
 /// Cost: O(log e) slot counts for e distinct end times. `budget` limits each count.
 pub fn next_slot(

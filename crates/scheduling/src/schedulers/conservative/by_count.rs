@@ -1,4 +1,4 @@
-//! The number of free nodes over time: the timeline of `conservative:count`.
+//! The number of free nodes over time: the timeline used by `conservative:count`.
 //!
 //! Invariant: a running job occupies the nodes that it was granted and that have not failed. A
 //! booking occupies as many nodes as its job needs. Reserved nodes count as taken unless a running
@@ -28,7 +28,7 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// Periods with their numbers of closed nodes.
+    /// Periods, each with its number of closed nodes.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -146,8 +146,8 @@ impl Timeline for ByCount {
 }
 
 impl ByCount {
-    /// Returns the number of reserved nodes that no running job holds, in a period in which no
-    /// reservation begins or ends and no job ends.
+    /// Returns the number of reserved nodes that no running job holds during a period. No
+    /// reservation may begin or end in the period, and no job may end in it.
     fn closed_during(
         &self,
         interval: Interval,

@@ -1,4 +1,4 @@
-//! The free nodes over time: the timeline of `conservative`, and its queries to the strategy.
+//! The free nodes over time: the timeline used by `conservative`, with its queries to the strategy.
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
@@ -18,7 +18,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of nodes, with the strategy on an empty machine.
+/// A timeline of free nodes, and the strategy on an empty machine.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,

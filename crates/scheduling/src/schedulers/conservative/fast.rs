@@ -5,22 +5,22 @@
 //! partition hardware ([`Machine::answers`]). For such requests:
 //!
 //! - A job can get an earlier slot only on nodes that were freed since it was last tried.
-//! - If a request was refused before some time, every later request for the same or larger boxes,
-//!   for as long or longer, is also refused before that time, until nodes are freed (`refusals`).
-//!   Near each freed slot, such a request stays refused even then.
+//! - If a request was refused at all times before t, so is any later request that is at least as
+//!   large and as long, until nodes are freed (`refusals`). Near each freed slot, such a request
+//!   stays refused even after that.
 //!
 //! For other requests, every time with enough free nodes is tried.
 //!
 //! In a round of moving up, each job is tried only near the slots freed since it was last tried,
 //! and not at all if there are none. Slots that a job frees by moving are available to the jobs
-//! behind it in this round, and to all jobs in the next round. Each slot (`freed`) becomes shorter
-//! when all its nodes are taken again at its beginning or end, and keeps the jobs that were refused
-//! near it.
+//! behind it in this round, and to all jobs in the next round. A freed slot (`freed`) is shortened
+//! when all its nodes are taken again at its beginning or end, and records the jobs refused near
+//! it.
 //!
-//! Invariant: the slots found are those of [`Plain`](super::plain::Plain).
+//! Invariant: the slots found are the same as those found by [`Plain`](super::plain::Plain).
 //!
-//! Cost: a few comparisons for each job and freed slot, and that of the timeline for the remaining
-//! times.
+//! Cost: a few comparisons for each job and freed slot, plus the cost of searching the timeline at
+//! the remaining times.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -51,8 +51,8 @@ pub(super) trait Timeline: Send + Sync {
     /// Returns true if a refused request is also refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes of which one must be free for a request, or `None` if there are many or
-    /// other conditions also matter.
+    /// Returns the boxes at least one of which must be free for a request, or `None` if there are
+    /// many or other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
@@ -93,7 +93,7 @@ pub(super) trait Timeline: Send + Sync {
     /// nodes is free.
     fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
 
-    /// Returns true if a job that needs one of these boxes may use nodes of both slots.
+    /// Returns true if a job that needs one of these boxes may use nodes in both slots.
     fn may_use_both(&self, boxes: &Boxes, one: &Slot<Self::Held>, other: &Slot<Self::Held>)
     -> bool;
 
@@ -124,7 +124,7 @@ pub(super) struct Wanted<'a, H> {
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The freed slots without which the job was refused at all these times, if known.
+    /// The freed slots without which the job was refused at all of these times, if known.
     pub(super) freed: Option<FreedSlots<'a, H>>,
 }
 
@@ -132,14 +132,14 @@ pub(super) struct Wanted<'a, H> {
 const MOST_REQUESTS: usize = 1 << 12;
 
 /// A timeline with cached answers. If `KEEPS` is false, it searches at every time for every job;
-/// tests compare the two.
+/// tests compare the two variants.
 pub(super) struct Fast<T: Timeline, const KEEPS: bool = true> {
     timeline: T,
     freed: FreedNodes<T::Held>,
     /// In a round, the maximum number of free nodes before the end of all freed slots.
     most_free: Option<u64>,
     refusals: Refusals,
-    /// The boxes for each request, which do not change.
+    /// The boxes for each request. They never change.
     boxes: FxHashMap<Request, Boxes>,
 }
 
@@ -200,7 +200,7 @@ impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
         let demand = self.demand(job, view.machine());
         let begins = Interval { from: self.refusals.of(&demand).max(now), to: Time::MAX };
         let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
-        // Answers that are not monotone are not kept.
+        // Only monotone answers are kept.
         if Self::keeps(job, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.refusals.learn(demand, at);
@@ -297,7 +297,7 @@ struct Near<'a, H> {
     refused: &'a mut RefusalsNearby,
     /// The period in which the job may begin.
     begins: Interval,
-    /// True if the job is known to be refused at earlier times for its size.
+    /// True if the job is known to be refused at earlier times because of its size.
     is_refused_by_size: bool,
 }
 
@@ -326,7 +326,7 @@ fn near<'a, T: Timeline>(
 ) -> Vec<Near<'a, T::Held>> {
     let booked = own.interval.from;
     // A job that begins later is still running when its own slot begins. From then on, it can use
-    // nodes of that slot, which the refused jobs could not.
+    // nodes in that slot, which the refused jobs could not.
     let reaches_own = first_begin_reaching(booked, demand.estimate);
     let near = freed.iter_mut().filter_map(|Freed { slot, refused, .. }| {
         let begins = begins_near(slot.interval, demand.estimate).before(booked);

@@ -1,19 +1,19 @@
 //! Freed nodes and the periods for which they were freed. A previously refused job with monotone
 //! answers can fit now only if it uses one of these nodes for part of its run.
 //!
-//! Each freed slot keeps the jobs that were refused near it, until it is dropped. A job that is at
-//! least as large and as long is refused there too: if it could use a node of the slot, then so
-//! could the smaller one. A refusal counts for as many jobs as the tests allow ([`MayFit`]):
+//! Until it is dropped, each freed slot records the jobs that were refused near it. A job that is
+//! at least as large and as long is refused there too: if it could use a node in the slot, so could
+//! the smaller one. A refusal applies to as many jobs as the tests allow ([`MayFit`]):
 //!
 //! ```text
-//!   no node of the slot is free for so long            every job that is as long
-//!   no box is free that all turns of the job contain   every job that contains this box
-//!   no box with half of the sides of that box is free  every job that contains this smaller box
-//!   otherwise                                          every job that is as large and as long
+//!   no node in the slot is free for that long          every job that is at least as long
+//!   the box common to all turns of the job is not free every job that contains this box
+//!   no box with half the sides of that box is free     every job that contains this smaller box
+//!   otherwise                                          every job at least as large and as long
 //! ```
 //!
-//! Later takings only make refusals more certain. Nodes freed later belong to a separate slot, near
-//! which each job is tried.
+//! Taking more nodes later only makes refusals more certain. Nodes freed later belong to a separate
+//! slot, near which each job is tried.
 //!
 //! Cost: O(k) to add or take a slot, for k slots, and O(rows) for each slot that becomes shorter;
 //! O(rows of the freed nodes) per query.
@@ -35,8 +35,8 @@ pub(super) struct Freed<H> {
     pub(super) refused: RefusalsNearby,
 }
 
-/// The slots released since the previous round of moving up began, in order, while any of their
-/// nodes are still free.
+/// The slots released since the previous round of moving up began, in order. A slot is kept while
+/// any of its nodes is free.
 pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
     /// The number of slots released so far.
@@ -77,7 +77,7 @@ impl<H> FreedNodes<H> {
         self.given += 1;
     }
 
-    /// Shortens or drops the slots after one was taken for a period.
+    /// Shortens or drops slots after another slot was taken for a period.
     pub(super) fn trim(&mut self, taken: Interval, still_free: impl Fn(&Slot<H>) -> Interval) {
         for Freed { slot, refused, .. } in &mut self.slots {
             let Interval { from, to } = slot.interval;
@@ -92,14 +92,14 @@ impl<H> FreedNodes<H> {
         self.slots.retain(|one| !one.slot.interval.is_empty());
     }
 
-    /// Returns the slots from `number` on.
+    /// Returns the slots numbered `number` and higher.
     pub(super) fn since(&mut self, number: u64) -> &mut [Freed<H>] {
         let first = self.slots.partition_point(|one| one.number < number);
         &mut self.slots[first..]
     }
 }
 
-/// Merges periods into disjoint ones, in order. O(k log k) for k periods.
+/// Merges periods into disjoint ones, in order. Takes O(k log k) time for k periods.
 pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
     periods.sort_unstable_by_key(|one| one.from);
     let mut seen = Time::ZERO;
@@ -110,20 +110,20 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
     })
 }
 
-/// The most that may fit near a freed slot, as far as one job's tests have shown.
+/// The most that may fit near a freed slot, according to one job's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MayFit {
-    /// No node of the slot is free for so long.
+    /// No node in the slot is free for long enough.
     Nothing,
-    /// One of its nodes is free, but no box with half of the sides of the allowed boxes' common
-    /// part.
+    /// One of its nodes is free, but no box with half the sides of the part common to all allowed
+    /// boxes.
     Node,
     /// Such a box is free, but not the common part itself.
     Half,
     Job,
 }
 
-/// Released slots, of which a job must use a node.
+/// Released slots. A job must use a node in at least one of them.
 pub(super) struct FreedSlots<'a, H> {
     slots: &'a [(&'a Slot<H>, Cell<MayFit>)],
 }
@@ -153,7 +153,7 @@ type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
     /// Returns true if any node that is free throughout a period was freed for part of it.
-    /// Otherwise, previously refused requests are still refused. O(rows of the freed nodes).
+    /// Otherwise, previously refused requests are still refused. Takes O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -165,8 +165,8 @@ impl<'a> FreedSlots<'a, Placement> {
     /// Returns true if a box with one of these sides is free throughout a period, given that no
     /// such box was free before. Such a box must contain a freed node.
     ///
-    /// Searches first for half of the common part of the boxes and then for the common part, which
-    /// are usually not free: the smaller the box, the more jobs are refused with this one.
+    /// First searches for half of the boxes' common part and then for all of it. Usually neither is
+    /// free, and the smaller the missing box, the more other jobs are refused as well.
     pub(super) fn opens_box(
         self,
         throughout: Interval,
@@ -210,8 +210,7 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 }
 
-/// Returns true if a box is free that contains a freed node. May also return true for a box
-/// elsewhere.
+/// Returns true if a free box contains a freed node. May also return true for a free box elsewhere.
 ///
 /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
 /// are fewer. Each row costs O(log of the sides) words.
@@ -283,7 +282,7 @@ mod tests {
         assert!(freed.next_round());
         assert_eq!((begins(&mut freed, 0), freed.end()), (vec![1], Time(3)));
         add(&mut freed, 5);
-        // All that was released in this round is taken again, but the next round still comes.
+        // Everything released in this round is taken again, but another round still follows.
         freed.trim(stretch(5, 9), |slot| Interval { from: slot.interval.to, ..slot.interval });
         assert_eq!(begins(&mut freed, 0), [1]);
         assert!(freed.next_round() && begins(&mut freed, 0).is_empty());

@@ -8,9 +8,9 @@
 //!                 x x x x x                 bookings of a, b and y stay.
 //! ```
 //!
-//! Bookings are kept in queue order. Each is compared with the grant by its period, and then by its
-//! nodes. If bookings are numbers of nodes, the youngest give way until enough nodes are left. Jobs
-//! whose bookings gave way are booked again in order of arrival. Then all jobs move up.
+//! Bookings are kept in queue order. Each is compared with the grant, first by period and then by
+//! nodes. If bookings are node counts, the youngest give way until enough nodes are left. Jobs
+//! whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
 //!
 //! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each booking that overlaps,
 //! and one search for each booking that gives way.
@@ -24,8 +24,8 @@ use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
     /// Takes the slots of running jobs that were given nodes outside the queue. Returns the indices
-    /// of the bookings that gave way, oldest first, or `None` if such a job is on nodes with an
-    /// advance reservation, which voids the whole plan.
+    /// of the bookings that gave way, oldest first, or `None` if any of these jobs holds nodes that
+    /// are reserved in advance, which voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,
@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that cannot stay if a slot is taken, and voids their promises.
+    /// Releases the bookings that cannot stay once a slot is taken, and voids their promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

@@ -1,21 +1,21 @@
 //! Conservative backfilling: every waiting job has a booking, which no other job may delay.
 //!
-//! 1. A job is booked when it arrives: it gets nodes at the earliest time t at which the strategy
-//!    can place it on a fork in which every node used by a running job or an earlier booking at any
-//!    time in `[t, t + estimate)` is taken.
+//! 1. A job is booked when it arrives. It gets nodes at the earliest time t at which the strategy
+//!    can place it. The strategy is queried on a fork in which a node is taken if a running job or
+//!    an earlier booking uses it at any time in `[t, t + estimate)`.
 //! 2. A job starts at its booked time, on its booked nodes.
-//! 3. If a job ends early, its nodes are free for the rest of its time. The waiting jobs then move
-//!    up in order of arrival: each exchanges its booking for an earlier one, either found by the
-//!    strategy or on the same nodes. This is repeated until no job moves.
-//! 4. If a running job outruns its expected end, which
-//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends, or if a booked
-//!    job cannot start at its time, all bookings are remade in order of arrival.
-//! 5. If a job was given nodes outside the queue, the bookings that need one of its nodes before
-//!    its expected end give way. They are remade in order of arrival, and then all jobs move up.
-//!    All other bookings stay (`granted.rs`).
+//! 3. If a job ends early, its nodes become free for the rest of its time. The waiting jobs then
+//!    move up in order of arrival: each exchanges its booking for an earlier one, either found by
+//!    the strategy or on the same nodes. This is repeated until no job moves.
+//! 4. All bookings are remade in order of arrival if a booked job cannot start at its time, or if a
+//!    running job outruns its expected end, which
+//!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
+//! 5. If a job was given nodes outside the queue, any booking that needs one of them before that
+//!    job's expected end gives way. Such bookings are remade in order of arrival, and then all jobs
+//!    move up. All other bookings stay (`granted.rs`).
 //! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
-//! New promises after 5 or 6 count as first promises.
+//! Promises made after 5 or 6 count as first promises.
 //!
 //! ```text
 //!   x  0 1 2 3              a runs until 4; b (4 nodes for 2) is booked for 4 to 6;
@@ -24,40 +24,40 @@
 //!      d d . .   6 to 11
 //! ```
 //!
-//! `rule.rs` implements this rule, and gets bookings from a `Profile`, which tracks the free nodes
-//! over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list and,
-//! with the rule, defines the scheduler. The fast profile (`fast.rs`), which `conservative` uses,
-//! finds the same bookings with fewer queries to the strategy. Tests compare their decisions.
+//! This rule is implemented in `rule.rs`, which gets bookings from a `Profile` that tracks the free
+//! nodes over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list
+//! and, with the rule, defines the scheduler. The fast profile (`fast.rs`), which `conservative`
+//! uses, finds the same bookings with fewer queries to the strategy. Tests compare their decisions.
 //!
-//! `conservative:count` is the classic rule: a booking is a number of nodes that are free for the
-//! whole estimated run time. The strategy chooses the nodes when the job is due. If it refuses
-//! because the free nodes are scattered, the younger due jobs are tried.
+//! The classic rule is available as `conservative:count`: a booking is a number of nodes that are
+//! free for the whole estimated run time. The strategy chooses the nodes when the job is due. If it
+//! refuses because the free nodes are scattered, younger jobs that are due are tried.
 //!
-//! With exact estimates, no job starts later than its first booking, and no job starves. By count,
-//! this holds for strategies that grant by count. A job with an estimate of zero is booked for one
-//! tick. A job has no booking if it would not fit on the empty machine because nodes have failed,
-//! or if all nodes are booked until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)). It
-//! is tried again whenever a job ends, is given nodes or leaves the queue.
+//! With exact estimates, no job starts later than its first booking, and no job starves. By
+//! count, this holds only if the strategy grants by count. A job with an estimate of zero is booked
+//! for one tick. A job that would not fit on the empty machine because nodes have failed, or for
+//! which no nodes are free until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)), has no
+//! booking. It is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
 //! With `promise=holds`, a job that overtook the oldest waiting job and outran its estimate is
 //! expected to end at any moment, so it does not postpone bookings.
 //!
-//! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. The
-//! others wait until they are among the oldest N, even if nodes are free. This bounds the cost, but
-//! younger jobs do not start even if they would fit alongside the bookings.
+//! With `depth=N`, only the oldest N waiting jobs have bookings, as is usual in practice. Younger
+//! jobs wait until they are among the oldest N. This bounds the cost, but such jobs do not start
+//! even if they would fit alongside the bookings.
 //!
-//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has at most T
-//! = 2 (q + r) + 1 segments, of which d <= q begin when nodes stop being free. If the strategy's
-//! answers are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words
-//! each. For boxes, d counts from the latest time before which a job that is no larger and no
-//! longer is known to be refused (`refusals.rs`). With other strategies, a booking costs a search
-//! at each time at which enough nodes are free throughout. When a job ends early, the cost is the
-//! same for each job that can benefit: those that are not larger and longer than a job refused near
-//! the same freed slot (`freed.rs`). By count, the timeline is a tree (`steps.rs`): a booking costs
-//! O(log T), plus O(log T) for each earlier period that is too short, and no query to the strategy.
+//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <= 2 (q
+//! + r) + 1 segments, of which d <= q begin when nodes stop being free. If the strategy's answers
+//! are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words each. For
+//! boxes, d counts from the latest time before which a job that is no larger and no longer is known
+//! to be refused (`refusals.rs`). With other strategies, a booking costs a search at each time at
+//! which enough nodes are free throughout. When a job ends early, the cost is the same for each job
+//! that can benefit. This excludes jobs at least as large and long as one refused near the same
+//! freed slot (`freed.rs`). By count, the timeline is a tree (`steps.rs`): a booking costs O(log
+//! T), plus O(log T) for each earlier period that is too short.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
-//! backfilling", IPPS 1998, for numbers of nodes. Booking nodes instead of numbers is ours.
+//! backfilling", IPPS 1998, for node counts. Booking specific nodes is our addition.
 
 mod by_count;
 mod by_nodes;
@@ -93,15 +93,15 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "the nodes of a booking: specific nodes, or only a number of nodes; plain is \
-                      geometry without shortcuts, for comparison",
+            meaning: "bookings of specific nodes (geometry) or only of a number of nodes (count); \
+                      plain is geometry without shortcuts, for comparison",
             bare: true,
         },
         OptionSpec {
             key: "depth",
-            values: Values::Text("all, or an integer of at least 1", is_depth),
+            values: Values::Text("all, or an integer greater than 0", is_depth),
             default: "all",
-            meaning: "the number of waiting jobs, from the oldest, that have bookings",
+            meaning: "the number of waiting jobs, starting with the oldest, that have bookings",
             bare: false,
         },
         promise::OPTION,

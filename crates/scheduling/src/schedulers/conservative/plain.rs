@@ -19,7 +19,7 @@ pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
     /// The advance reservations, with the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
-    /// True if any slot was released since the last round of moving up began.
+    /// True if any slot has been released since the last round of moving up began.
     given: bool,
     /// The strategy on an empty machine.
     empty: Fork,
@@ -114,8 +114,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot from the list, unless it was dropped as past. The rest of a slot is
-    /// identified by its nodes and its end, which no other slot shares.
+    /// Removes a slot, or what is left of it, from the list, unless it was dropped as past. The
+    /// slot is identified by its nodes and its end, which no other slot shares.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held

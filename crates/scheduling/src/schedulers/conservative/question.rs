@@ -1,9 +1,9 @@
-//! Tests of whether and where a job fits on nodes that are free for its whole run.
+//! Tests whether and where a job fits on nodes that are free for its whole run.
 //!
 //! The strategy is queried last. Before that, for a job with monotone answers:
 //!
 //! ```text
-//!   few boxes allowed, refused before:      is one free that contains a freed node?
+//!   few boxes allowed, refused before:      does any free one contain a freed node?
 //!   few boxes allowed:                      is one free?
 //!   many boxes allowed, refused before:     is any freed node free throughout?
 //! ```
@@ -12,7 +12,7 @@
 //! Any other job is then placed by the strategy, and the placement is kept for
 //! [`JobQuestion::place`].
 //!
-//! Invariant: answers given without the strategy are those that the strategy would give.
+//! Invariant: answers given without the strategy are the ones that the strategy would give.
 //!
 //! Cost: O(rows) words per box, or O(rows of the freed nodes); then one search.
 
@@ -36,17 +36,17 @@ pub(super) const FEW_BOXES: usize = 6;
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
-    /// The nodes without which the job was refused.
+    /// The freed nodes, without which the job was refused.
     freed: Option<FreedSlots<'a, Placement>>,
     /// The strategy on an empty machine.
     empty: &'a mut Fork,
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes of which one must be free, if they are few and the job fits exactly when one is
-    /// free. Computed when first needed.
+    /// The boxes at least one of which must be free, if they are few and the job fits exactly when
+    /// one is free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
-    /// The strategy's placement of the job from the last test of whether it fits.
+    /// The placement that the strategy chose in the last test of whether the job fits.
     placed: Option<(Time, Placement)>,
 }
 
@@ -71,8 +71,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Returns true if the job may fit on the nodes that are free throughout a period. If its
-    /// answers are monotone and this is false, the job fits in no period that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout a period. If not, and
+    /// its answers are monotone, the job fits in no period that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {
@@ -89,7 +89,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
     }
 
     /// Returns true if the job fits when it begins at `at`. If its answers are not monotone,
-    /// [`JobQuestion::place`] may still find nothing.
+    /// [`JobQuestion::place`] may still find no placement.
     pub(super) fn fits(&mut self, at: Time, free: &Occupancy) -> bool {
         if !self.answers.are_monotone() {
             return true;
@@ -105,7 +105,7 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         self.placed.is_some()
     }
 
-    /// Returns the job's placement when it begins at `at`.
+    /// Returns the job's placement if it begins at `at`.
     pub(super) fn place(&mut self, at: Time, free: &Occupancy) -> Option<Placement> {
         if let Some((_, placement)) = self.placed.take().filter(|(then, _)| *then == at) {
             return Some(placement);

@@ -2,18 +2,18 @@
 //! boxes.
 //!
 //! ```text
-//!   a a .    a (2x1 for 5) was refused before 20. So is b (2x2 for 9) without a search, since a
-//!   b b .    would fit in b's box; c (1x3 for 9) may fit where a does not.
+//!   a a .    a (2x1 for 5) was refused before 20. Then b (2x2 for 9) is refused without a search,
+//!   b b .    since a would fit in b's box; c (1x3 for 9) may fit where a does not.
 //! ```
 //!
 //! A waiting job is usually at least as large and as long as some recently refused job. The search
-//! for its slot therefore covers only a short period, however long the queue is.
+//! for its slot therefore covers only a short period, regardless of the queue length.
 //!
-//! Invariant: [`Refusals`] are valid until nodes are freed, [`RefusalsNearby`] as long as their
-//! slot.
+//! Invariant: [`Refusals`] are valid until nodes are freed, and [`RefusalsNearby`] for as long as
+//! their slot exists.
 //!
-//! Cost: O(log k) per query for k lengths of a request, plus a comparison of a few boxes with each
-//! of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
+//! Cost: O(log k) per query for a request with k different lengths. In addition, a few boxes are
+//! compared with each of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ use rustc_hash::FxHashMap;
 
 use super::slot::first_begin_reaching;
 
-/// The number of recent refusals that a job is compared with.
+/// The number of recent refusals with which a job is compared.
 const RECENT: usize = 128;
 
-/// The boxes of which one must be free, or `None` if the request does not depend only on boxes.
+/// Boxes at least one of which must be free, or `None` if more than boxes matters for the request.
 pub(super) type Boxes = Option<Arc<[Sides]>>;
 
 /// The nodes that a job needs, and for how long.
@@ -46,7 +46,7 @@ impl Demand {
         if self.estimate > other.estimate {
             return false;
         }
-        // A request may have been reduced to a part of its boxes.
+        // A request may have been reduced to part of its boxes.
         let (Some(small), Some(large)) = (&self.boxes, &other.boxes) else {
             return self.request == other.request;
         };
@@ -63,7 +63,7 @@ impl Demand {
         Demand { boxes: Some([core].into()), nodes, ..*self }
     }
 
-    /// Returns the saturating product of nodes and estimate.
+    /// Returns the product of nodes and estimate, which saturates.
     fn work(&self) -> u64 {
         self.nodes.saturating_mul(self.estimate.0)
     }
@@ -95,7 +95,7 @@ pub(super) struct Refusals {
 }
 
 impl Refusals {
-    /// Returns the latest time before which a job is refused.
+    /// Returns the latest time before which a job is known to be refused.
     pub(super) fn of(&self, demand: &Demand) -> Time {
         let mut until = self.of_request(&demand.request, demand.estimate);
         for refusal in &self.recent {
@@ -121,7 +121,7 @@ impl Refusals {
         self.recent.push_front(Refusal { demand, until });
     }
 
-    /// Drops all refusals, after nodes were freed.
+    /// Drops all refusals after nodes have been freed.
     pub(super) fn forget(&mut self) {
         self.earliest.clear();
         self.recent.clear();
@@ -134,20 +134,20 @@ const NEARBY: usize = 64;
 /// The jobs refused near one freed slot.
 #[derive(Default)]
 pub(super) struct RefusalsNearby {
-    /// By estimate, the times before which jobs at least as long cannot use any node of the slot.
+    /// For each estimate, the time before which no job at least as long can use a node in the slot.
     by_length: ByLength,
-    /// The jobs that need more space than there is, in order of work, since those with the least
-    /// rule out most others.
+    /// The jobs that need more space than there is, sorted by work, because those with the least
+    /// work rule out most others.
     by_size: Vec<Refusal>,
 }
 
 impl RefusalsNearby {
-    /// Returns the latest time before which no node of the slot is free for `estimate`.
+    /// Returns the latest time before which no node in the slot is free for `estimate`.
     pub(super) fn of_length(&self, estimate: Time) -> Time {
         self.by_length.of(estimate)
     }
 
-    /// Returns the latest time up to `limit` before which a job is refused for its size.
+    /// Returns the latest time up to `limit` before which a job is refused because of its size.
     pub(super) fn of_size(&self, demand: &Demand, limit: Time) -> Time {
         let (mut until, work) = (Time::ZERO, demand.work());
         for refusal in &self.by_size {
@@ -169,13 +169,13 @@ impl RefusalsNearby {
         self.by_size.retain(reaches);
     }
 
-    /// Records that before `until` no job at least as long as `estimate` can use any node of the
+    /// Records that before `until` no job at least as long as `estimate` can use any node in the
     /// slot.
     pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
         self.by_length.learn(estimate, until);
     }
 
-    /// Records that a job cannot begin before `until` on any node of the slot.
+    /// Records that a job cannot begin before `until` on any node in the slot.
     pub(super) fn learn_size(&mut self, demand: Demand, until: Time) {
         self.by_size.retain(|known| known.until > until || !demand.fits_in(&known.demand));
         let work = demand.work();
@@ -185,7 +185,7 @@ impl RefusalsNearby {
     }
 }
 
-/// By estimate, the times before which jobs at least as long are refused.
+/// For each estimate, the time before which jobs at least as long are refused.
 ///
 /// Invariant: longer jobs have later times.
 #[derive(Default)]
@@ -218,7 +218,7 @@ mod tests {
         Demand { request, boxes: None, nodes: u64::from(nodes), estimate }
     }
 
-    /// Returns the demand for a box that may be turned.
+    /// Returns the demand for a box that may be rotated.
     fn shape(w: u16, d: u16, estimate: u64) -> Demand {
         let (request, estimate) = (Request::shape([w, d, 1]), Time(estimate));
         let boxes = Some([[w, d, 1], [d, w, 1]].into());

@@ -1,11 +1,11 @@
-//! The rule of conservative backfilling, generic over a [`Profile`] of the taken nodes.
+//! The conservative backfilling rule, generic over a [`Profile`] of the taken nodes.
 //!
 //! Each decision first updates the plan: it removes jobs that have ended or were withdrawn, moves
 //! jobs up, and rebooks jobs that are late. Then it books the jobs that have arrived, and starts
-//! the first job whose time has come.
+//! the first job that is due.
 //!
 //! Invariant: the profile has taken exactly the slots of the running jobs, the advance
-//! reservations, and the bookings. The bookings belong to the first jobs of the queue, in queue
+//! reservations, and the bookings. The bookings belong to the first jobs in the queue, in queue
 //! order.
 //!
 //! Cost: O(q) for q bookings, plus the profile's queries.
@@ -36,8 +36,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes that the running jobs, with the given slots, have not taken. Called
-    /// again whenever a running job has released nodes.
+    /// Takes the reserved nodes that the running jobs, in the given slots, have not taken. This is
+    /// called again whenever a running job has released nodes.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -54,7 +54,7 @@ pub(super) trait Profile: Send + Sync {
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Releases a slot, or the rest of it.
+    /// Releases a slot, or what is left of it.
     fn give(&mut self, slot: Slot<Self::Held>);
 
     /// Returns the earliest possible slot for a job from now on. The slot is not taken yet.
@@ -165,10 +165,10 @@ pub(super) struct Plan<P: Profile> {
     ends: BTreeSet<(Time, JobId)>,
     /// The waiting jobs' bookings, in queue order.
     pub(super) bookings: Vec<Booking<P::Held>>,
-    /// [`Queue::withdrawals`] and [`Queue::returns`] as of the last update of the bookings.
+    /// The values of [`Queue::withdrawals`] and [`Queue::returns`] when bookings were last updated.
     withdrawals: u64,
     returns: u64,
-    /// The machine's state after the last decision. It differs if a job has ended since.
+    /// The machine's state after the last decision. It changes whenever a job ends.
     state: u64,
     health: u64,
 }
@@ -184,7 +184,7 @@ pub(super) struct Booking<H> {
 }
 
 impl<P: Profile> Plan<P> {
-    /// Creates a plan with the running jobs until their expected ends, without bookings.
+    /// Creates a plan that contains the running jobs until their expected ends, and no bookings.
     fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
         let now = expected.now;
         let machine = view.machine();
@@ -216,7 +216,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Updates the plan after the changes since the last decision. Returns `None` if it is void.
+    /// Applies the changes since the last decision. Returns `None` if the plan is void.
     fn updated(
         mut self,
         queue: &Queue,
@@ -225,7 +225,7 @@ impl<P: Profile> Plan<P> {
     ) -> Option<Plan<P>> {
         let now = expected.now;
         self.profile.advance(now);
-        // A job that returns to the middle of the queue changes the indices of others.
+        // A job that returns to the middle of the queue changes the indices of the jobs behind it.
         let (withdrawn, returned) =
             (self.withdrawals != queue.withdrawals(), self.returns != queue.returns());
         if returned {
@@ -258,8 +258,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes ended jobs, and releases the rest of their slots. This includes jobs that have ended
-    /// and been given nodes again since.
+    /// Removes jobs that have ended, and releases what is left of their slots. This includes jobs
+    /// that have ended and have since been given nodes again.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -370,7 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first due job that can start. Also returns the start that it was first promised.
+    /// Starts the first due job that can start. Also returns the start time first promised to it.
     fn start_due(
         &mut self,
         now: Time,
@@ -415,7 +415,7 @@ impl<P: Profile> Plan<P> {
     }
 }
 
-/// Releases the rest of a slot.
+/// Releases what is left of a slot.
 pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {

@@ -28,23 +28,23 @@ impl Interval {
         Interval { to: self.to.min(at), ..self }
     }
 
-    /// Returns true if a period has no instant.
+    /// Returns true if a period contains no instant.
     pub(super) fn is_empty(self) -> bool {
         self.from >= self.to
     }
 
-    /// Returns true if two periods have an instant in common.
+    /// Returns true if two periods share an instant.
     pub(super) fn overlaps(self, other: Interval) -> bool {
         self.from < other.to && other.from < self.to
     }
 }
 
-/// Returns the period in which a job can begin and overlap `freed`.
+/// Returns the period in which a job must begin to overlap `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
 
-/// Returns the first time when a job can begin and still be running at a given time.
+/// Returns the earliest time at which a job can begin and still be running at a given time.
 pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
@@ -63,7 +63,7 @@ pub(super) trait Held: Clone + Send + Sync {
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {
-    /// Creates the complement of a placement. O(N) for a placement of N nodes.
+    /// Creates the complement of a placement. Takes O(N) time for a placement of N nodes.
     pub(super) fn than(held: &Placement, grid: &Grid) -> OtherNodes {
         let mut others = Occupancy::all_free(*grid);
         for node in held.parts().iter().flat_map(|part| part.nodes(grid)) {
@@ -72,7 +72,7 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if all nodes of a slot are in this set. O(rows of its parts).
+    /// Returns true if all nodes of a slot are in this set. Takes O(rows of its parts).
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }

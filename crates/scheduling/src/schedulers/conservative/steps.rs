@@ -1,8 +1,8 @@
-//! The number of free nodes at every time from now on, as a treap of the times at which it changes.
+//! The number of free nodes at every time from now on, stored as a treap of changes.
 //!
 //! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
 //! of their partial sums. The next time with enough free nodes, or with too few, can thus be found
-//! without reading the times in between.
+//! without visiting the times in between.
 //!
 //! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
 //! depends only on the changes, not on their order.
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds to the number of free nodes for the part of a period that is not in the past.
+    /// Adds to the number of free nodes during the part of a period that is not in the past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first change after a time to a number that matches `wanted`.
+    /// Returns the first time after `after` at which the number changes to match `wanted`.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }

@@ -27,7 +27,7 @@ pub(super) struct EasyByCount {
     /// The head's reservation, as of the last decision.
     shadow: Option<Shadow>,
     /// The number of jobs skipped at the front of the queue. They need not be examined again while
-    /// `passed_in` and `withdrawals` stay the same, even if time passes: the machine refused every
+    /// `passed_in` and `withdrawals` stay the same, even if time passes. The machine refused every
     /// job that could end by the shadow time, and a later end helps no job.
     passed: usize,
     passed_in: Option<PassedIn>,
@@ -50,8 +50,8 @@ struct Shadow {
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time, if in the future. Otherwise, it is always the current time, and the nodes
-    /// free for the head are enough but scattered.
+    /// The shadow time, if it is in the future. Otherwise, it is the current time, because enough
+    /// nodes are free for the head but scattered.
     later: Option<Time>,
     extra: u64,
     /// The time at which the jobs were skipped, if reaches increase with time.
@@ -82,7 +82,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs started under the last shadow are running now, and count in the new one.
+        // Jobs started under the last shadow are running now, and count toward the new one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -153,9 +153,9 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Like [`shadow`], with advance reservations: a node counts if it is free at that time and not
-/// reserved during the head's run. Takes O((r + R) R N/64) time for r running jobs and R
-/// reservations.
+/// Works like [`shadow`], but with advance reservations: a node counts only if it is free at that
+/// time and not reserved during the head's run. Takes O((r + R) R N/64) time for r running jobs and
+/// R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

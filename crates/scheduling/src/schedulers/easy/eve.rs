@@ -1,8 +1,8 @@
 //! The eve: the machine just before the time reserved for the head.
 //!
 //! On the eve, every job expected to end before that time has ended. The head does not fit then;
-//! otherwise it would have an earlier reservation. It can get one only if a job expected to run
-//! until the reserved time or longer ends early:
+//! otherwise it would have an earlier reservation. It can get an earlier one only if a job expected
+//! to run at least until the reserved time ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head needs all nodes and is promised 9. On the eve, the
@@ -38,8 +38,8 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head certainly has no reservation before `limit`, the time of the
-    /// current one.
+    /// Returns true if the head certainly cannot get a reservation before `limit`, the current
+    /// one's time.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -75,7 +75,7 @@ impl Eve {
     }
 
     /// Returns true if the eve still counts the nodes that a job held as taken. Checks one healthy
-    /// node, since failed nodes are always taken in the fork.
+    /// node, because failed nodes are always taken in the fork.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

@@ -1,7 +1,7 @@
 //! EASY's fast search, which caches answers and queries the strategy only for new ones.
 //!
 //! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
-//! - The machine without the reserved nodes is a single fork, kept up to date (`shared/beside.rs`).
+//! - A single fork represents the machine without the reserved nodes (`shared/beside.rs`).
 //!
 //! ```text
 //!   cached                                   until
@@ -10,14 +10,14 @@
 //!                                            withdrawn, or time passes while nodes are reserved
 //!                                            in advance
 //!   the machine before the reserved time     a job that was to run at that time ends, and the head
-//!                                            fits on its nodes: then an earlier time is searched
+//!                                            fits on its nodes: then an earlier time is sought
 //!   the fork with the reserved nodes taken   the reservation changes
 //! ```
 //!
 //! Invariant: a skipped job could not start now.
 //!
 //! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A previously
-//! refused candidate takes O(1), and any other takes a search.
+//! refused candidate takes O(1), and any other requires a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,11 +49,11 @@ pub(super) struct Fast {
 struct Passed {
     /// The number of skipped jobs at the front of the queue.
     jobs: usize,
-    /// The jobs tried on the whole machine because they would have ended by the reserved time: the
-    /// last time at which that is true, and the job's index. After that time, a job must be tried
-    /// on the unreserved nodes.
+    /// Jobs that were tried on the whole machine because they would have ended by the reserved
+    /// time. Each has the last start time for which this is true, and its index. After that time, a
+    /// job must be tried on the unreserved nodes.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The value of [`Queue::withdrawals`] at that time, since withdrawals change indices.
+    /// The value of [`Queue::withdrawals`] at that time, because withdrawals change indices.
     withdrawals: u64,
     /// The time at which the jobs were skipped, if reaches increase with time.
     at: Time,
@@ -118,7 +118,7 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
-        // Tries the jobs that are now late, then those not yet examined.
+        // First try the jobs that are now late, and then those not yet examined.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

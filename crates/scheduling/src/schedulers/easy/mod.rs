@@ -1,20 +1,20 @@
 //! EASY backfilling: the head of the queue is promised a start time, and no other job may delay it.
 //!
 //! 1. If the head fits, it starts.
-//! 2. Otherwise, it gets a reservation: specific nodes from some time on. To find them, the running
-//!    jobs' expected ends are replayed on a fork of the machine until the strategy places the head.
+//! 2. Otherwise, it gets a reservation of specific nodes. To find them, the running jobs' expected
+//!    ends are replayed on a fork of the machine until the strategy places the head.
 //! 3. The other jobs are tried in order of arrival. A job that ends by the reserved time starts
 //!    wherever the strategy places it. Other jobs are placed on a fork in which the reserved nodes
 //!    are taken.
 //!
-//! `rule.rs` implements this rule, using a `Search` for reservations and candidates. The plain
-//! search (`plain.rs`), available as `easy:plain`, caches nothing and, with the rule, defines the
-//! scheduler. The fast search (`fast.rs`), which `easy` uses, finds the same results with fewer
-//! queries to the strategy. Tests compare their decisions.
+//! This rule is implemented in `rule.rs`, which uses a `Search` for reservations and candidates.
+//! The plain search (`plain.rs`), available as `easy:plain`, caches nothing and, with the rule,
+//! defines the scheduler. The fast search (`fast.rs`), which `easy` uses, finds the same results
+//! with fewer queries to the strategy. Tests compare their decisions.
 //!
-//! `easy:count` (`count.rs`) is the classic rule, in which the reservation is a number of nodes.
-//! Promises are always kept if the strategy grants by count, but not if it is contiguous, because
-//! the nodes free at the reserved time may be scattered:
+//! The classic rule, in which the reservation is a number of nodes, is available as `easy:count`
+//! (`count.rs`). Promises are always kept if the strategy grants by count, but not if it is
+//! contiguous, because the nodes free at the reserved time may be scattered:
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -29,9 +29,9 @@
 //!
 //! Differences from the usual description of the rule:
 //!
-//! - A reservation is kept until the head changes, the end of a job makes an earlier one possible,
-//!   or its time passes without the head starting because a job outran its estimate
-//!   ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
+//! - A reservation is kept until the head changes, or until the end of a job makes an earlier one
+//!   possible. It is also dropped if its time passes without the head starting because a job outran
+//!   its estimate ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
 //! - The head may also start before the reserved time, once all its reserved nodes are free.
 //! - A job given nodes outside the queue voids the reservation only if it is expected to hold a
 //!   reserved node at the reserved time.
@@ -40,15 +40,15 @@
 //! - A head that would not fit on the empty machine because of failed nodes has no reservation, and
 //!   the other jobs start freely.
 //!
-//! Cost, for q waiting and r running jobs: the expensive events are a new head, and the end of a
-//! job that was expected to run at the reserved time, if the head fits on its nodes. They cost O(r)
-//! changes to a fork, and O(log r) searches on it if the strategy's answers are monotone
-//! (`eve.rs`). With other strategies, every end of a job costs O(r) searches on one fork. Each of
-//! these events is followed by O(q) lookups and a search for each distinct request. An arrival in
-//! between costs O(log q).
+//! Cost, for q waiting and r running jobs: one expensive event is a new head. The other is the end
+//! of a job that was expected to run at the reserved time, if the head fits on its nodes. Such
+//! events cost O(r) changes to a fork, and O(log r) searches on it if the strategy's answers are
+//! monotone (`eve.rs`). With other strategies, every end of a job costs O(r) searches on one fork.
+//! Each of these events is followed by O(q) lookups and a search for each distinct request. An
+//! arrival in between costs O(log q).
 //!
 //! Source: Lifka, "The ANL/IBM SP scheduling system", JSSPP 1995; Mu'alem & Feitelson, IEEE TPDS
-//! 12(6), 2001, for the rule by count. Reserving nodes instead of their number is our addition.
+//! 12(6), 2001, for the rule by count. Reserving specific nodes is our addition.
 
 mod count;
 mod eve;
@@ -75,8 +75,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "the head's reservation: specific nodes, or only a number of nodes; plain is \
-                      geometry without shortcuts, for comparison",
+            meaning: "reservation of specific nodes (geometry) or only of a number of nodes \
+                      (count); plain is geometry without shortcuts, for comparison",
             bare: true,
         },
         promise::OPTION,

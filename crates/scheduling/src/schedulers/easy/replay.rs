@@ -17,9 +17,9 @@ use super::rule::Reservation;
 use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
-/// Finds the head's earliest reservation before `limit`. Also returns the machine just before the
-/// reservation or `limit`, on which all jobs with earlier expected ends have ended, unless there
-/// are advance reservations.
+/// Finds the head's earliest reservation before `limit`. Unless there are advance reservations,
+/// also returns the machine just before the reservation or `limit`, where all jobs with earlier
+/// expected ends have ended.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -79,7 +79,7 @@ struct Walk<'a> {
     ended: usize,
     /// True if the fork has been queried, so that a new fork may answer differently.
     was_asked: bool,
-    /// True if advance reservations are taken in the fork. They stay taken.
+    /// True if nodes reserved in advance are taken in the fork, where they stay taken.
     is_reserved: bool,
 }
 
@@ -119,7 +119,7 @@ struct Stretch<'a> {
 
 impl Stretch<'_> {
     /// Returns the index of the first time, from `first` onward, at which the strategy places the
-    /// head, and its placement.
+    /// head, and the placement.
     fn search(
         &self,
         walk: &mut Walk<'_>,

@@ -1,10 +1,10 @@
-//! EASY's rule with reservations of nodes, generic over a [`Search`].
+//! EASY's rule with node reservations, generic over a [`Search`].
 //!
 //! Each decision starts the head if possible. Otherwise, it reserves nodes for the head and starts
 //! the first other job that may start.
 //!
-//! Invariant: at most one reservation is kept, and it belongs to the current head. Its nodes are
-//! not given to a job that may still hold them when it begins.
+//! Invariant: at most one reservation is kept, and it belongs to the current head. The reserved
+//! nodes are not given to a job that may still hold them when the reservation begins.
 //!
 //! Cost: one search after each change to the machine.
 
@@ -46,8 +46,8 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Reservation>;
 
     /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
-    /// time may start wherever the strategy places it, and any other job only outside the reserved
-    /// nodes.
+    /// time may start wherever the strategy places it. Any other job may start only outside the
+    /// reserved nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -57,14 +57,14 @@ pub(super) trait Search: Default + Send + Sync {
     ) -> Option<Start>;
 }
 
-/// EASY with reservations of nodes.
+/// EASY with node reservations.
 #[derive(Default)]
 pub(super) struct Easy<S> {
     /// True if a job that overtook the head cannot postpone the head's promise by overrunning.
     holds: bool,
     search: S,
     reservation: Option<Reservation>,
-    /// The machine's state after the last decision. It differs if a job has ended since.
+    /// The machine's state after the last decision. It changes whenever a job ends.
     state: u64,
     promise: HeadPromise,
 }

@@ -1,25 +1,25 @@
-//! EASY backfilling that also chooses each job's freedom: how far its nodes may differ from the
-//! requested box.
+//! EASY backfilling that also chooses each job's freedom, that is, how far its nodes may differ
+//! from the requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
 //! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost,
-//! the sum of two times:
+//! which is the sum of two times:
 //!
 //! - the time until a placement at this level is free, found by replaying the running jobs'
 //!   expected ends on a fork, and
 //! - the price of the extra time t that the job is predicted to take there
-//!   ([`MachineView::added_time`]). With q other waiting jobs, `a` arrivals per unit of time, and n
-//!   of N nodes for the job, the price is t (1 + (q + 3 a t) n / N), as explained in `price.rs`.
+//!   ([`MachineView::added_time`]). For q other waiting jobs, `a` arrivals per unit of time, and a
+//!   job with n of N nodes, the price is t (1 + (q + 3 a t) n / N) (`price.rs`).
 //!
 //! The level with the lowest cost is chosen. Ties go to the earliest start, then to the tightest
 //! level.
 //!
-//! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
-//!    reserved from its time on, until the head changes, that time passes without the head
-//!    starting, or another option that is no later costs less.
-//! 2. The others are tried in order of arrival. Each may start outside the reservation, or anywhere
-//!    if it is predicted to end by the reserved time. It starts if its cheapest option is to start
-//!    now.
+//! 1. The head starts if its cheapest option is to start now. Otherwise, the nodes of that option
+//!    are reserved from its time on. The reservation lasts until the head changes, that time passes
+//!    without the head starting, or another option that is no later costs less.
+//! 2. The other jobs are tried in order of arrival. Each may start outside the reservation, or
+//!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option is
+//!    to start now.
 //!
 //! ```text
 //!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50 % longer in
@@ -27,10 +27,10 @@
 //!      h h h b . h    start at 9, which costs 9. Ties go to the earlier start, so it starts at 4.
 //! ```
 //!
-//! `start_options.rs` finds the cheapest option for one job. No head starts later than first
+//! The cheapest option for a job is found in `start_options.rs`. No head starts later than first
 //! promised if estimates, including the extra time, are never too short. Run times are predicted
-//! only for logs with a share of communication. Without a prediction, there is no extra time, and
-//! no job waits for its box.
+//! only for logs with a share of communication. Without predictions, there is no extra time, and no
+//! job waits for its box.
 //!
 //! Cost: as for `easy`, but with a separate query for each level. If a job could start now with
 //! extra time, the expected ends are replayed until waiting would cost as much.
@@ -65,7 +65,7 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// Returns true if a scheduler takes communication times into account, as only `easy-freedom` does.
-/// They are predicted only for logs with a share of communication.
+/// These times are predicted only for logs with a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
@@ -83,8 +83,8 @@ struct EasyFreedom {
     answers: Answers,
     beside: BesideReservation,
     /// The number of jobs skipped at the front of the queue in this state, with this reservation.
-    /// Time alone does not make them start, because waiting only gets cheaper. A lower arrival rate
-    /// could, but takes effect only when the state changes.
+    /// Time alone cannot make them start, because waiting only gets cheaper. A lower arrival rate
+    /// could, but it takes effect only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
@@ -271,7 +271,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // A job that ends at this instant ends after the scheduler was called.
+        // A job that ends at this instant does so after the scheduler was called.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;

@@ -1,9 +1,9 @@
-//! The cost to all jobs of one job's extra time.
+//! The cost that one job's extra time imposes on all jobs.
 
 use pavior_kernel::Time;
 
-/// The time to catch up on a machine with two thirds of its nodes in use, as a multiple of the lost
-/// time: 1 / (1 - 2/3).
+/// The time that a machine with two thirds of its nodes in use needs to catch up, as a multiple of
+/// the lost time: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
@@ -22,8 +22,8 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// Returns the cost, to the job itself and all others, of holding `nodes` nodes for `added`
-    /// longer.
+    /// Returns the cost, to the job itself and to all others, of holding `nodes` nodes for the
+    /// extra time `added`.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);
@@ -45,8 +45,8 @@ impl Arrivals {
         self.started += 1;
     }
 
-    /// Returns the number of jobs after the first divided by the time since the first arrived, or
-    /// zero at that time, given the number of waiting jobs.
+    /// Returns the number of jobs after the first, divided by the time since the first arrived (or
+    /// zero at that time). `waiting` is the number of waiting jobs.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

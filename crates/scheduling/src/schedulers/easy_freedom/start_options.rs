@@ -7,7 +7,7 @@ use pavior_workload::Job;
 
 use super::price::Price;
 
-/// A time and a placement at which a job can start.
+/// A time at which a job can start, and its placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StartOption {
     pub(super) at: Time,
@@ -40,7 +40,7 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates the options for a job, up to the job's own freedom, or [`Freedom::Any`].
+    /// Creates the options for a job, up to its own freedom or, if it has none, [`Freedom::Any`].
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();

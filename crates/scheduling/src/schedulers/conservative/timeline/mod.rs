@@ -32,7 +32,7 @@ pub(super) struct NodeTimeline {
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
     /// True for a segment that begins at a dip, where nodes stop being free because a slot begins.
-    /// The first segment does not.
+    /// The first segment never does.
     dip: VecDeque<bool>,
 }
 
@@ -177,8 +177,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Joins a segment with the one before if they are equal, and records whether it begins at a
-    /// dip. Does nothing for the first segment, or if the index is past the last segment.
+    /// Joins a segment with the previous one if they are equal, and records whether it begins at a
+    /// dip. Does nothing for the first segment, or if the index is past the last one.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

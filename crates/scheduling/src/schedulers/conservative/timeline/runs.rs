@@ -1,7 +1,7 @@
 //! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
 //! As its start time moves later, a job leaves some dips behind and reaches others. Between such
-//! changes it spans the same dips:
+//! changes, it spans the same dips:
 //!
 //! ```text
 //!                 dip
@@ -46,7 +46,7 @@ pub(super) struct Runs<'p> {
 }
 
 impl<'p> Runs<'p> {
-    /// Creates the runs of some segments.
+    /// Creates the sequence of runs in a range of segments.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         search: &Search<'p>,
@@ -57,8 +57,8 @@ impl<'p> Runs<'p> {
         Runs { timeline, search: *search, window, begin, end }
     }
 
-    /// Returns the next run. Segments are left out if a job beginning there would span a dip with
-    /// too few free nodes.
+    /// Returns the next run. Skips segments at which a job cannot begin because it would span a dip
+    /// with too few free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);

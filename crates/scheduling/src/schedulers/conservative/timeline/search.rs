@@ -5,9 +5,9 @@
 //!
 //! If the job's answers are monotone, most segments are excluded in groups:
 //!
-//! 1. All runs that begin within half of the job's length share the other half. If the job does not
+//! 1. All runs that begin within half the job's length share the other half. If the job does not
 //!    fit in this shared part, it fits in none of them. Deciding this usually takes one query,
-//!    after a few dips in the shared part.
+//!    after a check of a few dips in the shared part.
 //! 2. The remaining segments are divided into [`Runs`], in which the free nodes only increase. The
 //!    last segment of each run is tried. If the job fits there, the others are bisected.
 //!
@@ -30,7 +30,7 @@ use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 /// The number of dips to check before a job is first tried.
 const FEW_DIPS: usize = 8;
 
-/// The answer for segments whose runs share half of the job's time.
+/// The result of testing segments whose runs share half of the job's time.
 enum Tried {
     Refused,
     /// Every run crosses a dip with too few free nodes, up to the segment that begins there.
@@ -70,8 +70,8 @@ impl NodeTimeline {
         if !search.monotone {
             return self.earliest_in(first..end, search, question);
         }
-        // A segment that has begun before is not tried, but counts for what may fit near the freed
-        // slots: a longer job may begin with it and reach them.
+        // A segment that began earlier is not tried, but affects what may fit near the freed slots:
+        // a longer job may begin with this segment and reach them.
         let mut begin = self.from.partition_point(|from| *from <= search.begins.from);
         begin = begin.saturating_sub(1);
         if begin >= end {
@@ -96,7 +96,7 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time shared by all runs that begin in `group`. Tries a few
+    /// Checks whether a job fits in the time shared by all runs that begin in `group`. Checks a few
     /// dips in this time first, because they usually leave too few nodes.
     fn tried(
         &self,
@@ -107,7 +107,7 @@ impl NodeTimeline {
     ) -> Tried {
         let need = search.need;
         let (from, last) = (search.begin(self, group.start), group.end - 1);
-        // A longer job may begin until the next segment does.
+        // A longer job may begin at any time until the next segment begins.
         let until = self.from.get(group.end).map_or(search.begins.to, |next| *next);
         let until = until.min(search.begins.to);
         let shared = Interval { from, ..Interval::new(until, need.estimate) };
@@ -140,7 +140,7 @@ impl NodeTimeline {
         }
     }
 
-    /// Like [`NodeTimeline::earliest`], but searches run by run.
+    /// Searches like [`NodeTimeline::earliest`], but run by run.
     fn earliest_in(
         &self,
         segments: Range<usize>,

@@ -9,7 +9,7 @@
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     one entry per dip, which leaves with it
-//!   at_others:   4 & 5                     one entry for all; entering dips are and-ed to it
+//!   at_others:   4 & 5                     one entry for all; entering dips are and-ed into it
 //! ```
 //!
 //! When a dip without an entry leaves, each of the remaining dips gets an entry.
@@ -29,7 +29,7 @@ use pavior_mesh::Occupancy;
 use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
-/// The extent to which dips have entered.
+/// The dips that have entered.
 pub(super) enum Entered {
     /// All dips.
     All,
@@ -42,7 +42,7 @@ pub(super) enum Entered {
 /// The nodes free at every dip in a window of time, whose ends only move forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot booked by the job being searched for. Its nodes count as free.
+    /// The slot already booked for the job in question. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
     /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
@@ -50,8 +50,8 @@ pub(super) struct Window<'p> {
     dips: VecDeque<usize>,
     /// The segment from which the next dips enter.
     next: usize,
-    /// For each of the first dips, the nodes free from that dip to the last of them, with the
-    /// earliest dip on top.
+    /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
+    /// The earliest dip is on top.
     from_dip: Vec<Occupancy>,
     /// The nodes free at all other dips.
     at_others: Option<Occupancy>,
@@ -62,7 +62,7 @@ pub(super) struct Window<'p> {
 }
 
 impl<'p> Window<'p> {
-    /// Creates a window that begins with a segment or later.
+    /// Creates a window that begins at a segment or later.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         own: Option<&'p Slot<Placement>>,
