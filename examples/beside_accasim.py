@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares AccaSim and Pavior on one log: start times and processor time.
+"""Compares the start times and CPU time of AccaSim and Pavior on one log.
 
     python3.9 -m venv acc && acc/bin/pip install accasim==1.1.3      # requires Python before 3.10
     examples/beside_accasim.py LOG.swf NODES acc/bin/python > rows.csv
 
-Both count nodes (a node is one core in AccaSim, and Pavior uses `naive`) under FCFS and EASY. Each row has a program, a
-policy, the number of jobs, the process's processor time in seconds (the best of three runs), the mean wait in seconds,
-and the number of jobs that start at another second in the other program. Requires Python 3.11, and `pavior` on the path.
+Both only count nodes (a node is one core in AccaSim, and Pavior uses `naive`) under FCFS and EASY. Each row gives a
+program, a policy, the number of jobs, the CPU time in seconds (the best of three runs), the mean wait in seconds, and the
+number of jobs that start in a different second in the other program. Requires Python 3.11 and `pavior` on the path.
 """
 
 import argparse
@@ -31,16 +31,16 @@ rule = {"fcfs": FirstInFirstOut, "easy": EASYBackfilling}[policy]
 Simulator(log, system, rule(FirstFit()), RESULTS_FOLDER_PATH=out, statistics_output=False, show_statistics=False,
           LOG_LEVEL="ERROR").start_simulation()
 """
-"""Run by the Python that has AccaSim."""
+"""A script for the Python in which AccaSim is installed."""
 ROUNDS = 3
 SCHEDULERS = {"fcfs": "fcfs", "easy": "easy:count"}
-"""AccaSim's policies, and their names in Pavior."""
+"""AccaSim's policies and the corresponding names in Pavior."""
 
 Starts = dict[str, int]
 
 
 def seconds(command: list[str]) -> float:
-    """Returns the processor time of a command, the minimum of several rounds."""
+    """Returns the minimum CPU time of a command over several rounds."""
     spent = []
     for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -57,14 +57,14 @@ def seconds(command: list[str]) -> float:
 
 
 def accasim(python: str, log: Path, nodes: int, policy: str, folder: Path) -> tuple[float, Starts]:
-    """Runs AccaSim. Returns its processor time, and the start of each job."""
+    """Runs AccaSim. Returns its CPU time and each job's start time."""
     system = folder / "system.json"
     groups = {"groups": {"node": {"core": 1}}, "resources": {"node": nodes}}
     system.write_text(json.dumps(groups | {"equivalence": {"processor": {"core": 1}}, "start_time": 0}))
     spent = seconds([python, "-c", ACCASIM, str(log), str(system), str(folder), policy])
     lines = (folder / f"sched-{log.name}").read_text().splitlines()
     rows = [line.split(";") for line in lines]
-    # ID;USER;QUEUED__NODES__START;END;...: the nodes fill many cells.
+    # ID;USER;QUEUED__NODES__START;END;...: the nodes take up many cells.
     starts = {row[0]: next(cell for cell in row if "__" in cell and cell != row[2]).split("__")[-1] for row in rows}
     utc = timezone.utc
     return spent, {job: int(datetime.fromisoformat(at).replace(tzinfo=utc).timestamp()) for job, at in starts.items()}
@@ -83,8 +83,8 @@ def main() -> None:
     end_with_reader()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log", type=Path, help="an SWF log")
-    parser.add_argument("nodes", type=int, help="nodes of the machine")
-    parser.add_argument("python", help="a Python that has AccaSim")
+    parser.add_argument("nodes", type=int, help="the machine's number of nodes")
+    parser.add_argument("python", help="a Python in which AccaSim is installed")
     arguments = parser.parse_args()
     log, nodes, python = arguments.log.resolve(), arguments.nodes, arguments.python
     try:

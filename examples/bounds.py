@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks a certificate of lower bounds of the yardstick, using only the jobs and the prices.
+"""Checks the lower bounds that the yardstick certifies, using only the jobs and the prices.
 
     pavior yardstick --out yardstick
     examples/bounds.py yardstick/mesh-light
 
-Reads jobs.json and bounds.json in a folder. A bound on a sum of weighted completion times is given by the price of a
-node for each second. Each job starts when its completion and its nodes cost least. The sum of these costs, minus the
-price of the whole machine, is a bound for every schedule. All numbers are integers. Prints the proven bounds.
+Reads jobs.json and bounds.json in a directory. A bound on a sum of weighted completion times is given as the price of a
+node in each second. If each job starts when its completion and its nodes cost least, the sum of these costs, minus the
+price of the whole machine, bounds every schedule. All numbers are integers. Prints the proven bounds.
 
-Exits with status 1 if a claim is not proven, and 2 if a file cannot be read. Requires only Python 3.11; shares no code
-with Pavior.
+Exits with status 1 if a claim is not proven, and 2 if a file cannot be read. Requires only Python 3.11, and shares no
+code with Pavior.
 """
 
 import json
@@ -21,7 +21,7 @@ from scripts import end_with_reader, unreadable
 
 
 class Job(NamedTuple):
-    """A job; times are whole seconds."""
+    """A job, with times in whole seconds."""
 
     release: int
     run: int
@@ -30,14 +30,14 @@ class Job(NamedTuple):
 
 
 def whole(value: object, least: int) -> int:
-    """Returns a whole number of at least `least`."""
+    """Checks that a value is a whole number not below `least`, and returns it."""
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < least:
         raise ValueError(f"{value!r} is not a whole number from {least}")
     return int(value)
 
 
 def jobs_of(workload: Any) -> list[Job]:
-    """Returns the jobs of a Batsim workload."""
+    """Returns the jobs in a Batsim workload."""
     runs = {name: whole(profile["delay"], 1) for name, profile in workload["profiles"].items()}
     found = []
     for job in workload["jobs"]:
@@ -47,7 +47,7 @@ def jobs_of(workload: Any) -> list[Job]:
 
 
 def checksum(jobs: list[Job]) -> str:
-    """Returns the CRC-64/XZ of one line per job."""
+    """Returns the CRC-64/XZ checksum of a text with one line per job."""
     sum_ = 2**64 - 1
     for byte in "".join(f"{job.release} {job.run} {job.nodes} {job.sides}\n" for job in jobs).encode():
         sum_ ^= byte
@@ -57,7 +57,7 @@ def checksum(jobs: list[Job]) -> str:
 
 
 def proven(jobs: list[Job], weights: list[int], capacity: int, scale: int, curve: Any) -> int:
-    """Returns the bound that prices prove, rounded down."""
+    """Returns the bound that the prices prove, rounded down."""
     start, width = whole(curve["start"], 0), whole(curve["width"], 1)
     prices = [whole(price, 0) for price in curve["prices"]]
     edges = [start + width * bucket for bucket in range(len(prices) + 1)]
@@ -73,7 +73,7 @@ def proven(jobs: list[Job], weights: list[int], capacity: int, scale: int, curve
 
     total = -capacity * sums[-1]
     for job, weight in zip(jobs, weights):
-        # Between these starts, the cost of the job is linear.
+        # Between these start times, the job's cost is linear.
         starts = {job.release, *edges, *(edge - job.run for edge in edges)}
         total += min(
             scale * weight * (at + job.run) + job.nodes * (until(at + job.run) - until(at))
@@ -94,7 +94,7 @@ def last(jobs: list[Job], capacity: int, proof: Any) -> int:
 
 
 def main() -> None:
-    """Checks the certificates of a folder."""
+    """Checks the certificates in a directory."""
     end_with_reader()
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Shows the gain of each freedom of placement on each log, step by step and in total; the cost of messages; the share
-of communication above which one freedom is no longer better than another; and how close the choice job by job comes to
-the best fixed freedom.
+"""Shows what each freedom of placement gains on each log, step by step and in total; what messages cost; the share of
+communication above which one freedom is no longer better than another; and how close choosing job by job comes to the
+best fixed freedom.
 
     examples/break_even.py reproduction-contiguity/results.csv ... [--scheduler scan-all] [--pattern ring]
                            [--moves migration.csv]
 
-Reads the results of `pavior reproduce contiguity`, from one run or several parts, and prints five tables in Markdown. A
-cell is empty if a run is missing. If the results contain several patterns, only the given one is used. A parameter that
-does not vary in a run has no column; its value is read from the experiment next to the results. The gain from free
-moves is in a file written by `examples/freedom.py FOLDER --migration 0`; these runs are under `easy`. Exits with status
-2 if a file does not contain results, or none of them have the scheduler and the pattern. Requires only Python 3.11.
+Reads the results of `pavior reproduce contiguity`, from one run or several parts, and prints five Markdown tables. A
+cell is empty if a run is missing. If there are several patterns, only the given one is used. A parameter that does not
+vary in a run has no column, so it is read from the experiment next to the results. The gain from free moves comes from
+a file written by `examples/freedom.py FOLDER --migration 0`, with runs under `easy`. Exits with status 2 if a file does
+not contain results, or none of them match the scheduler and the pattern. Requires only Python 3.11.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from pathlib import Path
 from scripts import end_with_reader, number, rows, unreadable
 
 FREEDOMS = ["box", "turned", "any-box", "connected", "any", "mbs"]
-# The strategy for boxes with which the choice is made.
+# The strategy that places boxes when the freedom is chosen job by job.
 BOXES = "bf:turn=all"
 FIXED = [*FREEDOMS, BOXES]
 CHOICE = "easy-freedom"
-# The steps from boxes as requested to any nodes: the name of each, and the freedoms before and after it.
+# The steps from boxes as requested to any nodes: each has a name, and the freedoms before and after it.
 STEPS = [
     ("turning", "box", "turned"),
     ("any shape", "turned", "any-box"),
@@ -42,7 +42,7 @@ Found = dict[tuple[str, str], Shares]
 
 
 def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
-    """Returns the means in hours, by log and machine, share of communication, freedom and metric."""
+    """Returns the means in hours, by log, machine, share of communication, freedom and metric."""
     found: Found = {}
     schedulers = set()
     for path in paths:
@@ -59,7 +59,7 @@ def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
             freedoms = shares.setdefault(number(row["communication"]), {})
             name = "pays" if chosen else row.get("freedom") or row["strategy"]
             freedoms.setdefault(name, {})[row["metric"]] = number(row["mean"]) / 3600
-    # Results of the choice alone are not enough, unless it is the requested scheduler.
+    # Results with the job-by-job choice alone are enough only if it is the requested scheduler.
     if scheduler not in schedulers:
         unreadable(f"no results under {scheduler} with the pattern {pattern}")
     for shares in found.values():
@@ -71,14 +71,14 @@ def read(paths: list[Path], scheduler: str, pattern: str) -> Found:
 
 
 def log_of(trace: str) -> str:
-    """Returns the name of a log, without its folder and version."""
+    """Returns a log's name without its directory and version."""
     return trace.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".swf").rsplit("-", 2)[0]
 
 
 def add_moves(found: Found, path: Path) -> None:
-    """Adds free moves as a freedom if the file has the same jobs, so that turned boxes have the same wait."""
+    """Adds free moves as a freedom if the file has the same jobs, which it does if waits in rotated boxes are equal."""
     waits: dict[tuple[str, str, str], dict[str, float]] = {}
-    # The file may consist of several runs, each with its header.
+    # The file may consist of several runs, each with its own header.
     for row in rows(path, ["log", "machine", "first", "choice", "waiting"]):
         if row["waiting"]:
             case = (log_of(row["log"]), row["machine"], row["first"])
@@ -95,7 +95,7 @@ def add_moves(found: Found, path: Path) -> None:
 
 
 def unvaried(path: Path) -> dict[str, str]:
-    """Returns the log, pattern and share of communication of an experiment, for results without these columns."""
+    """Returns an experiment's log, pattern and share of communication, for results without these columns."""
     try:
         experiment = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     except (OSError, ValueError) as error:
@@ -109,7 +109,7 @@ def unvaried(path: Path) -> dict[str, str]:
 
 
 def table(head: list[str], words: int, rows: list[list[str]]) -> None:
-    """Prints a table, in which columns after the first `words` contain numbers; rows without a number are left out."""
+    """Prints a table in which columns after the first `words` contain numbers. Leaves out rows without any number."""
     print("|", " | ".join(head), "|")
     print("|" + "---|" * words + "---:|" * (len(head) - words))
     for row in rows:
@@ -119,19 +119,19 @@ def table(head: list[str], words: int, rows: list[list[str]]) -> None:
 
 
 def waiting(metrics: Metrics | None) -> str:
-    """Formats the mean wait, with half of its interval."""
+    """Formats the mean wait and the half-width of its interval."""
     if not metrics:
         return ""
     return f"{metrics['waiting']:.3g} ± {metrics.get('waiting_error', 0.0):.2g}"
 
 
 def taken_off(before: Metrics | None, after: Metrics | None) -> str:
-    """Formats the decrease of the mean wait after a step."""
+    """Formats the decrease in the mean wait after a step."""
     return f"{before['waiting'] - after['waiting']:.3g}" if before and after else ""
 
 
 def waterfall(found: Found, log: str, machine: str) -> list[str]:
-    """Returns the steps from boxes on a mesh to counting nodes, and two other improvements of turned boxes."""
+    """Returns the steps from boxes on a mesh to counting nodes, and two other improvements on rotated boxes."""
     mesh = found[log, machine].get(0.0, {})
     torus = found.get((log, machine.replace("mesh:", "torus:")), {}).get(0.0, {})
     hours = {one: f"{mesh[one]['waiting']:.3g}" if one in mesh else "" for one in ["box", "any", "mbs"]}
@@ -151,7 +151,7 @@ def turnaround(metrics: Metrics | None) -> str:
 
 
 def break_even(shares: Shares, one: str, other: str) -> str:
-    """Returns the share from which `one` has no less turnaround than `other`, interpolated linearly."""
+    """Returns the share at which `one` stops having less turnaround than `other`, by linear interpolation."""
     before: tuple[float, float] | None = None
     known = [share for share in sorted(shares) if one in shares[share] and other in shares[share]]
     if len(known) < 2:
@@ -167,7 +167,7 @@ def break_even(shares: Shares, one: str, other: str) -> str:
 
 
 def choice(freedoms: dict[str, Metrics]) -> list[str]:
-    """Compares the choice job by job with counting nodes, boxes as requested, and the best fixed strategy."""
+    """Compares choosing job by job with counting nodes, boxes as requested, and the best fixed strategy."""
     if "pays" not in freedoms or not all(one in freedoms for one in FIXED):
         return [""] * 3
     pays = freedoms["pays"]
@@ -181,7 +181,7 @@ def choice(freedoms: dict[str, Metrics]) -> list[str]:
 
 
 def main() -> None:
-    """Reads the results, and prints their tables."""
+    """Reads the results and prints their tables."""
     end_with_reader()
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     arguments.add_argument("results", nargs="+", type=Path)
@@ -198,7 +198,7 @@ def main() -> None:
 
 
 def print_tables(found: Found) -> None:
-    """Prints the tables, starting with that of the steps."""
+    """Prints the tables, the table of steps first."""
     names = {place: [place[0], f"`{place[1]}`"] for place in found}
     head = ["log", "machine"]
     steps = [names[place] + waterfall(found, *place) for place in found if place[1].startswith("mesh:")]

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Tests whether counting bricks proves longer busy times than counting nodes, for jobs in boxes.
+"""Tests whether counting bricks proves longer busy times than counting nodes when jobs get boxes.
 
     pavior yardstick --logs LOGS --strategy tff --out yardstick
     examples/bricks.py yardstick
 
-A brick is a box of fixed sides. A box of a x b nodes can be cut into floor(a/k) floor(b/l) bricks of k x l. A machine
-has room for at most floor(n/k) bricks along each axis that does not wrap. If axes wrap, the limit is computed axis by
-axis: it is floor(n c/k), where c is the limit for the previous axes. (A line along an axis meets at most floor(n/k)
-bricks. A plane consists of n such lines, and each brick is on k of them.) All jobs, each turned to contain the
-fewest bricks, therefore take at least the sum of run time times bricks, divided by that room. With bricks of one node,
-this is the bound by counting nodes. Every brick is tried. Prints a line for each scenario in the folder, as CSV: the
-hours by nodes, the maximum hours by bricks, and the brick that gives them. Requires only Python 3.11.
+A brick is a box with fixed sides. A box of a x b nodes can be cut into floor(a/k) floor(b/l) bricks of k x l nodes. On
+each axis that does not wrap around, there is room for at most floor(n/k) bricks. If axes wrap around, the limit is
+computed axis by axis as floor(n c/k), where c is the limit for the previous axes. (A line along an axis meets at most
+floor(n/k) bricks. A plane consists of n such lines, and each brick is on k of them.) With each job in the orientation
+that contains the fewest bricks, all jobs therefore take at least the sum of run time times bricks, divided by that
+limit. With one-node bricks, this is the bound from counting nodes. Tries every brick. Prints a CSV line for each
+scenario: the hours by nodes, the maximum hours by bricks, and the brick that gives them. Requires only Python 3.11.
 """
 
 import csv
@@ -30,13 +30,13 @@ Sides = tuple[int, ...]
 
 
 class Machine(NamedTuple):
-    """A machine with three axes; missing ones have one node."""
+    """A machine with three axes. Axes that it lacks have one node."""
 
     sides: Sides
     wraps: tuple[bool, ...]
 
     def room(self, brick: Sides) -> int:
-        """Returns the maximum number of bricks side by side."""
+        """Returns the maximum number of bricks that fit side by side."""
         axes = list(zip(self.sides, self.wraps, brick, strict=True))
         room = 1
         for side, wraps, k in axes:
@@ -46,7 +46,7 @@ class Machine(NamedTuple):
 
 
 def machine_of(name: str) -> Machine:
-    """Parses the name of a machine, such as mesh:16x16 or grid:8wx8x4."""
+    """Parses a machine name, such as mesh:16x16 or grid:8wx8x4."""
     kind, _, text = name.partition(":")
     axes = text.split("x")
     sides = [int(axis.rstrip("w")) for axis in axes] + [1] * (3 - len(axes))
@@ -61,13 +61,13 @@ def fewest(shape: Sides, machine: Machine, brick: Sides) -> int:
 
 
 def hours(work: dict[Sides, int], machine: Machine, brick: Sides) -> float:
-    """Returns a lower bound on the busy time in hours, from the run time in seconds of the boxes of each shape."""
+    """Returns a lower bound on the busy time in hours, given the total run time of each shape in seconds."""
     bricks = sum(seconds * fewest(shape, machine, brick) for shape, seconds in work.items())
     return bricks / machine.room(brick) / 3600
 
 
 def work_of(workload: Any) -> dict[Sides, int]:
-    """Returns the total run time of the boxes of each shape, in seconds."""
+    """Returns each shape's total run time, in seconds."""
     work: dict[Sides, int] = {}
     for job in workload["jobs"]:
         shape = tuple(int(side) for side in job["extra_data"]["shape"])
@@ -77,7 +77,7 @@ def work_of(workload: Any) -> dict[Sides, int]:
 
 
 def main() -> None:
-    """Writes the table for a folder."""
+    """Writes the table for a directory."""
     end_with_reader()
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Counts the cases in which the choice job by job is as good as the best fixed freedom, with shifted submissions.
+"""Counts the cases in which choosing job by job is as good as the best fixed freedom, with shifted submissions.
 
     examples/choice_cases.py FOLDER runs.csv [--logs KTH,SDSC-SP2] [--shifts 10] [--skip 0.5]
                                              [--estimates log] [--pavior pavior]
     examples/choice_cases.py --cases runs.csv > cases.csv
 
-A case consists of a log in the folder (with its name in the Parallel Workloads Archive), a mesh or torus, and a share f
-of near-neighbour communication. The first form takes a window of each log, and delays each submission by a random time
-of at most 60 s, which differs between shifts. It runs `bf:turn=all` under `easy-freedom`, and every fixed freedom
-(`tff`) and `bf:turn=all` under `easy`. It adds a line to the file for each run, and skips runs that the file already
-has. The second form writes a line for each case: the mean turnaround of each run, and the ratio of the choice's to that
-of the best fixed freedom, with its standard error over the shifts. The numbers of cases with low ratios are printed on
-standard error. Requires Python 3.11 and the `pavior` binary.
+A case consists of a log in the directory (named as in the Parallel Workloads Archive), a mesh or torus, and a share f
+of near-neighbour communication. The first form takes a window from each log and delays each submission by a random time
+of at most 60 s, which differs between shifts. It runs `bf:turn=all` under `easy-freedom` and, under `easy`, every fixed
+freedom (`tff`) and `bf:turn=all`. It adds a line to the file for each run, and skips runs that are already there. The
+second form writes a line for each case: the mean turnaround of each run, and the ratio of the choice's turnaround to
+that of the best fixed freedom, with its standard error over the shifts. It also prints, on standard error, how many
+cases have low ratios. Requires Python 3.11 and the `pavior` binary.
 """
 
 import argparse
@@ -37,11 +37,11 @@ FIXED = {
 RUNS = {"choice": CHOICE, **FIXED}
 SHARES = ["0.1", "0.2", "0.4"]
 KINDS = ["mesh", "torus"]
-# The number of jobs in a window. Networks of 10,000 nodes and more are slow to simulate.
+# The number of jobs in a window. Networks with 10,000 nodes or more are slow to simulate.
 JOBS = 2000
 JOBS_OF_LARGE = 600
 LARGE = ("LLNL-Atlas", "CEA-Curie")
-# The maximum shift of a submission, in seconds.
+# The maximum time by which a submission is shifted, in seconds.
 LONGEST_SHIFT = 60
 
 FIELDS = ["log", "machine", "f", "shift", "choice", "turnaround"]
@@ -49,7 +49,7 @@ Case = tuple[str, str, str]
 
 
 def window(source: Path, keep: list[str], skip: float, jobs: int) -> list[list[str]]:
-    """Returns the fields of the job lines of a window that begins after a share of the log."""
+    """Returns the fields of the job lines in a window that begins after a given share of the log."""
     partition = keep[1].split("=")[1] if keep else None
     with gzip.open(source, "rt", encoding="utf-8", errors="replace") as lines:
         words = [line.split() for line in lines if not line.startswith(";")]
@@ -69,7 +69,7 @@ def shifted(jobs: list[list[str]], seed: int, target: Path) -> None:
 
 
 def turnaround(pavior: list[str], trace: Path, machine: str, share: str, choice: str) -> float:
-    """Returns the mean turnaround of a run, in seconds."""
+    """Returns a run's mean turnaround, in seconds."""
     strategy, scheduler, freedom = RUNS[choice]
     command = [*pavior, "--trace", str(trace), "--machine", machine, "--strategy", strategy]
     command += ["--scheduler", scheduler, "--communication", share, "--pattern", "near-neighbour", "--ranks", "pattern"]
@@ -79,7 +79,7 @@ def turnaround(pavior: list[str], trace: Path, machine: str, share: str, choice:
 
 
 def run_all(arguments: argparse.Namespace) -> None:
-    """Makes all runs that the file does not have, two at a time."""
+    """Makes all runs that are missing from the file, two at a time."""
     out = Path(arguments.runs)
     known = {tuple(row[field] for field in FIELDS[:-1]) for row in rows(out, FIELDS)} if out.exists() else set()
     chosen = arguments.choices.split(",") if arguments.choices else list(RUNS)
@@ -116,7 +116,7 @@ def run_all(arguments: argparse.Namespace) -> None:
 
 
 def cases_of(path: Path) -> dict[Case, dict[str, list[float]]]:
-    """Returns the turnarounds of each run of a case, for the shifts that all runs have."""
+    """Returns the turnarounds of each run in a case, for those shifts that all runs have."""
     found: dict[Case, dict[str, dict[str, float]]] = defaultdict(lambda: {name: {} for name in RUNS})
     for row in rows(path, FIELDS):
         if row["choice"] not in RUNS:
@@ -140,7 +140,7 @@ def compared(one: list[float], other: list[float]) -> tuple[float, str]:
 
 
 def write_cases(path: Path) -> None:
-    """Writes a line for each case, and a summary."""
+    """Writes a line for each case, then a summary."""
     cases = cases_of(path)
     if not cases:
         unreadable(f"{path}: no case with all of {', '.join(RUNS)}")

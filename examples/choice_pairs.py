@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the mean turnaround of the choice job by job with that of other choices, as ratios with intervals.
+"""Compares mean turnaround when choosing job by job with that of fixed choices, as ratios with intervals.
 
     examples/choice_pairs.py FOLDER [--logs KTH,SDSC-SP2] [--kind mesh] [--shares 0.1,0.2,0.4] [--pavior pavior]
 
-Runs the logs in the folder (with their names in the Parallel Workloads Archive) with near-neighbour messages: the
-strategy `bf:turn=all` under `easy-freedom`, and under `easy` turned boxes, `bf:turn=all`, connected nodes, any nodes,
-and counting nodes. Prints a table row for each log and share, with 95 % intervals as in examples/paired_runs.py.
-Requires Python 3.11 and the `pavior` binary.
+Runs the logs in the directory (named as in the Parallel Workloads Archive) with near-neighbour messages: `bf:turn=all`
+under `easy-freedom` and, under `easy`, rotated boxes, `bf:turn=all`, connected nodes, any nodes, and counting nodes.
+Prints a table row for each log and share, with 95 % intervals as in examples/paired_runs.py. Requires Python 3.11 and
+the `pavior` binary.
 """
 
 import argparse
@@ -27,7 +27,7 @@ OTHERS = {
 
 
 def turnarounds(command: list[str], more: list[str]) -> dict[Key, float]:
-    """Returns the turnaround of each job of a run."""
+    """Returns the turnaround of each job in a run."""
     with tempfile.NamedTemporaryFile(suffix=".jsonl") as placed:
         run([*command, *more, "--placements", placed.name])
         return {key: job["end"] - job["submit"] for key, job in ended(placed.name).items()}
@@ -42,7 +42,7 @@ def cell(choice: dict[Key, float], other: dict[Key, float]) -> str:
 
 
 def main() -> None:
-    """Runs the logs, and prints a row for each log and share."""
+    """Runs the logs and prints a row for each log and share."""
     end_with_reader()
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compares `--contention estimated` with `--contention simulated` on windows of a log.
+"""Compares `--contention estimated` with `--contention simulated` on windows from a log.
 
     examples/contention.py LOG MACHINE [--windows 4] [--jobs 150] [--strategy mbs] [--freedom any] [--scheduler easy]
                            [--pattern near-neighbour] [--ranks coordinates] [--communication 0.2]
                            [--cycles-per-second 10] [--pavior pavior]
 
-Each window has the given number of job lines, starting at equally spaced positions in the log. It is run three times:
-without communication, simulated, and estimated. `added` is the increase in mean service time over the first run, and
-`error` is that of the estimate relative to the simulation. The last line covers all windows. Requires Python 3.11 and
-`pavior`.
+Windows have the given number of job lines and start at equally spaced positions in the log. Each one is run three
+times: without communication, simulated, and estimated. `added` is the increase in mean service time over the first run,
+and `error` is the error of the estimate relative to the simulation. The last line covers all windows. Requires Python
+3.11 and `pavior`.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from scripts import end_with_reader, run, unreadable
 
 
 def jobs_of(log: str) -> list[str]:
-    """Returns the job lines of a log."""
+    """Returns the job lines in a log."""
     opened = gzip.open if log.endswith(".gz") else open
     try:
         with opened(log, "rt", errors="replace") as lines:
@@ -35,7 +35,7 @@ def jobs_of(log: str) -> list[str]:
 
 
 def service(arguments: argparse.Namespace, log: str, more: list[str]) -> float:
-    """Returns the mean service time of a run, in seconds."""
+    """Returns a run's mean service time, in seconds."""
     command = [arguments.pavior, "simulate", "--trace", log, "--machine", arguments.machine]
     command += ["--strategy", arguments.strategy, "--scheduler", arguments.scheduler]
     command += ["--freedom", arguments.freedom] if arguments.freedom else []
@@ -44,7 +44,7 @@ def service(arguments: argparse.Namespace, log: str, more: list[str]) -> float:
 
 
 def main() -> None:
-    """Runs the windows, and prints a line for each."""
+    """Runs the windows and prints a line for each."""
     end_with_reader()
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("log")
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def print_line(name: int | str, exact: float, model: float) -> None:
-    """Prints the results of one window, or of all."""
+    """Prints the results for one window, or for all."""
     error = f"{model / exact - 1:+8.1%}" if exact else "        "
     print(f"{name:>10} {exact:>12.2f} {model:>12.2f} {error}", flush=True)
 

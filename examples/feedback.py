@@ -3,15 +3,15 @@
 
     examples/feedback.py FOLDER feedback.csv [PAVIOR]
 
-Reads three logs of the Parallel Workloads Archive in FOLDER (.swf.gz), and writes users' sessions into the first jobs
-of each (`pavior trace convert --sessions 20m`). Each strategy under each scheduler runs them open, with the submit
-times of the log, and closed (`--dependencies`), where a job is submitted after the job that it follows. PAVIOR is the
-program, by default target/release/pavior.
+Reads three logs from the Parallel Workloads Archive in FOLDER (.swf.gz), and adds users' sessions to the first jobs of
+each (`pavior trace convert --sessions 20m`). Each strategy runs under each scheduler twice: open, with the log's submit
+times, and closed (`--dependencies`), where a job is submitted after the one that it follows. PAVIOR is the program
+(default: target/release/pavior).
 
-Writes a row for each run: its mean wait, and its rank among the runs of its log (equal means share a rank). Waits are
-paired by job number: the ratio of the mean to that of `tff` under `easy` has the 95 % interval of the moving block
-bootstrap in paired_runs.py. Prints, as Markdown, how the two rankings of each log differ: Kendall's tau, the pairs in
-opposite order, and the pairs whose intervals show opposite orders.
+Writes a row for each run, with its mean wait and its rank among the runs on the same log (equal means share a rank).
+Waits are paired by job number: the ratio of the mean to that of `tff` under `easy` has a 95 % interval from the moving
+block bootstrap in paired_runs.py. Prints, as Markdown, how the two rankings differ on each log: Kendall's tau, the
+pairs in opposite order, and the pairs whose intervals show opposite orders.
 
 Requires only Python 3.11.
 """
@@ -60,7 +60,7 @@ def runs(pavior: str, log: Path, machine: str, closed: bool, folder: Path) -> di
 
 
 def ratio(one: Waits, other: Waits) -> tuple[float, tuple[float, float] | None]:
-    """Returns the ratio of the mean waits over the jobs of both runs, and its interval."""
+    """Returns the ratio of the mean waits over the jobs in both runs, and its interval."""
     both = sorted(set(one) & set(other), key=lambda job: str(job).zfill(20))
     pairs = [(one[job], other[job]) for job in both]
     first, second = (sum(column) for column in zip(*pairs, strict=True))
@@ -73,7 +73,7 @@ def shown(ends: tuple[float, float] | None) -> int:
 
 
 def compare(name: str, means: list[dict[Point, float]], found: list[dict[Point, Waits]]) -> str:
-    """Returns a table row with the differences between the open and the closed ranking of a log."""
+    """Returns a table row that compares the open and the closed ranking on a log."""
     opposite = contradicted = 0
     pairs = list(combinations(means[0], 2))
     for one, other in pairs:
@@ -91,7 +91,7 @@ def compare(name: str, means: list[dict[Point, float]], found: list[dict[Point, 
 
 
 def main() -> None:
-    """Runs everything, and writes the table."""
+    """Runs everything and writes the table."""
     end_with_reader()
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the cost of each freedom of placement on job logs, and the gain from choosing it job by job.
+"""Measures what each freedom of placement costs on job logs, and what is gained by choosing it job by job.
 
     examples/freedom.py FOLDER [--logs KTH,SDSC-SP2] [--kinds mesh,torus] [--shares 0.1,0.2,0.4] [--first 3000]
                         [--pattern near-neighbour] [--pavior pavior] > freedom.csv
@@ -7,12 +7,12 @@
     examples/freedom.py --tables freedom.csv
     examples/freedom.py --moves migration.csv
 
-The first form runs the logs in the folder (with their names in the Parallel Workloads Archive) with backfilling: by
-counting nodes (`mbs`), with each of the five levels of freedom for all jobs (`tff`), and with `easy-freedom`, which
-chooses the level for each job. A share of each run time is communication. The second form compares the fixed levels,
-without messages, with boxes that may be turned and running jobs that move at a cost in seconds per node. Both write a
-line for each run; the other forms print tables of these lines (the table of moves is in results/contiguity-on-logs.md).
-Exits with status 2 if there is nothing to run, or no data for a table. Requires Python 3.11 and the `pavior` binary.
+The first form runs the logs in the directory (named as in the Parallel Workloads Archive) with backfilling: by counting
+nodes (`mbs`), with each of the five levels of freedom for all jobs (`tff`), and with `easy-freedom`, which chooses the
+level for each job. A share of each run time is communication. The second form compares the fixed levels, without
+messages, with rotated boxes where running jobs move at a cost in seconds per node. Both write a line for each run, and
+the other forms print tables of these lines (the table of moves is in results/moves-on-logs.md). Exits with status 2 if
+there is nothing to run or no data for a table. Requires Python 3.11 and the `pavior` binary.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from typing import Any
 
 from scripts import Row, end_with_reader, number, rows, run, unreadable
 
-# The start of a log's name, the sides of its machine, and the number of job lines to read.
+# The start of each log's name, the sides of its machine, and the number of job lines to read.
 Log = tuple[str, str, list[str]]
-# A name, the strategy, the scheduler, and the freedom of all jobs.
+# Each choice's name, strategy, scheduler, and freedom for all jobs.
 Choice = tuple[str, str, str, str | None]
 
 
@@ -60,7 +60,7 @@ FIELDS = ["log", "machine", "first", "share", "choice", *METRICS, *MOVES, "secon
 
 
 def logs_of(names: str | None) -> list[Log]:
-    """Returns the logs whose names begin with one of the given names, or all."""
+    """Returns the logs whose names begin with one of the given names, or all logs if none are given."""
     wanted = names.split(",") if names else [""]
     for one in wanted:
         if not any(log.startswith(one) for log, _, _ in LOGS):
@@ -69,7 +69,7 @@ def logs_of(names: str | None) -> list[Log]:
 
 
 def measure(arguments: argparse.Namespace, log: Log, kind: str, share: str, choice: Choice) -> dict[str, Any]:
-    """Runs a simulation, and returns its row."""
+    """Runs a simulation and returns its row."""
     trace, sides, more = log
     name, strategy, scheduler, freedom = choice
     metrics = METRICS + (MOVES if name.startswith("moves") else [])
@@ -94,7 +94,7 @@ def measure(arguments: argparse.Namespace, log: Log, kind: str, share: str, choi
 
 
 def run_all(arguments: argparse.Namespace) -> None:
-    """Makes all runs, and writes a line after each."""
+    """Makes all runs and writes a line after each."""
     logs = logs_of(arguments.logs)
     known = [choice[0] for choice in CHOICES]
     chosen = arguments.choices.split(",") if arguments.choices else known
@@ -121,7 +121,7 @@ def run_all(arguments: argparse.Namespace) -> None:
 
 
 def tables(path: Path) -> None:
-    """Prints the table for a file of rows, with one line per log, machine and share."""
+    """Prints the table for a file of rows, one line per log, machine and share."""
     cases: dict[tuple[str, str, str, str], dict[str, dict[str, float]]] = {}
     for row in rows(path, ["log", "machine", "first", "share", "choice", *METRICS]):
         case = (row["log"].rsplit("-", 2)[0], row["first"], row["machine"], row["share"])
@@ -148,7 +148,7 @@ def tables(path: Path) -> None:
 
 
 def moves(path: Path) -> None:
-    """Prints the table for a file of rows with migration, with one line per log and machine."""
+    """Prints the table for a file of rows with migration, one line per log and machine."""
     cases: dict[tuple[str, str, str], dict[str, Row]] = {}
     for row in rows(path, ["log", "machine", "first", "choice", "waiting", *MOVES]):
         cases.setdefault((row["log"].rsplit("-", 2)[0], row["first"], row["machine"]), {})[row["choice"]] = row
@@ -173,7 +173,7 @@ def moves(path: Path) -> None:
 
 
 def main() -> None:
-    """Runs the logs, or prints a table of earlier runs."""
+    """Runs the logs, or prints a table from earlier runs."""
     end_with_reader()
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("folder", nargs="?")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Finds the combination of interpretations of the GABL paper that comes closest to the paper's numbers.
+"""Finds the combination of interpretations that comes closest to the numbers in the GABL paper.
 
     pavior experiment results/reproduction/gabl-search.toml --out search
     examples/gabl_search.py search/results.csv
 
-The experiment has every variant of every strategy separately. A combination consists of a sending discipline, an order
-of destinations, and, for each strategy, a variant with a map of ranks. Its distance is the root mean square of ln(our
-ratio / the paper's ratio); for G3, which is a bound, only the excess counts. Prints tables in Markdown. Requires only
+The experiment runs every variant of every strategy separately. A combination consists of a sending discipline, an order
+of destinations and, for each strategy, a variant with a rank mapping. Its distance is the root mean square of ln(our
+ratio / the paper's ratio); for G3, which is a bound, only the excess counts. Prints Markdown tables. Requires only
 Python 3.
 """
 
@@ -19,7 +19,7 @@ from typing import Callable, NamedTuple
 Variant = tuple[str, str]
 Means = dict[tuple[str, str, float, str], dict[Variant, dict[str, float]]]
 
-# Statement, pattern, load, metric, and the paper's ratio of GABL's over each strategy's.
+# Each statement, with its pattern, load and metric, and the paper's ratio of GABL's value to each strategy's.
 GOALS = [
     ("G1", "one-to-all", 0.0205, "turnaround", {"ff": 0.36, "paging": 0.64, "mbs": 0.69}),
     ("G2", "all-to-all", 0.1, "turnaround", {"ff": 0.17, "paging": 0.28, "mbs": 0.30}),
@@ -27,7 +27,7 @@ GOALS = [
     ("G4-0.03", "all-to-all", 0.03, "blocks_per_job", {"mbs": 0.59}),
     ("G4-0.035", "all-to-all", 0.035, "blocks_per_job", {"mbs": 0.60}),
 ]
-# FF's utilization over each strategy's with a full queue: at most 49 % over the middle of 72 to 79 %.
+# The ratio of FF's utilization to each strategy's with a full queue: at most 49 % to the middle of 72 to 79 %.
 FULL = ("G3", "all-to-all", 1.0, "utilization", {"gabl": 0.65, "paging": 0.65, "mbs": 0.65})
 FF: Variant = ("ff", "coordinates")
 
@@ -42,7 +42,7 @@ class Reading(NamedTuple):
     errors: dict[str, float]
 
     def distance(self, statement: str = "") -> float:
-        """Returns the root mean square over all ratios, or those of a statement."""
+        """Returns the root mean square over all ratios, or over those that belong to a statement."""
         errors = [error for place, error in self.errors.items() if place.startswith(statement)]
         return math.sqrt(sum(error * error for error in errors) / len(errors))
 
@@ -100,7 +100,7 @@ def table(title: str, readings: list[Reading]) -> None:
 
 
 def best(readings: list[Reading], key: Callable[[Reading], object]) -> list[Reading]:
-    """Returns the closest interpretation for each value of the key, the closest first."""
+    """Returns the closest interpretation for each value of the key, closest first."""
     found: dict[object, Reading] = {}
     for one in readings:
         found.setdefault(key(one), one)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Measures the processor time and memory of every scheduler with every strategy on real logs, as a Markdown table.
+"""Measures the CPU time and memory of every scheduler with every strategy on real logs, as a Markdown table.
 
     examples/log_times.py FOLDER [SCHEDULER,... [STRATEGY,...]]
 
-FOLDER contains the logs (with their names in the Parallel Workloads Archive, .swf.gz). Runs the program $PAVIOR, or
-`pavior` from the search path, one run at a time on one thread. A run is ended after 600 seconds of processor time. A
-cell contains the seconds and the maximum resident memory in MB, or `exit N` for a run that fails.
+FOLDER contains the logs (.swf.gz, named as in the Parallel Workloads Archive). Runs the program $PAVIOR, or `pavior`
+from the search path, one run at a time on one thread. A run is stopped after 600 seconds of CPU time. Each cell gives
+the seconds and the peak resident memory in MB, or `exit N` if the run fails.
 """
 
 import os
@@ -32,7 +32,7 @@ SECONDS = 600
 
 
 def run(pavior: str, arguments: list[str]) -> tuple[int, float, float]:
-    """Returns the exit status, the processor time in seconds, and the memory in MB of one run."""
+    """Returns the exit status, CPU time in seconds, and memory in MB of one run."""
     child = os.fork()
     if child == 0:
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
@@ -46,7 +46,7 @@ def run(pavior: str, arguments: list[str]) -> tuple[int, float, float]:
 
 
 def main() -> None:
-    """Prints the table, with one line per log and scheduler."""
+    """Prints the table, one line per log and scheduler."""
     pavior = os.environ.get("PAVIOR") or shutil.which("pavior")
     if pavior is None or len(sys.argv) < 2:
         sys.exit(__doc__)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs real logs under several schedulers and strategies, and prints CSV; results/schedulers-on-logs.md explains it.
-# FOLDER contains the logs (with their names in the Parallel Workloads Archive, .swf.gz). Runs the program $PAVIOR, or
-# `pavior` from the search path. Progress and times are printed on standard error.
+# Runs real logs under several schedulers and strategies, and prints CSV, which results/schedulers-on-logs.md explains.
+# FOLDER contains the logs (.swf.gz, named as in the Parallel Workloads Archive). Runs the program $PAVIOR, or `pavior`
+# from the search path. Progress and times go to standard error.
 #
 #   examples/logs.sh FOLDER > logs.csv          all logs, about half an hour on one core
 #   examples/logs.sh FOLDER KTH > logs.csv      the logs whose names begin with KTH
@@ -40,11 +40,11 @@ each() {
         for scheduler in fcfs window:8 scan-all easy easy:count; do
             run "$log" "$first" log "$kind:$sides" "$strategies" "$scheduler" "$@"
         done
-        # GABL is slow on large machines, so it and its rivals run only a part of the log there.
+        # GABL is slow on large machines, so it and its rivals run only part of the log there.
         if [[ $strategies == "$quick" ]]; then
             run "$log" 5000 log "$kind:$sides" tff,gabl,mbs window:8,scan-all,easy:count "$@"
         fi
-        # Booking every job is slow on the largest machine: fewer jobs and strategies run there.
+        # Booking every job is slow on the largest machine, so fewer jobs and strategies run there.
         if [[ $first == 5000 ]]; then
             run "$log" 4000 log "$kind:$sides" tff,mbs fcfs,easy,conservative "$@"
         else

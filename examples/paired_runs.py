@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Compares two runs of the same jobs by their placements: ratios of means, with intervals.
+"""Compares two runs of the same jobs, given their placements, by ratios of means with intervals.
 
     pavior simulate --trace LOG --strategy tff --freedom turned --scheduler easy --placements turned.jsonl ...
     pavior simulate --trace LOG --strategy mbs --scheduler easy --placements mbs.jsonl ...
     examples/paired_runs.py turned.jsonl mbs.jsonl
 
-For waiting, service and turnaround, prints the means of both runs over the jobs that ended in both, the ratio of the
-first to the second, and its 95 % interval. Times are in the log's unit.
+For waiting, service and turnaround, prints both runs' means over the jobs that ended in both, the ratio of the first
+mean to the second, and its 95 % interval. Times are in the log's unit.
 
-The interval is that of the moving block bootstrap (Künsch, Annals of Statistics 17(3), 1989) over pairs: blocks of
-consecutive jobs, in the order of submission, are drawn with replacement until they have as many jobs as the runs. The
-length of a block is the square root of the number of jobs. The same blocks are drawn from both runs, so that effects
-common to both cancel. If the interval does not contain 1, the runs differ significantly, as far as blocks of this
+The interval comes from the moving block bootstrap (Künsch, Annals of Statistics 17(3), 1989) over pairs: blocks of
+consecutive jobs, in order of submission, are drawn with replacement until they contain as many jobs as the runs. A
+block's length is the square root of the number of jobs. The same blocks are drawn from both runs, so that effects
+common to both cancel out. If the interval does not contain 1, the runs differ significantly, as far as blocks of this
 length can show. The draws are always the same.
 
 Exits with status 2 if a file does not contain placements, or fewer than 100 jobs ended in both runs. Requires only
@@ -28,15 +28,15 @@ from placements import Job, read, whole
 from scripts import end_with_reader, unreadable
 
 SAMPLES = 999
-# The indices of the sorted ratios at the two ends of the interval.
+# The indices of the two ends of the interval among the sorted ratios.
 ENDS = (24, 974)
-# With fewer jobs, their dependence cannot be estimated.
+# With fewer jobs, the dependence between them cannot be estimated.
 FEWEST = 100
 
 SPANS = {"waiting": ("submit", "start"), "service": ("start", "end"), "turnaround": ("submit", "end")}
 
 
-# The number of a job, its submit time, and its index among the jobs with the same number and time.
+# A job's number, its submit time, and its index among the jobs with the same number and time.
 Key = tuple[int | str, float, int]
 
 
@@ -57,12 +57,12 @@ def ended(path: str) -> dict[Key, Job]:
 
 
 def in_both(one: Iterable[Key], other: Iterable[Key]) -> list[Key]:
-    """Returns the jobs of both runs, in the order of submission."""
+    """Returns the jobs that are in both runs, in order of submission."""
     return sorted(set(one) & set(other), key=lambda key: (key[1], str(key[0]).zfill(20), key[2]))
 
 
 def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
-    """Returns the 95 % interval of the ratio of two means; None if the second is 0 in a sample."""
+    """Returns the 95 % interval of the ratio of two means, or None if the second mean is 0 in any sample."""
     sums = [list(accumulate(column, initial=0.0)) for column in zip(*pairs, strict=True)]
     length = math.isqrt(len(pairs))
     blocks = -(-len(pairs) // length)
@@ -79,7 +79,7 @@ def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
 
 
 def main() -> None:
-    """Compares two files, and prints a line for each span of time."""
+    """Compares two files and prints a line for each kind of time."""
     end_with_reader()
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)

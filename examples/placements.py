@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Recomputes the waiting times of a run from its placements alone, and checks that no two jobs hold a node at once.
+"""Recomputes a run's waiting times from its placements alone, and checks that no two jobs hold a node at the same time.
 
     pavior simulate --trace LOG --machine mesh:16x16 --strategy mbs --scheduler easy --placements placed.jsonl
     examples/placements.py placed.jsonl mesh:16x16 [jobs.json]
 
-With a third file, a Batsim workload such as those of `pavior yardstick`, the placements are also compared with its
-jobs: each must occur once, with its submit time and run time, and at least its number of nodes.
+If a Batsim workload is also given, such as one from `pavior yardstick`, the placements are compared with its jobs: each
+must occur once, with its submit time and run time, and on at least its number of nodes.
 
-Prints a line for each fault, then the number of jobs, and their mean wait, run time and turnaround. The faults are: two
+Prints a line for each fault, then the number of jobs and their mean wait, run time and turnaround. The faults are: two
 jobs that overlap; a job that holds a node twice, a node outside the machine, or a number of nodes that differs from its
 "nodes" (all granted nodes, including those beyond the request); a job that starts before it is submitted, or ends
 before it starts; and a job that moves but does not continue immediately with as many nodes. A job that moves has a line
 for each stay; those after the first have "moved": 1, 2, and so on. If a base or sides have fewer axes than the machine,
-0 or 1 is used for the others.
+the missing coordinates are 0 and the missing sides 1.
 
 Exits with status 1 if there are faults, and 2 if the file does not contain placements. Requires only Python 3.11;
 shares no code with Pavior.
@@ -30,20 +30,20 @@ from scripts import end_with_reader, unreadable
 Job = dict[str, Any]
 Node = tuple[int, ...]
 
-# The order of events at one instant. A job of zero length holds its nodes for no time, but they must not be held by a
-# job that started earlier and continues.
+# The order of events at one instant. A job with zero run time holds its nodes for no time, but no job that started
+# earlier and is still running may hold them.
 ENDS, PASSES, STARTS = range(3)
 
 
 class Machine(NamedTuple):
-    """The sides of a machine, and True for each axis that wraps."""
+    """A machine's sides, and True for each axis that wraps around."""
 
     sides: list[int]
     wraps: list[bool]
 
 
 def machine_of(text: str) -> Machine:
-    """Parses the name of a machine: mesh:16x16, torus:8x8x8 or grid:8wx4x4w."""
+    """Parses a machine name, such as mesh:16x16, torus:8x8x8 or grid:8wx4x4w."""
     kind, _, written = text.partition(":")
     axes = [re.fullmatch(r"([1-9]\d*)(w?)", axis) for axis in written.split("x")]
     found = [(int(axis[1]), axis[2] == "w") for axis in axes if axis]
@@ -54,7 +54,7 @@ def machine_of(text: str) -> Machine:
 
 
 def is_whole(value: object) -> bool:
-    """Returns True if a value is a whole number; a boolean is not."""
+    """Returns True if a value is a whole number. A boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -64,7 +64,7 @@ def is_time(value: object) -> bool:
 
 
 def is_part(part: object) -> bool:
-    """Returns True if a value has the form of a part, whether or not its numbers make sense."""
+    """Returns True if a value has the structure of a part, whether or not its numbers make sense."""
     if not isinstance(part, dict):
         return False
     lists = [part.get("base"), part.get("sides")]
@@ -91,12 +91,12 @@ def lacks(job: object) -> str | None:
 
 
 def no_number(word: str) -> NoReturn:
-    """Rejects the words that Python accepts as numbers but JSON does not."""
+    """Rejects words that Python accepts as numbers but JSON does not."""
     raise ValueError(f"{word} is not a number")
 
 
 def read(path: str) -> list[Job]:
-    """Returns the placements in a file; blank lines are left out."""
+    """Returns the placements in a file, ignoring blank lines."""
     jobs = []
     try:
         with open(path, encoding="utf-8") as lines:
@@ -118,7 +118,7 @@ def read(path: str) -> list[Job]:
 
 
 def nodes(part: dict[str, list[int]], machine: Machine) -> Iterator[Node]:
-    """Returns the nodes of a box. It may only pass the end of an axis that wraps."""
+    """Returns the nodes in a box. Only on an axis that wraps around may the box extend past the end."""
     axes = len(machine.sides)
     base, lengths = part["base"], part["sides"]
     if max(len(base), len(lengths)) > axes:
@@ -136,7 +136,7 @@ def nodes(part: dict[str, list[int]], machine: Machine) -> Iterator[Node]:
 
 
 def place(job: Job, machine: Machine, faults: list[str]) -> set[Node]:
-    """Returns the nodes that a job holds, without those of invalid parts."""
+    """Returns the nodes that a job holds, except those in invalid parts."""
     held: set[Node] = set()
     count = 0
     sound = True
@@ -151,20 +151,20 @@ def place(job: Job, machine: Machine, faults: list[str]) -> set[Node]:
         if twice := held & more:
             faults.append(f"job {job['job']} holds {listed(twice)} twice")
         held |= more
-    # With an invalid part, the intended number of nodes is unknown.
+    # If a part is invalid, the intended number of nodes is unknown.
     if sound and (count != job["nodes"] or count < 1):
         faults.append(f"job {job['job']} has {job['nodes']} nodes, and parts of {count}")
     return held
 
 
 def listed(several: set[Node]) -> str:
-    """Formats the first of some nodes, and the number of the others."""
+    """Formats the first few nodes and the number of others."""
     more = f" and {len(several) - 1} more" if len(several) > 1 else ""
     return f"{list(min(several))}{more}"
 
 
 def events(jobs: list[Job], faults: list[str]) -> list[tuple[float, int, int]]:
-    """Returns the starts and ends of jobs, in order, each with the job's index."""
+    """Returns when jobs start and end, in order, each time with the job's index."""
     found: list[tuple[float, int, int]] = []
     for index, job in enumerate(jobs):
         name, start, end = job["job"], job["start"], job["end"]
@@ -182,7 +182,7 @@ def events(jobs: list[Job], faults: list[str]) -> list[tuple[float, int, int]]:
 
 
 def check_nodes(jobs: list[Job], machine: Machine, faults: list[str]) -> None:
-    """Finds jobs with wrong times or places, and jobs that hold the same node at once."""
+    """Finds jobs with wrong times or places, and jobs that hold the same node at the same time."""
     holders: dict[Node, int] = {}
     places: dict[int, set[Node]] = {}
     for time, kind, index in events(jobs, faults):
@@ -206,7 +206,7 @@ def check_nodes(jobs: list[Job], machine: Machine, faults: list[str]) -> None:
 
 
 def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
-    """Returns the jobs, each from its first stay to the end of its last. Finds stays that do not continue another."""
+    """Returns the jobs, each from its first to its last stay. Finds stays that do not continue an earlier one."""
     found: list[Job] = []
     # Jobs with the same number and submit time are different jobs.
     alike: dict[tuple[int | str, float], list[Job]] = {}
@@ -227,7 +227,7 @@ def whole(jobs: list[Job], faults: list[str]) -> list[Job]:
 
 
 def wanted(path: str) -> dict[str, tuple[float, float, int]]:
-    """Returns the submit time, run time and number of nodes of each job in a workload, by name."""
+    """Returns each job's submit time, run time and number of nodes in a workload, by name."""
     try:
         with open(path, encoding="utf-8") as text:
             workload = json.load(text, parse_constant=no_number)
@@ -243,7 +243,7 @@ def wanted(path: str) -> dict[str, tuple[float, float, int]]:
 
 
 def check_jobs(jobs: list[Job], asked: dict[str, tuple[float, float, int]], faults: list[str]) -> None:
-    """Finds jobs that differ from those of a workload, and missing ones."""
+    """Finds jobs that differ from those in a workload, or are missing."""
     left = dict(asked)
     for job in jobs:
         name = str(job["job"])
@@ -266,7 +266,7 @@ def same(one: float, other: float) -> bool:
 
 
 def main() -> None:
-    """Checks a file, and prints the results."""
+    """Checks a file and prints the results."""
     end_with_reader()
     if len(sys.argv) not in (3, 4):
         print(__doc__, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Code that the scripts in this folder share: ending, reading tables, running `pavior`. Requires only Python 3.11."""
+"""Code that the scripts here share: exiting, reading tables, running `pavior`. Requires only Python 3.11."""
 
 import csv
 import signal
@@ -12,19 +12,19 @@ Row = dict[str, str]
 
 
 def end_with_reader() -> None:
-    """Makes the program end silently when its output is no longer read, as with `| head`."""
+    """Makes the program exit silently when its output is no longer read, as with `| head`."""
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
 def unreadable(message: str) -> NoReturn:
-    """Ends the program with an error about its input."""
+    """Exits with an error about the input."""
     print(f"{Path(sys.argv[0]).name}: {message}", file=sys.stderr)
     sys.exit(2)
 
 
 def rows(path: Path, columns: Sequence[str]) -> list[Row]:
-    """Returns the rows of a CSV file with these columns; repeated headers are left out."""
+    """Returns the rows of a CSV file that has these columns, leaving out repeated headers."""
     try:
         with path.open(newline="", encoding="utf-8") as lines:
             reader = csv.DictReader(lines, restval="")
@@ -39,7 +39,7 @@ def rows(path: Path, columns: Sequence[str]) -> list[Row]:
 
 
 def number(text: str) -> float:
-    """Returns the number in a cell."""
+    """Parses the number in a cell."""
     try:
         return float(text)
     except ValueError:
@@ -47,7 +47,7 @@ def number(text: str) -> float:
 
 
 def run(command: list[str]) -> str:
-    """Returns the output of a program. If it fails, it prints the reason, and this program ends with its status."""
+    """Returns a program's output. If that program fails, it prints the reason, and this one exits with its status."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     except OSError as error:

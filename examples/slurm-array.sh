@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs an experiment as a Slurm job array: each task runs a shard, and a final job merges them.
+# Runs an experiment as a Slurm job array. Each task runs a shard, and a final job merges the shards.
 #
 #   sbatch --array=1-8 examples/slurm-array.sh examples/turning.toml results
 #
-# Shards are independent, so any batch system, or a loop in a shell, can run them. A task that was
-# killed or preempted continues where it stopped when it is started again (--resume).
+# Shards are independent, so any batch system, or a shell loop, can run them. A task that was killed
+# or preempted continues where it left off when it is started again (--resume).
 #SBATCH --job-name=pavior
 #SBATCH --cpus-per-task=4
 #SBATCH --time=04:00:00

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Runs a sweep on Slurm, turn by turn: each turn is a job array for the replications needed next.
+# Runs a sweep on Slurm in turns. Each turn is a job array for the replications needed next.
 #
 #   examples/sweep-slurm.sh examples/turning.toml results 20
 #
-# Unlike with shards (slurm-array.sh), all workers are busy until the end, even if one point needs nearly all
-# replications. Nothing is lost if a task fails, is killed or preempted: its stored replications count, and the
-# others are requested again. After an interruption, run the script again to continue. Needs jq. SBATCH_OPTIONS
-# has options for every job, and POLL_SECONDS the seconds between queries of the queue (5).
+# Unlike with shards (slurm-array.sh), all workers stay busy until the end, even if one point needs nearly all
+# the replications. Nothing is lost if a task fails or is killed or preempted: the replications that it stored
+# count, and the others are requested again. To continue after an interruption, run the script again. Needs jq.
+# SBATCH_OPTIONS contains options for every job, and POLL_SECONDS the interval between queue queries (5).
 set -eu
 experiment=${1:?the experiment, a TOML file}
 out=${2:?the directory for the results}
@@ -16,7 +16,7 @@ mkdir -p "$out/sweep" "$out/parts" "$out/log"
 out=$(cd "$out" && pwd)
 cp "$experiment" "$out/sweep/experiment.toml"
 
-# Returns true if a job has left the queue; false if the controller does not answer.
+# Returns true if a job has left the queue, and false if not or if the controller does not answer.
 ended() {
     if ! left=$(squeue --noheader --jobs "$1" 2>&1); then
         case $left in *"Invalid job id"*) return 0 ;; *) return 1 ;; esac
@@ -27,7 +27,7 @@ ended() {
 turn=0
 while :; do
     for part in "$out"/parts/*; do
-        # A worker that was killed before it described its part has stored nothing.
+        # A worker that was killed before it described its part has not stored anything.
         [ ! -d "$part" ] || [ -e "$part/experiment.toml" ] || rm -r "$part"
     done
     set -- "$out"/parts/*

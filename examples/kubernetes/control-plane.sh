@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a Kubernetes control plane for tests, built from Go modules: etcd, kube-apiserver,
 # kube-scheduler, kube-controller-manager and kubectl in one program. Needs Go 1.26. The first run
-# takes about 16 minutes of processor time.
+# takes about 16 minutes of CPU time.
 #
 #   examples/kubernetes/control-plane.sh make RELEASE         # prints the program's path
 #   examples/kubernetes/control-plane.sh start RELEASE DIR    # starts all four, and waits until they answer
@@ -11,9 +11,9 @@
 #
 # RELEASE is 1.34, 1.35, 1.36 or 1.37. Programs are in ${XDG_CACHE_HOME:-~/.cache}/pavior/kubernetes,
 # 0.2 GB each. DIR gets keys, tokens, data, logs, `bin/kubectl` and `kubeconfig`; the tokens are
-# `admin`, `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are only objects: no kubelet runs
-# the pods. It listens on PORT (default 16443) and the next two ports of 127.0.0.1. The audit log
-# contains changed objects in full, or at the level AUDIT (such as Metadata).
+# `admin`, `pavior`, `user`, `observer`, `kueue` and `jobset`. Nodes are only objects, so no kubelet
+# runs the pods. Servers listen on PORT (default 16443) and the next two ports on 127.0.0.1. The audit
+# log contains changed objects in full, or at the level given in AUDIT (such as Metadata).
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -36,7 +36,7 @@ version() {
   esac
 }
 
-# Prints a module that requires one version of Kubernetes, with its staging modules at the same version.
+# Prints a module that requires one Kubernetes version, with the staging modules at the same version.
 module() {
   local version=$1 minor=${1#1.} mod
   mod=$(go mod download -json "k8s.io/kubernetes@v$version" | sed -n 's/.*"GoMod": "\(.*\)",/\1/p')
@@ -105,7 +105,7 @@ rules:
     verbs: [get, list, watch]
   - level: None
     resources: [{group: coordination.k8s.io, resources: [leases]}]
-  # Requests are logged as well, because a killed API server does not log their results.
+  # Requests are logged, too, because an API server that is killed does not log their results.
   - level: RequestResponse
     verbs: [delete]
     resources: [{group: pavior.dev, resources: [placements]}]
@@ -194,7 +194,7 @@ ready() {
   die "the API server does not answer ($try tries)"
 }
 
-# Creates nodes that report once that they are healthy; without the node controller, they stay so.
+# Creates nodes that report once that they are healthy. Without the node controller, they stay healthy.
 nodes() {
   local dir=$1 x y z
   IFS=x read -r -a sides <<<"$2"

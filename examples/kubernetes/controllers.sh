@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs Kueue 0.19.0 and JobSet 0.12.0 next to the control plane of control-plane.sh, built from Go
-# modules. Needs Go 1.26. The first run takes about 8 minutes of processor time.
+# modules. Needs Go 1.26. The first run takes about 8 minutes of CPU time.
 #
 #   examples/kubernetes/controllers.sh make             # builds both
 #   examples/kubernetes/controllers.sh start kueue DIR  # creates its objects, starts it, and waits
@@ -8,12 +8,12 @@
 #
 # The commands are the same for jobset. Kueue uses the library versions that its developers chose.
 # JobSet shares them, except for its own controller-runtime, so that they are compiled only once. Both
-# are separate from the control plane's program: Kueue's controller-runtime 0.24.1 requires client-go
-# 0.36, and the control plane has 0.37.
+# are separate from the control-plane program, because Kueue's controller-runtime 0.24.1 requires
+# client-go 0.36, while the control plane has 0.37.
 #
-# The objects are those of their config/default with all webhooks, except for the Deployment: the
-# programs run next to the cluster, and listen on four ports of 127.0.0.1, from PORT + 3. DIR is that
-# of control-plane.sh, which also ends the programs (`stop DIR`).
+# The objects are those in config/default with all webhooks, except for the Deployment: the programs
+# run next to the cluster and listen on four ports on 127.0.0.1, from PORT + 3. DIR is the same as for
+# control-plane.sh, which also stops the programs (`stop DIR`).
 set -euo pipefail
 
 kueue=0.19.0 jobset=0.12.0
@@ -30,7 +30,7 @@ program() {
   echo "$cache/$1-${!1}"
 }
 
-# Builds in a folder, with Kueue's unchanged module.
+# Builds in a directory, with Kueue's module unchanged.
 build() {
   local folder=$1 module runtime
   cd "$folder"
@@ -39,7 +39,7 @@ build() {
   module=$(folder_of "sigs.k8s.io/kueue@v$kueue")
   go install -trimpath -ldflags "-s -w -X sigs.k8s.io/kueue/pkg/version.GitVersion=v$kueue" \
     "sigs.k8s.io/kueue/cmd/kueue@v$kueue"
-  # Modules are not writable.
+  # Go modules are not writable.
   cp -r --no-preserve=mode "$module/config" kueue.config
   cp --no-preserve=mode "$module/go.sum" go.sum
   sed 's/^module .*/module controllers/' "$module/go.mod" >go.mod
@@ -71,7 +71,7 @@ make() {
   done
 }
 
-# Creates a controller's objects. The API server reaches its webhooks by a name that resolves to
+# Creates a controller's objects. The API server reaches the webhooks by a name that resolves to
 # 127.0.0.1.
 objects() {
   local name=$1 dir=$2 hook=$3

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 #SBATCH --comment=shape=4x4
 # Starts a program on the box that `pavior slurm` gave this job, with rank i on the i-th node of the
-# box: x varies fastest, then y, then z. Slurm numbers nodes by name, which gives another order if a
-# box is turned or wraps around a torus, or if nodes are not named along x.
+# box: x varies fastest, then y, then z. Slurm numbers nodes by name, which gives a different order if
+# the box is rotated or wraps around a torus, or if nodes are not named along x.
 #
 #   sbatch --comment=shape=4x4 examples/slurm/box.sh ./program ARGUMENTS
 #
@@ -20,6 +20,6 @@ trap 'rm -f "$SLURM_HOSTFILE"' EXIT
 per_node=${SLURM_NTASKS_PER_NODE:-1}
 scontrol show hostnames "$ranks" | awk -v n="$per_node" '{ for (i = 0; i < n; i++) print }' >"$SLURM_HOSTFILE"
 
-# srun also uses the options with which the job was submitted; these would change the layout.
+# srun also uses the options with which the job was submitted. These would change the layout.
 unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_DISTRIBUTION
 srun --distribution=arbitrary --ntasks="$(wc -l <"$SLURM_HOSTFILE")" "$@"

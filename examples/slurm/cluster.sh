@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# Runs a toy cluster on one machine: one munged, one slurmctld and 64 slurmd on the loopback
-# interface, with all files in one directory. Needs root and these Debian packages:
+# Runs a toy cluster on one machine: one munged, one slurmctld and 64 slurmd processes on the
+# loopback interface, with all files in one directory. Needs root and these Debian packages:
 #   apt-get install --no-install-recommends slurm-wlm slurm-wlm-basic-plugins slurm-client \
 #     slurmctld slurmd munge
-# To run releases of Slurm that are not installed here, use release.sh.
+# To run Slurm releases that are not installed here, use release.sh.
 #
 #   examples/slurm/cluster.sh start DIR [PORT] [PAVIOR]   # creates DIR; uses 70 ports from PORT (26800)
 #   examples/slurm/cluster.sh stop DIR
-#   examples/slurm/cluster.sh slurmctld DIR [HOST]        # restarts it, or the one of a host
+#   examples/slurm/cluster.sh slurmctld DIR [HOST]        # restarts it, or the one for a host
 #   examples/slurm/cluster.sh slurmd DIR NODE             # restarts one
 #
 # Environment variables:
-#   SLURM_EXTRA       lines of slurm.conf; they replace the script's lines with the same key. Each
-#                     SlurmctldHost starts a controller, with the name of its host
-#   SLURM_NODES       lines of node names and additional properties: n[00-07] Feature=fast Gres=gpu:2
+#   SLURM_EXTRA       lines for slurm.conf, which replace the script's lines with the same key. Each
+#                     SlurmctldHost starts a controller, named after its host
+#   SLURM_NODES       lines with node names and additional properties: n[00-07] Feature=fast Gres=gpu:2
 #   SLURM_MACHINE     the machine (mesh:8x8), which also gives the number of nodes; SLURM_PREFIX: the
-#                     prefix of node names (n); SLURM_TOML: more lines of pavior.toml
+#                     prefix of node names (n); SLURM_TOML: more lines for pavior.toml
 #   SLURM_PLAIN       a cluster of this many nodes (2 to 1000) without Pavior's daemon
 #   SLURM_ACCOUNTING  if not empty, runs slurmdbd with MariaDB (packages slurmdbd, mariadb-server-core
-#                     and slurm-wlm-mysql-plugin); the users alice and bob, if they exist, have the
+#                     and slurm-wlm-mysql-plugin); the users alice and bob, if they exist, get the
 #                     account toy
 set -Eeuo pipefail
 trap 'echo "cluster.sh: failed at line $LINENO" >&2' ERR
@@ -69,8 +69,8 @@ slurmctld_start() {
   local host hosts
   hosts=${2:-$(sed -n 's/^SlurmctldHost=\([^(]*\).*/\1/p' "$1/slurm.conf")}
   [ "$hosts" = localhost ] && { slurmctld -f "$1/slurm.conf" -L "$1/log/slurmctld.log"; return; }
-  # One of several controllers identifies itself by the name of its host. It ends the controller whose
-  # number is in the file for its own.
+  # Each of several controllers identifies itself by its host's name. A controller ends the process
+  # that its PID file names, so each one has its own file.
   for host in $hosts; do
     mkdir -p "$1/pid-$host"
     setsid unshare --uts --mount sh -ec 'hostname "$0"
@@ -90,13 +90,13 @@ is_22_05() {
   [[ $(slurmctld -V) == *" 22.05."* ]]
 }
 
-# Prints the number of nodes of a machine: kind:4x4 or kind:4x4x4.
+# Prints a machine's number of nodes, given its name: kind:4x4 or kind:4x4x4.
 count() {
   local sides=${1#*:}
   echo $((${sides//x/*}))
 }
 
-# Prints the names of the nodes: n00, n01, ...; with three digits if two are too few.
+# Prints the node names: n00, n01, ..., with three digits if two are too few.
 names() {
   seq -f "${SLURM_PREFIX:-n}%0$(width "$1")g" 0 $(($1 - 1))
 }
@@ -105,7 +105,7 @@ width() {
   [ "$1" -gt 100 ] && echo 3 || echo 2
 }
 
-# Settings that every release from 22.05 to 26.05 accepts; the others have Slurm's defaults.
+# Settings that every release from 22.05 to 26.05 accepts. All others have Slurm's defaults.
 conf() {
   local dir=$1 port=$2 nodes=$3 select=cons_tres
   # Most sites of that time used this plugin.
@@ -143,7 +143,7 @@ PartitionName=mesh Nodes=ALL Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINIT
 CONF
 }
 
-# Replaces lines by others with the same key. The key of a partition is its name, and `partitions`
+# Replaces lines with others that have the same key. A partition's key is its name, and `partitions`
 # counts as `partition`.
 replaced() {
   MORE=$1 awk '
@@ -178,7 +178,7 @@ node_lines() {
   done
 }
 
-# Prints the names in a list such as n[00-07,12], or a single name.
+# Prints the names in a list such as n[00-07,12], or a name that is not a list.
 expanded() {
   local part parts first last
   [[ $1 == *'['* ]] || { echo "$1"; return; }
@@ -205,7 +205,7 @@ CONF
 accounting() {
   local dir=$1 port=$2 user tables
   mkdir -p "$dir/mariadb/data"
-  # Only the owner may have access, because the server does not authenticate users.
+  # Only the owner may have access, because the server does not authenticate its users.
   chmod 700 "$dir/mariadb"
   local server=(mariadbd --no-defaults --user=root "--datadir=$dir/mariadb/data")
   for tables in /usr/share/{mariadb,mysql}/{mariadb,mysql}_system_tables.sql; do
@@ -251,7 +251,7 @@ idle() {
   [ "$(sinfo -h -N -t idle -o %N | sort -u | wc -l)" -ge "$1" ]
 }
 
-# Runs a command until it succeeds, at most this many times, five times per second.
+# Runs a command five times per second until it succeeds, at most this many times.
 until_answers() {
   local try
   for try in $(seq "$1"); do

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Times a cycle of `pavior slurm` with 10,000 queued jobs on 4,096 nodes.
 
-Slurm's programs are replaced by scripts that print the same output: 16x16x16 nodes, of which half
-are `fast`. About 54 jobs of 4x4x4 are running. The others have sides of 1 to 8; a third of them request
-`fast`, a third `fast&wet`, and a third no feature. Nothing is changed.
+Slurm's programs are replaced by scripts that print the same output for 16x16x16 nodes, half of which
+are `fast`. About 54 jobs of 4x4x4 nodes are running. The queued jobs have sides of 1 to 8; a third
+request `fast`, a third `fast&wet`, and a third no feature. Nothing is changed.
 
   examples/slurm/large_queue.py pavior [JOBS]
 """
@@ -21,7 +21,7 @@ MARK = "@MARK@"
 
 
 def records(jobs):
-    """Returns the states of all nodes, and the records of the jobs."""
+    """Returns the states of all nodes and the job records."""
     draw = random.Random(1)
     state, lines = ["idle"] * SIDE**3, []
     corners = [(x, y, z) for z in range(0, SIDE, 4) for y in range(0, SIDE, 4) for x in range(0, SIDE, 4)]

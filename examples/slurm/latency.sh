@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Measures the time from `sbatch` to the first command of a job of 2x3 nodes, on an empty toy cluster of
-# 64 nodes with `pavior slurm`. Needs root, like cluster.sh; release.sh runs it on other releases:
+# Measures the time from `sbatch` to the first command of a 2x3 job, on an empty toy cluster of 64 nodes
+# with `pavior slurm`. Needs root, like cluster.sh; release.sh can run it on other releases:
 #
 #   examples/slurm/latency.sh DIR PAVIOR [JOBS]    # prints release, jobs, median and maximum in seconds
 #
-# SLURM_EXTRA contains additional lines of slurm.conf.
+# SLURM_EXTRA contains additional lines for slurm.conf.
 set -euo pipefail
 
 dir=$1 pavior=$2 jobs=${3:-24}

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs releases of Slurm that are not installed on this machine, each in a chroot of the Debian
-# release that has it. Needs root, and debootstrap to create a chroot.
+# Runs Slurm releases that are not installed on this machine, each in a chroot of the Debian release
+# that ships it. Needs root, and debootstrap to create a chroot.
 #
-#   examples/slurm/release.sh make RELEASE             # prints the chroot's folder; / for this machine
+#   examples/slurm/release.sh make RELEASE             # prints the chroot's directory; / for this machine
 #   examples/slurm/release.sh version RELEASE          # prints Slurm's version
 #   examples/slurm/release.sh run RELEASE DIR COMMAND  # runs a command in it; creates DIR, visible inside
 #
 # RELEASE is 22.05 (Debian 12), 24.11 (Debian 13) or testing (the newest in Debian testing);
-# clean-12 and clean-13 are these Debian releases without Slurm, to test packages.
+# clean-12 and clean-13 are those Debian releases without Slurm, for testing packages.
 # Chroots are in ${XDG_CACHE_HOME:-~/.cache}/pavior/slurm, 0.4 to 0.7 GB each, and are recreated after
-# 14 days. `run` leaves no mounts or processes behind, however it ends, and does not change the
+# 14 days. However it ends, `run` leaves no mounts or processes behind, and it does not change the
 # chroot. Packages come from apt's mirror, or from MIRROR.
 set -euo pipefail
 
@@ -20,7 +20,7 @@ packages=(
   slurmdbd slurm-wlm-mysql-plugin mariadb-server-core # accounting
 )
 
-# Additional packages of a clean Debian: programs that use manual pages, completions, units and wheels.
+# Additional packages for a clean Debian: programs that use manual pages, completions, units and wheels.
 clean=(man-db bash-completion zsh fish systemd python3-venv)
 
 die() {
@@ -39,7 +39,7 @@ suite() {
   esac
 }
 
-# Returns true if this machine has the release, and the accounting programs if they are requested.
+# Returns true if this machine has the release and, if requested, the accounting programs.
 here_already() {
   local program
   for program in munged slurmctld slurmd ${ACCOUNTING:+slurmdbd mariadbd}; do
@@ -48,7 +48,7 @@ here_already() {
   [[ $(PATH=$PATH:/usr/sbin slurmctld -V) == "slurm-wlm $1."* ]]
 }
 
-# Prints the newest chroot of a suite, if there is one.
+# Prints the newest chroot for a suite, if there is one.
 newest() {
   find "$cache" -maxdepth 1 -name "$1-????-??-??" -type d 2>/dev/null | sort | tail -n 1
 }
@@ -59,7 +59,7 @@ make() {
   here_already "$1" && { echo /; return; }
   suite=$(suite "$1")
   mkdir -p "$cache"
-  # Only one process creates a chroot at a time; the others then find it.
+  # Only one process creates a chroot at a time, and the others then find it.
   exec {lock}>"$cache/$suite.lock"
   flock "$lock"
   root=$(newest "$suite")
@@ -77,7 +77,7 @@ make() {
   echo "$root"
 }
 
-# Creates a chroot under another name, and renames it when it is complete.
+# Creates a chroot under a temporary name, and renames it when it is complete.
 build() {
   local suite=$1 half=$cache/$1.half mirror=${MIRROR:-}
   [ -n "$(PATH=$PATH:/usr/sbin type -P debootstrap)" ] || { echo "debootstrap is missing"; return 1; }
@@ -86,7 +86,7 @@ build() {
   [ -n "$mirror" ] || { echo "apt has no mirror of Debian: set MIRROR"; return 1; }
   echo "creating a chroot of Debian $suite in $cache: this takes a few minutes, once"
   rm -rf --one-file-system "$half"
-  # All mounts and processes from here on end with this command, even if it is killed.
+  # All mounts and processes created from here on end with this command, even if it is killed.
   setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child \
     timeout 1500 "$here/release.sh" build-within "$suite" "$half" "$mirror" </dev/null >"$cache/$suite.log" 2>&1 ||
     { tail -n 5 "$cache/$suite.log"; return 1; }
@@ -116,7 +116,7 @@ build_within() {
   touch "$root"
 }
 
-# Removes older chroots of a suite, except those in use.
+# Removes older chroots for a suite, except those in use.
 sweep() {
   local old
   for old in "$cache/$1"-????-??-??; do
@@ -131,7 +131,7 @@ run() {
   mkdir -p "$dir"
   dir=$(cd "$dir" && pwd)
   root=$(make "$release")
-  # Cleanup skips the chroot while this process lives.
+  # Cleanup skips the chroot while this process is running.
   exec {used}<"$root"
   flock --shared "$used"
   exec unshare --mount --pid --fork --kill-child \
@@ -142,13 +142,13 @@ run_within() {
   local root=$1 dir=$2 base=$1
   shift 2
   cp "$here/cluster.sh" "$dir/cluster.sh"
-  # Two ordinary users, for limits per user.
+  # Two ordinary users, to test limits per user.
   { cat "${root%/}/etc/passwd"; printf '%s:*:%d:65534::/tmp:/bin/sh\n' alice 6001 bob 6002; } \
     >"$dir/passwd"
-  # The hosts of two controllers.
+  # The hosts for two controllers.
   { cat /etc/hosts; printf '127.0.0.%d %s\n' 1 one 2 two; } >"$dir/hosts"
   if [ "$root" != / ]; then
-    # Writes to the chroot go to memory.
+    # Writes to the chroot are kept in memory.
     mkdir -p "$dir/root"
     mount -t tmpfs tmpfs "$dir/root"
     mkdir "$dir"/root/{upper,work,all}

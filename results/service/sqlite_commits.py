@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Measures durable records per second in SQLite (WAL, synchronous=FULL) in the temporary folder, by
-records per commit, as `groups_are_made_durable` (apps/serve/tests/it/load.rs) does for the journal."""
+"""Measures durable records per second in SQLite (WAL, synchronous=FULL) in the temporary directory, by
+commit size, as `groups_are_made_durable` (apps/serve/tests/it/load.rs) does for the journal."""
 
 import os
 import sqlite3

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what a flipped bit does to SQLite (WAL, synchronous=FULL) after a crash.
 
-COMMITS commits are made in a database, which is copied as a crash would leave it. Then every STEP-th
-bit of the file and of its log is flipped, one at a time, and the copy is opened: all commits are
-unchanged, or an error is raised, or some commits are silently lost or changed.
+Makes COMMITS commits in a database and copies it as a crash would leave it. Then flips every
+STEP-th bit of the main file and the log, one at a time, and opens the copy. Either all commits are
+unchanged, or SQLite reports an error, or some commits are silently lost or changed.
 """
 
 import os

@@ -1,5 +1,5 @@
 // Answers messages with the module: node engine.mjs MODULE.wasm FOLDER. Each of the files 0, 1, ...
-// in the folder contains one message. Prints one reply per line.
+// in the directory contains one message. Prints one reply per line.
 import { existsSync, readFileSync } from "node:fs";
 
 const [file, folder] = process.argv.slice(2);

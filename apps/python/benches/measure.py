@@ -2,14 +2,14 @@
 
     python apps/python/benches/measure.py [PART ...] [--wheel FILE]
 
-in an environment with the packages of requirements-check.txt and a wheel of the release profile:
+Requires an environment with the packages in requirements-check.txt and a wheel built with the release
+profile:
 
     maturin build --release --out target/wheels -m apps/python/Cargo.toml
     pip install -r apps/python/requirements-check.txt target/wheels/pavior-*.whl
 
-Parts: wheel, machine, log, own, sweep; all of them by default. `--wheel` is the file that the `wheel` part
-installs into fresh environments. Times are processor times, as medians of several runs, unless a table says
-otherwise.
+Parts: wheel, machine, log, own, sweep (default: all). `--wheel` gives the file that the `wheel` part installs
+into fresh environments. Unless a table says otherwise, times are CPU times, as medians over several runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def median(run: Callable[[], float], times: int = 5) -> float:
 
 
 def cpu(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Returns a call's processor time, over all threads of this process, and its result."""
+    """Returns a call's CPU time, over all threads in this process, and its result."""
     begin = time.process_time()
     value = call()
     return time.process_time() - begin, value
@@ -68,7 +68,7 @@ print(1e3 * (time.perf_counter() - begin))
 
 
 def wheel(file: Path | None) -> None:
-    """Measures the size of the wheel, and the times to install and import it with each Python."""
+    """Measures the wheel's size, and how long it takes to install and import with each Python."""
     if file is None:
         print("\nThe part `wheel` needs --wheel FILE.")
         return
@@ -100,11 +100,11 @@ def wheel(file: Path | None) -> None:
 # ------------------------------------------------------------------------------------ a live machine
 
 PAIRS = 500
-"""The number of pairs per run: so few that at least one of many runs is not interrupted."""
+"""The number of pairs per run, which is small enough that at least one of many runs is not interrupted."""
 
 
 def machine() -> None:
-    """Measures a grant and its release, and compares them with the same calls in Rust."""
+    """Measures a grant with its release, and compares the time with that of the same calls in Rust."""
     command = ["cargo", "run", "--quiet", "--release", "-p", "pavior", "--example", "pairs"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     rust = {name: float(ns) for name, ns in (line.split() for line in done.stdout.splitlines())}
@@ -136,7 +136,7 @@ JOBS = 1_000_000
 
 
 def long_log() -> Any:
-    """Returns a million jobs as columns: sizes of 1 to 64 nodes, using about 60 % of a torus of 512."""
+    """Returns a million jobs of 1 to 64 nodes, as columns, that use about 60 % of a 512-node torus."""
     import numpy as np
 
     draw = np.random.default_rng(1)
@@ -150,7 +150,7 @@ def long_log() -> Any:
 
 
 def log() -> None:
-    """Measures the replay of an in-memory log into a Polars data frame."""
+    """Measures replaying an in-memory log into a Polars data frame."""
     import polars as pl
 
     arrow: Any = importlib.import_module("pyarrow")
@@ -177,7 +177,7 @@ def log() -> None:
 
 
 class InOrder(Scheduler):
-    """First come, first served."""
+    """A first-come, first-served scheduler."""
 
     name = "in-order"
 
@@ -267,7 +267,7 @@ def sweep() -> None:
         middle = statistics.median(seconds)
         more = f"{100 * (middle / base - 1):+.1f} %"
         row(name, f"{middle:.2f}", more, "+10 %" if name == "Dask" else "")
-    # One worker is killed during the run; another takes its place.
+    # One worker is killed during the run, and another takes its place.
     with (
         dask.LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster,
         dask.Client(cluster) as client,

@@ -1,4 +1,4 @@
-"""Shows a machine, a refused request with its reason, and a simulation. Needs only the package."""
+"""Shows a machine, why a request is refused, and a simulation. Needs only the package."""
 
 from pavior import Machine, Refused, simulate
 

@@ -4,7 +4,7 @@ from pavior import MachineView, Experiment, Job, Queue, Running, Scheduler
 
 
 class Patient(Scheduler):
-    """Starts the oldest job or, until it has waited ten units of time, any job that fits."""
+    """Starts the oldest job or, unless it has waited for ten units of time, any other that fits."""
 
     name = "patient"
 

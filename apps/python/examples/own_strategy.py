@@ -4,7 +4,7 @@ from pavior import Box, Experiment, Free, Strategy, judge
 
 
 class FromTheCorner(Strategy):
-    """Chooses the free base nearest to node (0, 0), by distance along the axes."""
+    """Chooses the free base nearest to node (0, 0), measured along the axes."""
 
     name = "from-the-corner"
     claim = "complete"

@@ -1,4 +1,4 @@
-"""Runs a sweep on a process pool. The results are byte for byte the same as on threads."""
+"""Runs a sweep on a process pool. The results are byte-for-byte the same as on threads."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context

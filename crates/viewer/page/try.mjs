@@ -1,5 +1,5 @@
-// Builds the page that runs the engine: node try.mjs MODULE.wasm FOLDER. Writes index.html, worker.js and
-// pavior.wasm for a web server, a self-contained pavior.html, and figure.js for the strategy pages.
+// Builds the page that runs the engine: node try.mjs MODULE.wasm FOLDER. For a web server, writes index.html,
+// worker.js and pavior.wasm; also writes a self-contained pavior.html, and figure.js for the strategy pages.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
@@ -24,7 +24,7 @@ const page = (head, parts, connect) => {
 const wasm = gzipSync(readFileSync(module), { level: 9 });
 const text = (id, content) => `<script type="text/plain" id="${id}">${content}</script>\n`;
 mkdirSync(folder, { recursive: true });
-// Browsers fetch the module while they parse the page.
+// This makes browsers fetch the module while they parse the page.
 const early = '<link rel="preload" href="pavior.wasm" as="fetch" crossorigin>\n';
 const whole = page("", text("wasm", wasm.toString("base64")) + text("worker", worker), "'none'");
 writeFileSync(`${folder}/index.html`, page(early, "", "'self'"));

@@ -1,7 +1,7 @@
 """Processor allocation, scheduling and wormhole networks on meshes and tori.
 
-A *shape* is one to three sides in nodes, x first; a *node* is given by its coordinates in the same
-order. Arrays of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are those used on the
+A *shape* is one to three sides in nodes, x first, and a *node* is given by its coordinates in the same
+order. Arrays of nodes are indexed ``[z, y, x]`` (x fastest). Names with options are written as on the
 command line (``"tff:scan=yzx"``). Only the standard library is required.
 """
 
@@ -34,9 +34,9 @@ from pavior._native import (
 from pavior._scheduler import Priority, Scheduler
 from pavior._strategy import Strategy
 
-# Sweeps need standard-library modules that take longer to import than everything else, so these are
-# imported when the first experiment is created. `typing` is such a module, so this name replaces
-# its constant.
+# Sweeps need standard-library modules that take longer to import than everything else, so they are
+# imported only when the first experiment is created. One of them is `typing`, so this name stands in
+# for its constant.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pavior._experiment import Experiment, Results

@@ -1,4 +1,4 @@
-"""The exceptions of the package."""
+"""Exceptions that the package raises."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["BadName", "Broken", "PaviorError", "Refused"]
 
 
 class PaviorError(Exception):
-    """The base class of all exceptions of this package."""
+    """The base class of all exceptions that this package defines."""
 
 
 class BadName(PaviorError, ValueError):
@@ -21,7 +21,7 @@ class BadName(PaviorError, ValueError):
     """
 
     span: tuple[int, int]
-    """The invalid characters of the given text: the first, and the one after the last."""
+    """The range of invalid characters in the given text, as a start and an exclusive end."""
 
     def __init__(self, message: str, span: tuple[int, int] = (0, 0)) -> None:
         super().__init__(message)

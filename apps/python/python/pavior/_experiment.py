@@ -1,4 +1,4 @@
-"""Experiments, which run every combination of parameters until the means are precise."""
+"""Experiments, which run every combination of parameters until the means are precise enough."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONGEST = 200
 
 
 def _is_own(value: object) -> bool:
-    """Returns True for the caller's strategy or scheduler, which is a class or a function."""
+    """Returns True for a strategy or scheduler of the caller's own, which is a class or a function."""
     return callable(value)
 
 
@@ -58,7 +58,7 @@ def _toml(value: object) -> str:
 
 
 def _machines(value: Any) -> Any:
-    """Returns machine names. Sides become the name of a mesh."""
+    """Returns machine names, with sides converted to the name of a mesh."""
     value = value.tolist() if hasattr(value, "tolist") else value
     if isinstance(value, int):
         return f"mesh:{value}"
@@ -103,7 +103,7 @@ def _own(parameters: dict[str, Any]) -> list[OwnClass]:
 
 
 def _is_path(source: str | os.PathLike[str]) -> bool:
-    """Returns True for a file path, which, unlike TOML text, contains no equals sign."""
+    """Returns True for a file path. Unlike TOML text, a path contains no equals sign."""
     if not isinstance(source, str):
         return True
     return bool(source.strip()) and "=" not in source and "\n" not in source.strip()
@@ -127,17 +127,17 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """The means and their 95 % half-widths, with one row per point and metric."""
+        """A table of means and their 95 % half-widths, with one row per point and metric."""
         return self._native.means
 
     @property
     def replications(self) -> Table:
-        """The samples, with one row per replication and one column per metric."""
+        """A table of samples, with one row per replication and one column per metric."""
         return self._native.replications
 
     @property
     def differences(self) -> Table:
-        """The paired differences from the baseline strategy, over the same jobs."""
+        """A table of paired differences from the baseline strategy, over the same jobs."""
         return self._native.differences
 
     def files(self) -> dict[str, bytes]:
@@ -145,11 +145,11 @@ class Results:
         return dict(self._native.files())
 
     def save(self, out: str | os.PathLike[str]) -> None:
-        """Writes the files into a directory that the command line can continue."""
+        """Writes the files into a directory from which the command line can continue."""
         Directory(os.fspath(out), self._specification).finish(self._native)
 
     def chart(self, y: str = "turnaround", x: str = "load", color: str = "strategy") -> Any:
-        """Draws a metric against a parameter, with intervals, as an Altair chart. Requires altair.
+        """Plots a metric against a parameter, with intervals, as an Altair chart. Requires altair.
 
         Raises `KeyError` if the metric `y` was not measured.
         """
@@ -171,7 +171,7 @@ class Results:
         return lines + bars
 
     def _repr_html_(self) -> str:
-        """The means as a table."""
+        """Shows the means as a table."""
         return f"<p>{escape(self._words())}</p>{self._native.brief._repr_html_()}"
 
     def __repr__(self) -> str:
@@ -186,14 +186,14 @@ class Results:
 
 
 class Experiment:
-    """Every combination of parameters, with replications, as described by an experiment file.
+    """Runs of every combination of parameters, with replications, as in an experiment file.
 
-    An experiment is created from keyword arguments, from the path to a file, or from the text of a
-    file. Each keyword has a value, a list of values or, for numbers, a range. The keywords are
-    those of `pavior.simulate` and those for several runs, such as `replications` and `precision`;
-    `__init__` lists them all. A strategy may be a class. A scheduler may be a class, or a function
-    that returns a job's key. Other processes import these by name. A machine may be given by the
-    sides of a mesh, and a log by a `Trace`, for threads of this process.
+    An experiment is created from keyword arguments, from the path to a file, or from a file's text.
+    Each keyword takes a value, a list of values or, for numbers, a range. The keywords are those of
+    `pavior.simulate`, plus those that concern several runs, such as `replications` and `precision`;
+    `__init__` lists them all. A strategy may be a class, and a scheduler may be a class or a function
+    that returns a job's key; other processes import them by name. A machine may be given by the sides
+    of a mesh. A log may be given by a `Trace`, but only if the runs use threads in this process.
 
     >>> experiment = Experiment(
     ...     machine="mesh:8x8", strategy=["ff", "tff"], load=[1.0, 2.0], jobs=100, replications=3)
@@ -216,9 +216,9 @@ class Experiment:
     ) -> None:
         """Creates an experiment from `source`, which is a path or TOML text, or from `parameters`.
 
-        `folder` contains the logs; by default, this is the file's folder or the current directory.
-        `classes` are the strategies and schedulers that the text names. Raises `BadName` if the
-        experiment cannot be read."""
+        `folder` is the directory that contains the logs (default: the file's directory, or else the
+        current one). `classes` are the strategies and schedulers that the text names. Raises
+        `BadName` if the experiment cannot be read."""
         logs: dict[str, Trace] = {}
         if source is None:
             named: dict[str, Any] = {} if name == "experiment" else {"name": name}
@@ -262,12 +262,12 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """The name, which is used in files."""
+        """The experiment's name, which is used in files."""
         return self._specification.name
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """The values of the parameters set at each point."""
+        """The parameter values at each point."""
         return self._specification.points
 
     @property
@@ -277,7 +277,7 @@ class Experiment:
 
     @property
     def text(self) -> str:
-        """The text of the file that describes the experiment."""
+        """The text of the experiment file."""
         return self._specification.text
 
     @property
@@ -287,7 +287,7 @@ class Experiment:
 
     @property
     def specification(self) -> Specification:
-        """The object with the pure functions that engines call: `wanted` and `replicate`."""
+        """The object whose pure functions, `wanted` and `replicate`, are called by engines."""
         return self._specification
 
     def run(
@@ -303,16 +303,16 @@ class Experiment:
 
         Parameters
             on: None for threads in this process, any PEP 3148 executor, or a Dask client
-            out: a directory, which the command line can continue, and vice versa
-            threads: the number of threads; 0 for one per processor
+            out: a directory for results; the command line can continue from it, and vice versa
+            threads: the number of threads; 0 means one per processor
             progress: True shows progress on standard error, False does not; None shows it after
                 two seconds on a terminal; a function is called with a `Progress` at least every half
                 second
             task_seconds: the target duration of a task
 
-        The results do not depend on any of these, on lost workers, or on interruptions. A directory
-        identifies classes and functions only by name: after a change, use another name or another
-        directory.
+        The results do not depend on any of these, nor on lost workers or interruptions. A directory
+        identifies classes and functions only by name, so after changing one, use another name or
+        another directory.
         """
         report = _progress.reporter(progress, "replications")
         if out is not None and any(name_of(own) == NAMELESS for own in self._specification.classes):
@@ -320,7 +320,7 @@ class Experiment:
                 "a directory identifies functions by name: define this one with def"
             )
         if out is not None and self._specification.logs:
-            raise ValueError("a directory identifies logs by path: give the path of the file")
+            raise ValueError("a directory identifies logs by path: pass a path, not a Trace")
         directory = None if out is None else Directory(os.fspath(out), self._specification)
         journal = Journal() if directory is None else directory.journal
         _sweep.run(
@@ -339,11 +339,11 @@ class Experiment:
 
     def __reduce__(self) -> tuple[object, ...]:
         given = self._specification
-        given.__reduce__()  # Raises an error for a Trace, which cannot leave its process.
+        given.__reduce__()  # Raises an error if there is a Trace, which cannot leave its process.
         return (_rebuild, (type(self), given.text, given.folder, given.name, given.classes))
 
     def _repr_html_(self) -> str:
-        """Shows the varying parameters and the text."""
+        """Shows the parameters that vary, and the text."""
         return (
             f"<p>{escape(self._words())}</p><details><summary>{escape(self.name)}.toml</summary>"
             f"<pre>{escape(self.text)}</pre></details>"
@@ -353,7 +353,7 @@ class Experiment:
         return f"<{self._words()}>"
 
     def _words(self) -> str:
-        """Describes the number of points and the varying parameters."""
+        """Describes the number of points and the parameters that vary."""
         values: dict[str, list[str]] = {}
         for point in self.points:
             for key, value in point.items():

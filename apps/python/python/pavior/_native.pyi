@@ -63,7 +63,7 @@ REASONS: tuple[str, ...]
 
 @final
 class Box:
-    """A box of nodes, given by its sides and its base, the corner with the smallest coordinates.
+    """A box of nodes, given by its sides and its base (the corner with the smallest coordinates).
 
     >>> from pavior import Box
     >>> box = Box((0, 2), (4, 2))
@@ -108,7 +108,7 @@ class Allocation:
     def boxes(self) -> tuple[Box, ...]:
         """The disjoint boxes, in the order granted."""
     def mask(self) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at the job's nodes. Requires numpy."""
+        """Returns an array, indexed `[z, y, x]`, that is True at the job's nodes. Requires numpy."""
     def release(self) -> None:
         """Releases the nodes. Raises `KeyError` if the job holds no nodes."""
     def __enter__(self) -> Self: ...
@@ -117,7 +117,8 @@ class Allocation:
 
 @final
 class Machine:
-    """A machine and the strategy that allocates its nodes. Several threads can use a machine, one at a time.
+    """A machine and the strategy that allocates its nodes. Threads may share a machine; calls run one at a
+    time.
 
     >>> from pavior import Machine
     >>> machine = Machine("torus:8x8x8", "tff")
@@ -142,10 +143,9 @@ class Machine:
             machine: a name, such as `torus:8x8x8`, or the sides of a mesh, such as `(16, 16)`
             strategy: a name with options, such as `tff:scan=yx`, or a class
             shape_rule: the rule that turns a number of nodes into a box
-            seed: the seed of strategies and rules with random choices
+            seed: the seed for strategies and rules that make random choices
 
-        Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the
-        machine."""
+        Raises `BadName` for an unknown name, and `PaviorError` if the strategy does not work on the machine."""
     def allocate(
         self,
         shape: Shape | None = None,
@@ -157,13 +157,13 @@ class Machine:
         """Grants nodes to a job.
 
         Parameters
-            shape: one to three sides, such as `(4, 4, 2)` or `"4x4x2"`; an int is a number of nodes
-            nodes: the number of nodes, for which the shape rule chooses a box
-            job: the name of the job; by default the next number
-            freedom: the freedom in placing the job; by default the strategy's
+            shape: one to three sides, such as `(4, 4, 2)` or `"4x4x2"`; an int means a number of nodes
+            nodes: a number of nodes, for which the shape rule chooses a box
+            job: the name of the job (default: the next number)
+            freedom: the freedom in placing the job (default: the strategy's)
 
-        Raises `Refused`, with the reason, if the request is refused, and `ValueError` if the job
-        already holds nodes."""
+        If the request is refused, raises `Refused` with the reason. Raises `ValueError` if the job already
+        holds nodes."""
     def try_allocate(
         self,
         shape: Shape | None = None,
@@ -172,9 +172,9 @@ class Machine:
         job: JobName | None = None,
         freedom: Freedom | None = None,
     ) -> Allocation | Reason:
-        """Works like `allocate`, but returns the reason for a refusal instead of raising `Refused`."""
+        """Does the same as `allocate`, but returns the reason for a refusal instead of raising `Refused`."""
     def allocate_at(self, boxes: Box | Sequence[Box], *, job: JobName | None = None) -> Allocation:
-        """Grants one or more given boxes to a job. Raises `ValueError` if the boxes are not free."""
+        """Grants the given boxes to a job. Raises `ValueError` if they are not all free."""
     def release(self, what: Allocation | JobName) -> None:
         """Releases a job's nodes. Raises `KeyError` if the job holds no nodes."""
     def probe(
@@ -184,8 +184,8 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> tuple[Box, ...] | Reason:
-        """Returns the boxes that a request would currently get, or the reason for a refusal. The machine
-        does not change."""
+        """Returns the boxes that a request would get now, or the reason why it would be refused. Does not
+        change the machine."""
     def explain(
         self,
         shape: Shape | None = None,
@@ -194,17 +194,17 @@ class Machine:
         nodes: int | None = None,
         freedom: Freedom | None = None,
     ) -> Explanation:
-        """Compares the placements of a request by several strategies, and finds the jobs in the way."""
+        """Compares where several strategies would place a request, and finds the jobs in the way."""
     def slots(self, shape: Shape, *, moves: int = 0, budget: int = 120_000_000) -> Slots:
-        """Counts the boxes of a shape that fit at the same time, turned or not, after at most `moves`
-        jobs have moved. The machine does not change. `budget` limits the search, in bit-set words."""
+        """Counts how many boxes of a shape, rotated or not, fit at the same time after at most `moves` jobs
+        have moved. Does not change the machine. `budget` limits the search, in bit-set words."""
     def fail(self, node: Node) -> JobName | None:
-        """Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
-        until it is released."""
+        """Marks a node as failed and returns the job that holds it, if any. The job keeps the node until it
+        releases it."""
     def repair(self, node: Node) -> None:
         """Marks a node as healthy again."""
     def fork(self) -> Machine:
-        """Returns an independent copy for trying out changes."""
+        """Returns an independent copy on which changes can be tried out."""
     @property
     def free(self) -> int:
         """The number of free, healthy nodes."""
@@ -228,15 +228,15 @@ class Machine:
         """The rule that turns a number of nodes into a box, with its options."""
     @property
     def largest_free(self) -> tuple[int, ...]:
-        """The sides of the largest free box, or zeros if no node is free."""
+        """The sides of the largest free box; all zeros if no node is free."""
     @property
     def generation(self) -> int:
-        """A number that increases with every change."""
+        """A counter that increases with every change."""
     def occupancy(self, out: npt.NDArray[np.bool_] | None = None) -> npt.NDArray[np.bool_]:
-        """Returns a new array `[z, y, x]`, or `out`, that is True at free nodes. Requires numpy."""
+        """Returns `out`, or a new array, indexed `[z, y, x]`, that is True at free nodes. Requires numpy."""
     def holders(self) -> npt.NDArray[np.int64]:
-        """Returns an array with each node's index into `jobs`, which is -1 if the node is free, and -2 if it
-        has failed. Requires numpy."""
+        """Returns an array that gives, for each node, the index in `jobs` of the job that holds it, -1 if the
+        node is free, or -2 if it has failed. Requires numpy."""
     @property
     def jobs(self) -> Mapping[JobName, Allocation]:
         """A snapshot of the jobs that hold nodes, in the order granted."""
@@ -244,41 +244,40 @@ class Machine:
         """Returns the state as JSON, for `from_json`."""
     @classmethod
     def from_json(cls, text: str) -> Machine:
-        """Creates a machine from the result of `to_json`. A strategy with random choices restarts its random
-        stream."""
+        """Creates a machine from the output of `to_json`. A strategy that makes random choices restarts its
+        random stream."""
     def _repr_svg_(self) -> str: ...
 
 @final
 class Explanation:
-    """The placements of a request by several strategies, and the jobs in the way."""
+    """A comparison of where several strategies would place a request, and the jobs in the way."""
 
     @property
     def answers(self) -> Mapping[str, tuple[Box, ...] | Reason]:
-        """For each strategy, the boxes that it would grant, or the reason for its refusal."""
+        """The boxes that each strategy would grant, or the reason why it would refuse."""
     @property
     def fits(self) -> Box | None:
-        """A place where the box, turned or not, is free."""
+        """A place where the box, rotated or not, would fit now."""
     @property
     def nearest(self) -> Box | None:
-        """The free box most similar to the requested box."""
+        """The free box that is most similar to the requested one."""
     @property
     def largest_free(self) -> Box | None:
         """The largest free box."""
     @property
     def why(self) -> tuple[str, ...]:
-        """The answer in sentences: the reason, the jobs in the way, and moves that would make
-        room."""
+        """The explanation in sentences: the reason, the jobs in the way, and moves that would make room."""
     @property
     def blocked(self) -> Box | None:
-        """The place that is cheapest to empty. If `why` contains moves, they empty this place."""
+        """The place that is cheapest to empty. Any moves in `why` empty this place."""
     @property
     def blocked_by(self) -> Mapping[JobName, int]:
-        """The jobs that hold nodes of `blocked`, with their numbers of nodes, largest first."""
+        """The jobs that hold nodes in `blocked`, with the number of nodes that each holds, largest first."""
     def _repr_svg_(self) -> str: ...
 
 @final
 class Slots:
-    """Boxes of a shape that fit at the same time, and a bound on their number."""
+    """Boxes of one shape that fit at the same time, and an upper bound on their number."""
 
     @property
     def count(self) -> int:
@@ -294,41 +293,41 @@ class Slots:
         """The boxes."""
     @property
     def moves(self) -> tuple[tuple[JobName, tuple[Box, ...], tuple[Box, ...]], ...]:
-        """The moves that make room, as tuples of the job, its old boxes, and its new boxes."""
+        """The moves that make room, each a tuple of the job, its old boxes, and its new boxes."""
 
 @final
 class Free:
-    """The free nodes at the time when a strategy is called."""
+    """The nodes that are free when a strategy is called."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     @property
     def wraps(self) -> tuple[bool, ...]:
-        """True for each axis that wraps: all axes of a torus, and none of a mesh."""
+        """True for each axis that wraps around: every axis of a torus, and no axis of a mesh."""
     @property
     def count(self) -> int:
         """The number of free nodes."""
     def is_free(self, base: Node, sides: Shape) -> bool:
-        """Returns True if every node of a box is free. Returns False if the box is not on the machine."""
+        """Returns True if every node in a box is free, and False if not or if the box extends beyond the machine."""
     def bases(self, sides: Shape) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at the bases of free boxes with these sides. Requires
-        numpy."""
+        """Returns an array, indexed `[z, y, x]`, that is True at the base of every free box with these sides.
+        Requires numpy."""
     def largest(self) -> Box | None:
         """Returns the largest free box, or None if no node is free."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """Returns an array `[z, y, x]` that is True at free nodes. Requires numpy."""
+        """Returns an array, indexed `[z, y, x]`, that is True at free nodes. Requires numpy."""
 
 @final
 class Job:
-    """A job as presented to schedulers and priority functions. Times are in units."""
+    """A job as seen by schedulers and priority functions. Times are in units."""
 
     @property
     def id(self) -> int:
-        """The job's position in order of arrival, from 0."""
+        """The job's index in order of arrival, starting at 0."""
     @property
     def job(self) -> int:
-        """The job's number in the log. Without a log, it is equal to `id`."""
+        """The job's number in the log, or its `id` if there is no log."""
     @property
     def submit(self) -> float:
         """The time of arrival."""
@@ -337,10 +336,10 @@ class Job:
         """The requested number of nodes."""
     @property
     def shape(self) -> tuple[int, ...] | None:
-        """The requested sides, or None if the job requests a number of nodes."""
+        """The requested sides, or None if the job requests only a number of nodes."""
     @property
     def estimate(self) -> float:
-        """The estimated run time. If the job sends messages, it is the number of messages or iterations."""
+        """The estimated run time. For a job that sends messages, the number of messages or iterations."""
     @property
     def start(self) -> float | None:
         """The start time, or None if the job is waiting."""
@@ -350,41 +349,41 @@ class Job:
 
 @final
 class Queue:
-    """The waiting jobs, oldest first. The object is valid only within `Scheduler.next`."""
+    """The waiting jobs, oldest first. This object is valid only during a call to `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> QueueIterator: ...
     def table(self) -> Table:
-        """Returns a table of the jobs, with the columns `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`
+        """Returns a table of the jobs with the columns `id`, `job`, `submit`, `nodes`, `estimate`, `x`, `y`
         and `z`."""
 
 @final
 class QueueIterator:
-    """An iterator over the waiting jobs, which are created one by one."""
+    """An iterator over the waiting jobs that creates each `Job` on demand."""
 
     def __iter__(self) -> QueueIterator: ...
     def __next__(self) -> Job: ...
 
 @final
 class Running:
-    """The running jobs, by estimated end. The object is valid only within `Scheduler.next`."""
+    """The running jobs, ordered by estimated end. This object is valid only during a call to `Scheduler.next`."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> Job: ...
     def __iter__(self) -> Iterator[Job]: ...
     def table(self) -> Table:
-        """Returns a table of the jobs, with the queue's columns plus `start` and `estimated_end`."""
+        """Returns a table of the jobs with the same columns as the queue's table, plus `start` and `estimated_end`."""
 
 @final
 class MachineView:
-    """The machine as presented to a scheduler. Calls of `can_start` and `refusal` count as attempts
-    in the metrics. The object is valid only within `Scheduler.next`."""
+    """The machine as seen by a scheduler. Calls to `can_start` and `refusal` count as attempts in the
+    metrics. This object is valid only during a call to `Scheduler.next`."""
 
     def can_start(self, index: int) -> bool:
-        """Returns True if the job at an index of the queue could start now."""
+        """Returns True if the job at this index in the queue could start now."""
     def refusal(self, index: int) -> Reason | None:
-        """Returns the reason why the job at an index of the queue cannot start now, or None if it can."""
+        """Returns the reason why the job at this index in the queue cannot start now, or None if it can."""
     @property
     def machine(self) -> str:
         """The name of the machine, such as `torus:8x8x8`."""
@@ -395,17 +394,17 @@ class MachineView:
     def free(self) -> int:
         """The number of free, healthy nodes."""
     def boxes(self, id: int) -> tuple[Box, ...] | None:
-        """Returns the boxes of a running job, given its `id`. Returns None if the job holds none."""
+        """Returns the boxes held by the running job with this `id`, or None if it holds none."""
     def occupancy(self) -> npt.NDArray[np.bool_]:
-        """Returns a new array `[z, y, x]` that is True at free nodes. Requires numpy."""
+        """Returns a new array, indexed `[z, y, x]`, that is True at free nodes. Requires numpy."""
     def fork(self) -> Machine:
-        """Returns a copy of the machine for trying out a plan. Its jobs are named by their `id`."""
+        """Returns a copy of the machine on which to try out a plan. Its jobs are named by their `id`."""
 
 @final
 class Judgement:
-    """The result of a strategy test. It is true if all answers are as claimed.
+    """The result of testing a strategy. It is true if all answers are as claimed.
 
-    A notebook describes the result in words, and draws a wrong answer.
+    A notebook shows the result in words and draws the first wrong answer, if there is one.
     """
 
     @property
@@ -416,11 +415,11 @@ class Judgement:
         """True if every answer was as claimed."""
     @property
     def counterexample(self) -> str | None:
-        """The first wrong answer, with the request, the answer, the error, and a drawing of the
-        state, or None if every answer was as claimed."""
+        """The first wrong answer, with the request, the answer, the error, and a drawing of the state; None
+        if every answer was as claimed."""
     @property
     def asked(self) -> tuple[Free, tuple[int, ...] | None, int] | None:
-        """The arguments of `find` for the first wrong answer, if any. To repeat the question, call
+        """The arguments with which `find` gave its first wrong answer, if any. To repeat the call, use
         `Mine("mesh:3x3", 1).find(*judgement.asked)`."""
     def __bool__(self) -> bool: ...
     def _repr_html_(self) -> str: ...
@@ -435,28 +434,29 @@ def judge(
 ) -> Judgement:
     """Tests a strategy, given as a class or a name, against an oracle that tries every base.
 
-    A strategy can be correct on a mesh and wrong on a torus, so test it on each kind of machine that it
+    A strategy can be correct on a mesh but wrong on a torus, so test it on every kind of machine that it
     supports.
 
     >>> from pavior import judge
     >>> bool(judge("tff", "mesh:3x3"))
     True
 
-    `how` chooses the states: `every` occupancy of a machine with at most 12 nodes, reached node by
+    `how` selects the states to test: `every` occupancy of a machine with at most 12 nodes, reached node by
     node; `random` boxes; or a `history` of 2,000 random allocations, releases, failures and repairs on a
     machine of any size. The states depend only on `seed`.
 
-    The test always checks that granted nodes are on the machine and free. They must be the requested box
-    (in any orientation if `turns`), or the requested number of nodes if not `contiguous`. The test also
-    checks the claim (`first`, `complete`, `partial` or `count`), which `Strategy` defines.
+    The test always checks that granted nodes are on the machine and free. They must form the requested box
+    (in any orientation if `turns` is set), or add up to the requested number of nodes if `contiguous` is
+    False. The test also checks the strategy's claim (`first`, `complete`, `partial` or `count`; see
+    `Strategy`).
 
-    The result is true if all answers are correct. Otherwise, it describes and draws the first wrong
-    answer. Exceptions raised by the strategy are propagated. `progress` is as in `simulate`.
+    The result is true if all answers are correct. Otherwise, it describes and draws the first wrong answer.
+    Exceptions raised by the strategy propagate. `progress` works as in `simulate`.
     """
 
 @final
 class Table:
-    """A table with columns in Arrow memory. polars, pyarrow, pandas and DuckDB read it without copying."""
+    """A table stored in Arrow memory, which polars, pyarrow, pandas and DuckDB can read without copying."""
 
     @property
     def unit(self) -> str:
@@ -466,7 +466,7 @@ class Table:
         """The names of the columns."""
     def __len__(self) -> int: ...
     def __getitem__(self, name: str, /) -> list[Any]:
-        """Returns the values of a column as Python objects. Raises `KeyError` for an unknown column."""
+        """Returns a column's values as Python objects. Raises `KeyError` if there is no such column."""
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Returns an iterator over the rows, each as a dictionary keyed by column name."""
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -498,25 +498,25 @@ class Trace:
         pieces: bool = False,
         log_format: str | None = None,
     ) -> Self:
-        """Reads a file, which may be gzipped. Raises `ValueError` for an invalid line.
+        """Reads a log file, which may be gzipped. Raises `ValueError` if a line is invalid.
 
         Parameters
             source: the path
-            first: the number of job lines to read; by default all
+            first: the number of job lines to read (default: all)
             filter: keeps jobs whose fields have these values, such as `partition=gpu,queue=1`
-            status: keeps jobs with these values of field 11
+            status: keeps jobs with these values in field 11
             lenient: skips malformed lines
-            dependencies: keeps jobs that follow another job and have no submit time
+            dependencies: keeps jobs that follow another job and therefore have no submit time
             processors_per_node: divides sizes given in processors
-            nodes_from: the column of an SWF log that contains nodes
+            nodes_from: the column of an SWF log that contains node counts
             pieces: keeps parts of jobs
-            log_format: the format, if neither the text nor the name of the file determines it"""
+            log_format: the format, if it cannot be detected from the file's text or name"""
     @overload
     def __new__(cls, source: ArrowTable) -> Self:
         """Reads any Arrow table with the columns `submit`, `run` and `nodes`. The columns `job`, `estimate`,
         `x`, `y`, `z`, `freedom` (text), `user`, `queue` and `partition` are optional. The last three contain
-        numbers or names; names are numbered in order of appearance. Times are numbers of seconds, timestamps
-        or durations. Raises `ValueError` for an invalid row.
+        numbers or names; names are numbered in order of first appearance. Times are numbers of seconds,
+        timestamps or durations. Raises `ValueError` if a row is invalid.
 
         >>> import pyarrow  # doctest: +SKIP
         >>> Trace(pyarrow.table({"submit": [0, 60], "run": [30, 30], "nodes": [4, 8]}))  # doctest: +SKIP
@@ -538,8 +538,8 @@ class Trace:
         """Deprecated; use `Trace(table)`. It will be removed in the next version."""
     @property
     def jobs(self) -> Table:
-        """The jobs in order of submission. The columns are `job`, `submit`, `run`, `estimate` (in seconds),
-        `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and `partition`. Unknown values are null."""
+        """A table of the jobs in order of submission. Its columns are `job`, `submit`, `run`, `estimate` (in
+        seconds), `nodes`, `x`, `y`, `z`, `freedom`, `user`, `queue` and `partition`. Unknown values are null."""
     def __len__(self) -> int: ...
     def _repr_html_(self) -> str: ...
 
@@ -555,57 +555,55 @@ class Result:
 
     @property
     def metrics(self) -> Table:
-        """A table with one row per metric. Its columns are `metric`, `value` (null if the metric does not
+        """A table with one row per metric and the columns `metric`, `value` (null if the metric does not
         apply) and `unit`."""
     @property
     def jobs(self) -> Table:
         """A table with one row per job, in order of arrival. Its columns are `job` (the job's number in the
-        log), `submit`, `start`, `end` (null if there is none), `nodes`, `granted_nodes`, `fate`, `reason` (of
-        a rejection) and `boxes` (base and sides, six numbers per box)."""
+        log), `submit`, `start`, `end` (null if there is none), `nodes`, `granted_nodes`, `fate`, `reason`
+        (why the job was rejected) and `boxes` (base and sides, six numbers per box)."""
     @property
     def placements(self) -> Table:
-        """A table with one row per box that a job held. Its columns are `job`, `start`, `end`, and `base_x`
+        """A table with one row per box that a job held, and the columns `job`, `start`, `end`, and `base_x`
         to `side_z`."""
     @property
     def end(self) -> float:
-        """The time of the last departure, in units, or 0 if no job departed."""
+        """The time when the last job departed, in units, or 0 if no job did."""
     @property
     def unit(self) -> str:
         """The unit of times: `s`, `time_unit` or `cycle`."""
     def steps(self, metric: Literal["busy", "queue", "largest_free"]) -> Table:
-        """Returns a time series with the columns `time` and `value`, and one row per change. `metric` is
-        `busy` (nodes that jobs hold), `queue` (waiting jobs) or `largest_free` (nodes of the largest free
-        box). Before the first row, the value is 0. The series is not available for runs with node
-        failures."""
+        """Returns a time series with the columns `time` and `value` and one row per change. `metric` is
+        `busy` (nodes held by jobs), `queue` (waiting jobs) or `largest_free` (nodes in the largest free box).
+        Before the first row, the value is 0. Series are not available for runs with node failures."""
     def __getitem__(self, metric: str, /) -> float | None:
-        """Returns the value of a metric, or None if the metric does not apply. Raises `KeyError` if it was
-        not measured."""
+        """Returns a metric's value, or None if the metric does not apply. Raises `KeyError` if it was not measured."""
     def _repr_html_(self) -> str: ...
 
 @final
 class Forecasts:
-    """The forecast for each job in a log at its submission, and the actual start."""
+    """A forecast for each job in a log, made when the job is submitted, and the actual start."""
 
     @property
     def jobs(self) -> Table:
         """A table with one row per job that has started, in order of arrival. Its columns are `job` (the
         job's number in the log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 %
-        quantiles of the start), `plan` and `corrected` (with the users' estimates, unchanged and corrected by
-        earlier run times), the actual `start`, and `held`, which is True if the interval was right. Times are
-        in seconds."""
+        quantiles of the start), `plan` and `corrected` (the start planned from the users' estimates, as given
+        and corrected by earlier run times), the actual `start`, and `held`, which is True if the job started
+        within its interval. Times are in seconds."""
     @property
     def waited(self) -> int:
         """The number of jobs that had to wait."""
     @property
     def rejected(self) -> int:
-        """The number of jobs that were omitted because they can never fit."""
+        """The number of jobs that were left out because they can never fit."""
     @property
     def held(self) -> float:
-        """Among the jobs that had to wait, the fraction that started within their interval."""
+        """The fraction of jobs that started within their interval, among those that had to wait."""
     @property
     def losses(self) -> dict[str, float]:
-        """The mean pinball loss of the 5, 50 and 95 % quantiles, in seconds, for the `intervals`,
-        the `plan`, the `corrected` plan, and quantiles of `past_waits`."""
+        """The mean pinball loss over the 5, 50 and 95 % quantiles, in seconds, for the `intervals`, the
+        `plan`, the `corrected` plan, and quantiles of `past_waits`."""
     def _repr_html_(self) -> str: ...
 
 def forecast(
@@ -630,14 +628,15 @@ def forecast(
     pieces: bool | None = None,
     log_format: str | None = None,
 ) -> Forecasts:
-    """Forecasts the start of each job in a log as an interval, using only what is known at its submission.
+    """Forecasts when each job in a log will start, as an interval, using only what is known when it is
+    submitted.
 
     >>> import pavior
     >>> told = pavior.forecast("docs/advise.in/jobs.sacct", "torus:8x8")  # doctest: +SKIP
     >>> told.jobs["low"][:3]  # doctest: +SKIP
 
-    Each forecast runs `futures` simulations on `threads` threads. The results depend only on the number
-    of futures. `progress` and the other keywords are as in `simulate`, and so are the exceptions."""
+    Each forecast runs `futures` simulations on `threads` threads. The number of threads does not affect the
+    results. `progress`, the other keywords and the exceptions are the same as for `simulate`."""
 
 # The declaration of `simulate` is generated from the list of parameters.
 def simulate(
@@ -877,7 +876,7 @@ def simulate(
 
 @final
 class Episodes:
-    """A factory for episodes with one combination of parameters, for `pavior.gym`."""
+    """Creates episodes with one combination of parameters, for `pavior.gym`."""
 
     def __new__(
         cls,
@@ -892,29 +891,29 @@ class Episodes:
     def shape(self) -> tuple[int, ...]:
         """The sides of the machine."""
     def scheduling(self, replication: int, window: int) -> Episode:
-        """Creates an episode in which the caller schedules, and sees the first `window` jobs of the queue."""
+        """Creates an episode in which the caller schedules jobs and sees the first `window` jobs in the queue."""
     def allocating(self, replication: int) -> Episode:
         """Creates an episode in which the caller places jobs."""
 
 @final
 class Episode:
-    """A run that waits for a decision, for `pavior.gym`."""
+    """A run that pauses at each decision, for `pavior.gym`."""
 
     def step(
         self, action: int
     ) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """Carries out an action and runs to the next decision."""
+        """Carries out an action and continues to the next decision."""
     def see(self) -> tuple[list[bytearray], float, bool, float, tuple[int, int, int], bool]:
-        """Returns the current observation without taking a step."""
+        """Returns the current observation without carrying out an action."""
     def drawn(self) -> str:
         """Draws the machine as text. `.` is a free node, and `#` is a busy or failed node."""
 
 @final
 class Span:
-    """Consecutive replications of one point: the unit of work."""
+    """A range of consecutive replications of one point. Work is distributed in spans."""
 
     def __new__(cls, point: int, first: int, end: int) -> Self:
-        """Creates the span of the replications from `first` up to, but not including, `end`."""
+        """Creates a span that contains the replications from `first` up to, but not including, `end`."""
     @property
     def point(self) -> int:
         """The index of the point."""
@@ -937,7 +936,7 @@ class Span:
 
 @final
 class Cancel:
-    """A request to another thread to end `replicate`."""
+    """A flag that asks another thread to stop `replicate`."""
 
     def __new__(cls) -> Self: ...
     def cancel(self) -> None:
@@ -948,11 +947,11 @@ class Cancel:
 
 @final
 class Journal:
-    """The known replications."""
+    """The replications that are already known."""
 
     def __new__(cls) -> Self: ...
     def add(self, lines: bytes) -> int:
-        """Adds lines from `replicate` and returns their number. If a line is incomplete, raises
+        """Adds lines from `replicate` and returns how many there were. If a line is incomplete, raises
         `ValueError` and adds nothing."""
     def __len__(self) -> int: ...
 
@@ -962,23 +961,23 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """The number of items done: replications of a sweep, jobs of a run, or answers of a test."""
+        """The number of items done: replications in a sweep, jobs in a run, or answers in a test."""
     @property
     def planned(self) -> int:
         """The total number of items, or 0 if unknown."""
     @property
     def points_done(self) -> int:
-        """The number of completed points."""
+        """The number of points completed."""
     @property
     def points(self) -> int:
         """The number of points."""
     @property
     def seconds(self) -> float:
-        """The time since the start, in seconds."""
+        """The time since the call began, in seconds."""
 
 @final
 class Specification:
-    """An experiment, with its points and the rule for the number of replications per point."""
+    """An experiment: its points, and the rule that decides how many replications each point needs."""
 
     def __new__(
         cls,
@@ -989,75 +988,75 @@ class Specification:
         classes: Sequence[OwnClass] = (),
         logs: Mapping[str, Trace] = {},
     ) -> Self:
-        """Reads an experiment from TOML. `folder` contains its logs, `logs` contains those in memory by the
-        names in the text, and `classes` contains its own strategies and schedulers. Raises `BadName` if the
-        experiment cannot be read."""
+        """Reads an experiment from TOML. `folder` is the directory that contains its logs, `logs` maps names
+        in the text to logs in memory, and `classes` are the caller's own strategies and schedulers. Raises
+        `BadName` if the experiment cannot be read."""
     @property
     def text(self) -> str:
         """The text of the experiment file."""
     @property
     def name(self) -> str:
-        """The name, which is used in files."""
+        """The experiment's name, which is used in files."""
     @property
     def folder(self) -> str:
-        """The folder that contains the experiment's logs."""
+        """The directory that contains the experiment's logs."""
     @property
     def classes(self) -> tuple[OwnClass, ...]:
-        """The caller's strategies and schedulers."""
+        """The caller's own strategies and schedulers."""
     @property
     def logs(self) -> list[str]:
-        """The names of the in-memory logs."""
+        """The names of the logs in memory."""
     @property
     def fingerprint(self) -> str:
         """A fingerprint. Experiments with equal fingerprints have interchangeable replications."""
     @property
     def skipped(self) -> list[dict[str, str]]:
-        """The combinations that `skip_unsupported` left out, each with `parameter`, `value`, `machine` and
-        `reason`."""
+        """The combinations that `skip_unsupported` left out, each with its `parameter`, `value`, `machine`
+        and `reason`."""
     @property
     def points(self) -> list[dict[str, str]]:
-        """The values of the parameters set at each point."""
+        """The parameter values at each point."""
     def wanted(self, journal: Journal, *, without: Sequence[Span] = ()) -> list[Span]:
-        """Returns the spans that remain to be run, except those in progress. The list is empty when
-        all are done. The result depends only on the known replications."""
+        """Returns the spans that still have to be run, except those in `without`, which are in progress. The
+        list is empty when all are done. It depends only on the known replications."""
     def replicate(self, span: Span, *, cancelled: Cancel | None = None) -> bytes:
-        """Runs the replications of a span, and returns the lines for the journal. The lines are the same on
-        every worker and in every call, except for measured times."""
+        """Runs the replications in a span and returns the lines for the journal. Except for measured times,
+        the lines are the same on every worker and in every call."""
     def progress(self, journal: Journal, seconds: float) -> Progress:
         """Returns the progress of a sweep."""
     def results(self, journal: Journal) -> Results:
-        """Returns the results. Raises `ValueError` if replications are missing."""
+        """Computes the results. Raises `ValueError` if replications are missing."""
 
 @final
 class Results:
-    """The results of an experiment. Use `pavior.Results`."""
+    """The results of an experiment. Use `pavior.Results` instead."""
 
     @property
     def means(self) -> Table:
-        """The means, as in `results.csv`, with one row per point and metric."""
+        """A table of means, as in `results.csv`, with one row per point and metric."""
     @property
     def brief(self) -> Table:
-        """A short form of `means` without constant columns. It contains the varying parameters,
-        followed by the applicable metrics."""
+        """A short form of `means` without constant columns: the parameters that vary, followed by the metrics
+        that apply."""
     @property
     def replications(self) -> Table:
-        """The samples, with one row per replication. A row contains the point, the values of its parameters,
+        """A table of samples with one row per replication. Each row contains the point, its parameter values,
         and every metric."""
     @property
     def differences(self) -> Table:
-        """The paired differences from the baseline, as in `differences.csv`, with one row per point and
-        metric."""
+        """A table of paired differences from the baseline, as in `differences.csv`, with one row per point
+        and metric."""
     def files(self) -> list[tuple[str, bytes]]:
-        """Returns the files that the command line would write, by name and with the same bytes."""
+        """Returns the names and contents of the files that the command line would write."""
 
 @final
 class Directory:
-    """The directory of an experiment, which the command line can also use."""
+    """An experiment's directory, which the command line can also use."""
 
     def __new__(cls, path: str | os.PathLike[str], specification: Specification) -> Self: ...
     @property
     def journal(self) -> Journal:
-        """The replications found in the directory when it was opened."""
+        """The replications that were in the directory when it was opened."""
     def keep(self, lines: bytes) -> None:
         """Stores lines from `replicate`. The lines are durable when this method returns."""
     def finish(self, results: Results) -> None:

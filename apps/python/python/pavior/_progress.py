@@ -1,4 +1,4 @@
-"""The progress of a long call, on one line of standard error."""
+"""Shows the progress of a long call on one line of standard error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["Line", "reporter"]
 
 PATIENCE_SECONDS = 2.0
-"""The minimum duration of a call whose progress is shown by default."""
+"""The time after which progress is shown by default, in seconds."""
 WIDTH = 20
 """The width of the bar, in characters."""
 
@@ -51,8 +51,8 @@ class Line:
 
 
 def told(progress: Progress, counted: str, known: int) -> str:
-    """Formats the progress and time, with a bar if the total is known. `known` items were done before the
-    call."""
+    """Formats the progress and time, with a bar if the total is known. `known` is the number of items
+    done before the call."""
     done, planned = progress.done, progress.planned
     words = f"{done} of {planned} {counted}" if planned else f"{done} {counted}"
     if progress.points > 1:
@@ -87,7 +87,7 @@ def reporter(
     if progress is None:
         import sys
 
-        # Progress is not written to files or notebooks, where it would remain in the output.
+        # In files and notebooks, progress lines would remain in the output, so none are written there.
         watched = sys.stderr is not None and sys.stderr.isatty()
         return Line(counted, PATIENCE_SECONDS) if watched else None
     if progress is False:

@@ -15,9 +15,9 @@ __all__ = ["NAMELESS", "Priority", "Scheduler", "name_of"]
 class Scheduler:
     """The base class of schedulers. Implement `next`.
 
-    `next` is called at every instant with an event while jobs are waiting, and again after every
-    start, until it returns None. An object is created for each run, without arguments. A scheduler
-    need not know the strategy (turns, one box or several), because it can ask `view.can_start`.
+    While jobs are waiting, `next` is called whenever an event occurs, and again after each job that it
+    starts, until it returns None. A new object is created for each run, without arguments. A scheduler
+    need not know how the strategy places jobs, because it can call `view.can_start`.
 
     >>> class Fcfs(Scheduler):
     ...     name = "my-fcfs"
@@ -35,16 +35,17 @@ class Scheduler:
     def next(
         self, now: float, queue: Queue, running: Running, view: MachineView
     ) -> int | tuple[int, Box | Sequence[Box]] | None:
-        """Returns the queue index of the job to start now, alone or with its boxes; None starts no job.
-        The three objects are valid until `next` returns."""
+        """Returns the queue index of the job to start now, alone or with its boxes, or None to start no
+        job. The three objects are valid only until `next` returns."""
         raise NotImplementedError
 
 
 class Priority(Scheduler):
-    """A scheduler based on keys. The waiting job with the smallest key starts first (ties by arrival).
+    """A scheduler that starts the waiting job with the smallest key first. Ties go to the earlier
+    arrival.
 
-    `key` is called once for each job, when it starts to wait, and again if it is requeued after a node
-    failure. For a key that changes with time, write a `Scheduler`.
+    `key` is called once when a job joins the queue, and again if the job is requeued after a node
+    failure. If a key must change over time, write a `Scheduler` instead.
 
     >>> class Smallest(Priority):
     ...     name = "smallest"
@@ -57,21 +58,21 @@ class Priority(Scheduler):
 
     name: ClassVar[str] = "my-priority"
     backfill: ClassVar[bool] = False
-    """True if other jobs are tried, in the order of their keys, when the job with the smallest key does
-    not fit. Otherwise, that job blocks them."""
+    """True if, when the job with the smallest key does not fit, the other jobs are tried in key order.
+    If False, that job blocks them."""
 
     def key(self, job: Job) -> float:
-        """Returns the key of a job."""
+        """Returns the job's key."""
         raise NotImplementedError
 
 
 NAMELESS = "priority"
-"""The name of a lambda."""
+"""The name given to a lambda."""
 
 
 def name_of(own: object) -> str:
-    """Returns the name of a class or a function in experiments: its `name`, or a function's own name in
-    lower case with hyphens; `priority` if it has none."""
+    """Returns the name by which experiments refer to a class or function: its `name`, a function's own
+    name in lower case with hyphens, or else `priority`."""
     name = getattr(own, "name", None)
     if isinstance(name, str):
         return name

@@ -1,9 +1,9 @@
 """Runs the replications of an experiment on threads, an executor or a Dask client.
 
-Work is distributed in spans of about two seconds, because a replication often takes milliseconds, and
-an engine needs milliseconds to distribute one. The remaining spans depend only on the known
-replications, so the engine, lost workers and the order of completion cannot change a result. A span
-that is run twice produces the same lines both times.
+Work is distributed in spans that take about two seconds, because a single replication often takes only
+milliseconds, about as long as an engine needs to distribute it. Which spans remain depends only on the
+known replications, so the engine, lost workers and the order of completion cannot change a result. A
+span that is run twice produces the same lines both times.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ REPORT_SECONDS = 0.5
 """The interval between progress reports."""
 
 Sent = tuple[str, str, str, str, tuple[OwnClass, ...]]
-"""The data from which a worker creates the experiment: text, folder, name, fingerprint, classes."""
+"""The data from which a worker recreates the experiment: text, folder, name, fingerprint, classes."""
 
 
 _read: dict[Sent, Specification] = {}
-"""The most recent experiments that this worker has read."""
+"""The experiments that this worker has read most recently."""
 
 
 def _specification(sent: Sent) -> Specification:
-    """Returns the experiment on a worker, parsed once per process. Its logs must be those of the sender."""
+    """Returns the experiment on a worker, parsed once per process. The worker must have the sender's logs."""
     if sent in _read:
         return _read[sent]
     text, folder, name, fingerprint, classes = sent
@@ -52,7 +52,7 @@ def _specification(sent: Sent) -> Specification:
 
 
 def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
-    """Runs a span on a worker. Returns the lines for the journal and the time in seconds."""
+    """Runs a span on a worker. Returns the lines for the journal and the time taken, in seconds."""
     specification = _specification(sent)
     begin = time.perf_counter()
     lines = specification.replicate(span)
@@ -61,7 +61,7 @@ def _replicate(sent: Sent, span: Span) -> tuple[bytes, float]:
 
 @contextlib.contextmanager
 def _executor(on: Any, threads: int) -> Iterator[tuple[Executor, int]]:
-    """Creates an executor and returns it with its number of workers."""
+    """Yields an executor and its number of workers."""
     if on is None:
         workers = threads or len(os.sched_getaffinity(0))
         pool = ThreadPoolExecutor(workers, thread_name_prefix="pavior")
@@ -90,7 +90,7 @@ class _Pace:
         self.seconds[span.point] = each if known is None else 0.5 * (known + each)
 
     def cut(self, span: Span, workers: int) -> Iterator[Span]:
-        """Cuts a span into spans of about the target duration. The first ones are short measurements."""
+        """Cuts a span into spans of about the target duration. The first ones are short, to measure speed."""
         count = span.end - span.first
         # An unmeasured point is assumed to be as slow as the slowest measured point.
         each = self.seconds.get(span.point) or max(self.seconds.values(), default=0.0)

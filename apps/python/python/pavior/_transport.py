@@ -23,7 +23,7 @@ _REFUSALS = _PERMANENT | {"too-few-free-nodes", "no-free-submesh"}
 PAUSE_S = 0.1
 """The pause between two attempts, in seconds."""
 UNKNOWN = "outcome-unknown"
-"""The reason in an answer to a request that may have been carried out."""
+"""The reason in the answer to a request that may or may not have been carried out."""
 
 
 class Problem(_errors.PaviorError):
@@ -32,7 +32,7 @@ class Problem(_errors.PaviorError):
     status: int
     """The HTTP status."""
     reason: str
-    """A machine-readable word, such as `stale-epoch`; empty if the answer is not a problem document."""
+    """A machine-readable reason, such as `stale-epoch`; empty if the answer is not a problem document."""
     document: Document
     """The problem document, unchanged."""
 
@@ -51,8 +51,8 @@ class Refused(Problem, _errors.Refused):
     """Raised if the strategy refuses a request."""
 
     diagnosis: Document | None
-    """The nearest free box, the largest one, and the place blocked by the fewest leases; None in batch
-    answers."""
+    """The nearest free box, the largest free box, and the place blocked by the fewest leases; None in
+    answers to batches."""
 
     def __init__(self, status: int, document: Document) -> None:
         super().__init__(status, document)
@@ -62,7 +62,7 @@ class Refused(Problem, _errors.Refused):
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
+    """An HTTP connection over a Unix socket."""
 
     def __init__(self, path: str, timeout: float | None) -> None:
         super().__init__("localhost", timeout=timeout)
@@ -110,9 +110,9 @@ class Transport:
         return http.client.HTTPConnection(host, parts.port, timeout=self._timeout)
 
     def change(self, path: str, body: Document) -> Document:
-        """Sends a change, and repeats it until it is answered. Its key prevents duplicates.
+        """Sends a change, and repeats it until there is an answer. Its key prevents duplicates.
 
-        If an answer says that the outcome is unknown, the request is repeated until it is known.
+        If an answer says that the outcome is unknown, the request is repeated until the outcome is known.
         """
         key = str(uuid.uuid4())
         until: float | None = time.monotonic() + self.patience
@@ -154,7 +154,7 @@ class Transport:
         return document
 
     def records(self, after: int, until: float | None) -> Generator[Document, None, None]:
-        """Yields the records from one connection, until it is lost or a deadline passes."""
+        """Yields records from one connection until it is lost or a deadline passes."""
         connection = self._connect()
         try:
             connection.request("GET", path_of("/v1/watch", after=after), headers=self._headers())

@@ -1,4 +1,4 @@
-"""The types of arguments and results."""
+"""Types of arguments and results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Shape: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex, str]
 Node: TypeAlias = Union[Iterable[SupportsIndex], SupportsIndex]
 """The coordinates of a node, x first. On a machine with one axis, an int is also accepted."""
 Time: TypeAlias = Union[float, timedelta]
-"""A time in units of the run. For runs of logs, a `timedelta` is also accepted."""
+"""A time in the run's units. For replayed logs, a `timedelta` is also accepted."""
 JobName: TypeAlias = Union[int, str]
 """The name of a job. 7 and "7" are different names."""
 Reason: TypeAlias = Union[
@@ -54,7 +54,7 @@ Reason: TypeAlias = Union[
     Literal["too-few-free-nodes"],
     Literal["no-free-submesh"],
 ]
-"""The reason for a refusal. A test compares these words with the engine's (`REASONS`)."""
+"""The reason for a refusal. A test checks that these words are the engine's (`REASONS`)."""
 Claim: TypeAlias = Union[
     Literal["first"], Literal["complete"], Literal["partial"], Literal["count"]
 ]
@@ -69,17 +69,17 @@ Freedom: TypeAlias = Union[
 """The freedom in placing a job. Each word allows everything that the one before it allows."""
 _Value = TypeVar("_Value")
 Several: TypeAlias = Union[_Value, Iterable[_Value]]
-"""A parameter value of an experiment, or several values in a list or a numpy array."""
+"""A parameter value in an experiment, or several values in a list or a numpy array."""
 Range = TypedDict(
     "Range",
     {"from": float, "to": float, "steps": int, "scale": NotRequired[Literal["linear", "log"]]},
 )
-"""A range of numbers, including both ends, such as `{"from": 0.5, "to": 2, "steps": 4}`. With
-`"scale": "log"`, the ratios of consecutive numbers are equal."""
+"""A range of numbers that includes both ends, such as `{"from": 0.5, "to": 2, "steps": 4}`. With
+`"scale": "log"`, consecutive numbers have the same ratio."""
 Numbers: TypeAlias = Union[_Value, Iterable[_Value], Range]
-"""A numeric parameter value of an experiment, several values, or a range."""
+"""A numeric parameter value in an experiment, several values, or a range."""
 Value: TypeAlias = Union[str, float, bool, timedelta, None]
-"""A value of a parameter."""
+"""A parameter value."""
 
 
 class ArrowTable(Protocol):
@@ -89,6 +89,6 @@ class ArrowTable(Protocol):
 
 
 KeyFunction: TypeAlias = Callable[[Job], float]
-"""A function that returns the key of a job, as `Priority.key` does."""
+"""A function that returns a job's key, as `Priority.key` does."""
 OwnClass: TypeAlias = Union[type[Strategy], type[Scheduler], KeyFunction]
-"""The caller's strategy or scheduler."""
+"""A strategy or scheduler written by the caller."""

@@ -8,9 +8,10 @@
     for event in service.watch(after=0, timeout=1):
         print(event["kind"])
 
-The service describes its requests and answers at `GET /openapi.json`. If it does not carry out a request,
-a `Problem` with the whole problem document (RFC 9457) is raised. For a refused request, this is
-a `Refused`, which is also a `pavior.Refused`. If the service cannot be reached, `OSError` is raised.
+The service describes its requests and answers at `GET /openapi.json`. A request that is not carried out
+raises a `Problem` that contains the whole problem document (RFC 9457). A request that the strategy
+refuses raises a `Refused`, which is also a `pavior.Refused`. If the service cannot be reached,
+`OSError` is raised.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from pavior._types import Freedom, JobName, Node, Shape
 __all__ = ["DEFAULT", "Document", "Lease", "Problem", "Refused", "Service", "Waiting"]
 
 DEFAULT = "unix:pavior-data/pavior.sock"
-"""The default address of `pavior serve`, relative to the folder in which it was started."""
+"""The default address of `pavior serve`, relative to the directory in which it was started."""
 
 
 class Lease:
     """A lease of nodes. Leaving a `with` block ends it."""
 
     document: Document
-    """The lease as the service describes it."""
+    """The lease, as described by the service."""
 
     def __init__(self, service: Service, document: Document) -> None:
         self._service = service
@@ -82,7 +83,7 @@ class Lease:
         return expires
 
     def renew(self, ttl_s: float | None = None) -> Self:
-        """Extends the lease to `ttl_s` seconds from now. The default is its original duration."""
+        """Extends the lease to `ttl_s` seconds from now (default: its original duration)."""
         body = {"epoch": self.epoch, "ttl_s": ttl_s}
         self.document = self._service._transport.change(f"/v1/leases/{self.id}/renew", body)
         return self
@@ -109,7 +110,7 @@ class Waiting:
     """A request waiting in the queue."""
 
     document: Document
-    """The request as the service describes it."""
+    """The request, as described by the service."""
 
     def __init__(self, service: Service, document: Document) -> None:
         self._service = service
@@ -153,12 +154,12 @@ class Waiting:
 class Service:
     """A service at `unix:PATH`, `http://HOST:PORT` or `https://HOST:PORT`.
 
-    Requests that change something have an Idempotency-Key, so they are carried out only once. They
-    are repeated for `patience` seconds while the service cannot be reached or answers 503. After an
-    `outcome-unknown` answer, the request may have been carried out, so it is repeated with its key
-    until the outcome is known. If `insistence` is given, the problem is raised after that many
-    seconds. `timeout` is the limit for one answer, in seconds. Each request has its own connection, so
-    threads can share a service.
+    Every request that changes something carries an Idempotency-Key, so it is carried out only once. It
+    is repeated for up to `patience` seconds while the service cannot be reached or answers 503. After
+    an `outcome-unknown` answer, the request may already have been carried out, so it is repeated with
+    the same key until the outcome is known. If `insistence` is given, the problem is raised after that
+    many seconds. `timeout` limits the wait for one answer, in seconds. Each request has its own
+    connection, so threads can share a `Service`.
     """
 
     def __init__(
@@ -186,16 +187,16 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease:
-        """Leases nodes that are free now. Raises `Refused` if the request is refused.
+        """Leases nodes that are free now. Raises `Refused` if the strategy refuses the request.
 
         Parameters
             shape, nodes: the sides of a box, or a number of nodes
             freedom: the freedom in placing the nodes
-            ttl_s: the duration after which the lease expires, in seconds
-            estimate_s: the estimated run time for schedulers, in seconds
+            ttl_s: the time after which the lease expires, in seconds
+            estimate_s: the run time that schedulers assume, in seconds
             job: the client's name for the job
             machine: the machine, if the service has several
-            tenant: another tenant; only the operator may name one
+            tenant: the tenant that gets the lease; only the operator may name one
         """
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return Lease(self, self._transport.change("/v1/leases", _asked(*asked)))
@@ -212,7 +213,7 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease | Waiting:
-        """Requests a lease as `lease` does, but a request that cannot start now waits in the queue."""
+        """Requests a lease like `lease`, but waits in the queue if the request cannot start now."""
         asked = (shape, nodes, freedom, ttl_s, estimate_s, job, machine, tenant)
         return self._found(self._transport.change("/v1/leases", _asked(*asked) | {"wait": True}))
 
@@ -225,7 +226,7 @@ class Service:
         machine: str | None = None,
         tenant: str | None = None,
     ) -> Lease:
-        """Creates a lease for nodes that are already in use (operator)."""
+        """Creates a lease on nodes that are already in use (operator)."""
         parts = [{"base": list(box.base), "sides": list(box.sides)} for box in boxes]
         body = _asked(ttl_s=ttl_s, job=job, machine=machine, tenant=tenant) | {"parts": parts}
         return Lease(self, self._transport.change("/v1/hold", body))
@@ -235,7 +236,7 @@ class Service:
         return self._found(self._transport.ask("GET", f"/v1/leases/{id}"))
 
     def leases(self, machine: str | None = None) -> list[Lease]:
-        """Returns all leases that the caller may see, by number."""
+        """Returns all leases that the caller may see, in order of number."""
         found: list[Lease] = []
         after: int | None = 0
         while after is not None:
@@ -265,9 +266,9 @@ class Service:
         return self._transport.change("/v1/nodes/drain", {"node": _numbers(node), "machine": machine})
 
     def batch(self, operations: Sequence[Mapping[str, object]]) -> list[Document | Problem]:
-        """Carries out many commands with one durable write, such as `{"end": {"id": 1, "epoch": 2}}`.
+        """Carries out many commands, such as `{"end": {"id": 1, "epoch": 2}}`, with one durable write.
 
-        Returns a body or a `Problem` for each, in order. The batch is carried out once as a whole.
+        Returns a body or a `Problem` for each command, in order. The batch as a whole is carried out once.
         """
         answers = self._transport.change("/v1/batch", {"operations": list(operations)})["answers"]
         return [
@@ -276,7 +277,7 @@ class Service:
         ]
 
     def queue(self) -> Document:
-        """Returns the waiting requests (`waiting`), as of the record `seq`."""
+        """Returns the waiting requests (`waiting`) as of record `seq`."""
         return self._transport.ask("GET", "/v1/queue")
 
     def machine(self, name: str | None = None) -> Document:
@@ -291,7 +292,7 @@ class Service:
     def state(
         self, machine: str | None = None, *, at: int | None = None, at_ms: int | None = None
     ) -> Document:
-        """Returns leases, queue and unavailable nodes: now, after record `at`, or at time `at_ms`
+        """Returns the leases, queue and unavailable nodes now, after record `at`, or at time `at_ms`
         (milliseconds since 1970)."""
         return self._transport.ask("GET", path_of("/v1/state", machine=machine, at=at, at_ms=at_ms))
 
@@ -304,15 +305,15 @@ class Service:
         strategies: Sequence[str] | None = None,
         machine: str | None = None,
     ) -> Document:
-        """Compares strategies' placements of a request, and finds the leases in its way. Nothing changes."""
+        """Compares where strategies would place a request, and finds the leases in the way. Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategies": strategies}
         return self._transport.ask("POST", "/v1/explain", body)
 
     def slots(
         self, shape: Shape, *, moves: int | None = None, machine: str | None = None
     ) -> Document:
-        """Counts the boxes of a shape that fit at the same time, with a bound. With `moves` (operator
-        only), also counts the boxes after at most that many leases have moved. Nothing changes."""
+        """Counts how many boxes of a shape fit at the same time, with an upper bound. With `moves`
+        (operator only), also counts how many would fit after at most that many leases have moved. Changes nothing."""
         sides = "x".join(str(side) for side in _numbers(shape))
         path = path_of("/v1/slots", shape=sides, moves=moves, machine=machine)
         return self._transport.ask("GET", path)
@@ -329,7 +330,7 @@ class Service:
         repair: Sequence[Node] = (),
         machine: str | None = None,
     ) -> Document:
-        """Returns a request's result if leases had ended, or nodes had failed or been repaired."""
+        """Returns what the result of a request would be if leases had ended, or nodes had failed or been repaired."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"strategy": strategy, "end": list(end)}
         nodes_otherwise = {"fail": [_numbers(n) for n in fail], "repair": [_numbers(n) for n in repair]}
         return self._transport.ask("POST", "/v1/what-if", body | nodes_otherwise)
@@ -343,17 +344,16 @@ class Service:
         max_jobs: int | None = None,
         machine: str | None = None,
     ) -> Document:
-        """Plans moves of leases so that a request fits (operator). Nothing changes."""
+        """Plans which leases to move so that a request fits (operator). Changes nothing."""
         body = _asked(shape, nodes, freedom, machine=machine) | {"max_jobs": max_jobs}
         return self._transport.ask("POST", "/v1/unblock", body)
 
     def confirm_clock(self) -> Document:
-        """Confirms the service's clock when it is in doubt, so that leases expire again (operator)."""
+        """Confirms that the service's clock is right when it is in doubt, so that leases expire again (operator)."""
         return self._transport.change("/v1/clock/confirm", {})
 
     def ready(self) -> bool:
-        """Returns True if the service makes decisions, which means that it is neither read-only nor a
-        standby."""
+        """Returns True if the service can make decisions, that is, if it is neither read-only nor a standby."""
         try:
             self._transport.ask("GET", "/readyz")
         except Problem as problem:
@@ -365,12 +365,12 @@ class Service:
     def watch(
         self, after: int | None = None, *, timeout: float | None = None
     ) -> Generator[Document, None, None]:
-        """Yields the records from `after` (or from now) on, in order and without gaps.
+        """Yields the records after `after` (or from now on), in order and without gaps.
 
-        Each has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq` and `at`
-        (RFC 3339). The iteration ends after `timeout` seconds without a record, if given. If the
-        connection is lost, reconnection is attempted for up to `patience` seconds. A `Problem` with
-        status 410 means that the records have been removed: start again from `state`.
+        Each record has `kind` (`granted`, `queued`, `renewed`, `ended`, `node`, `configured`), `seq`
+        and `at` (RFC 3339). If `timeout` is given, the iteration ends after that many seconds without a
+        record. If the connection is lost, the client tries to reconnect for up to `patience` seconds. A
+        `Problem` with status 410 means that the records have been removed: start again from `state`.
         """
         last = int(self.queue()["seq"]) if after is None else after
         until = None if timeout is None else time.monotonic() + timeout
@@ -406,8 +406,8 @@ def _asked(
     machine: str | None = None,
     tenant: str | None = None,
 ) -> Document:
-    """Returns the members that requests have in common. As for a `Machine`, an int as the shape is a
-    number of nodes."""
+    """Returns the members that requests have in common. As with a `Machine`, an int given as the shape
+    is a number of nodes."""
     if nodes is None and shape is not None and not isinstance(shape, Iterable):
         nodes, shape = operator.index(shape), None
     return {
@@ -423,7 +423,7 @@ def _asked(
 
 
 def _numbers(given: Shape | Node) -> list[int]:
-    """Reads sides or coordinates from a sequence, an int, or a text such as `4x4`."""
+    """Parses sides or coordinates from a sequence, an int, or a string such as `4x4`."""
     if isinstance(given, str):
         return [int(part) for part in given.lower().replace(",", "x").split("x")]
     if not isinstance(given, Iterable):

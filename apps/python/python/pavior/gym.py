@@ -6,18 +6,18 @@
 >>> action = env.action_space.sample(info["action_mask"])
 >>> observation, reward, terminated, truncated, info = env.step(action)
 
-An episode is one run of the engine, stepped from decision to decision. Instants without a decision are
-skipped. Each `reset` draws new jobs, or for a log, replays the same jobs. The reward is minus the time
-integral of the number of waiting jobs since the last decision, in units of time; over an episode, its sum
-is minus the total waiting time. An agent that decides like a scheduler gets the same run.
+An episode is one run of the engine, stepped from decision to decision; instants without a decision are
+skipped. Each `reset` draws new jobs or, if there is a log, replays the same ones. The reward is minus the
+time integral of the number of waiting jobs since the last decision, in units of time, so the rewards in an
+episode add up to minus the total waiting time. An agent that decides like a scheduler gets the same run.
 
 Observations are numbers between 0 and 1. A duration t is scaled to t / (t + m), where m is the mean
 estimate of the episode's jobs. Arrays of nodes are indexed `[z, y, x]`:
 
 - `free`: 1 where a node is free;
-- `remaining`: the estimated remaining time of the job on a node, or 0 without a job;
-- `jobs` (`Scheduling-v0`, one row per waiting job, the oldest first) or `job` (`Allocation-v0`, the job to
-  be placed): its nodes and its three sides as fractions of the machine's, its estimate, and its wait;
+- `remaining`: the estimated remaining time of the job on a node, or 0 if there is none;
+- `jobs` (`Scheduling-v0`: one row per waiting job, oldest first) or `job` (`Allocation-v0`: the job to be
+  placed): the job's nodes and three sides as fractions of the machine's, its estimate, and its wait;
 - `waiting` (`Scheduling-v0`): w / (w + window) for w waiting jobs.
 """
 
@@ -41,10 +41,10 @@ __all__ = ["AllocationEnv", "SchedulingEnv"]
 Observation: TypeAlias = dict[str, npt.NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 Reward: TypeAlias = Literal["waiting"] | Callable[[Info], float]
-"""`waiting`, or a function of a step's `info`."""
+"""Either `waiting`, or a function that computes the reward from a step's `info`."""
 
 COLUMNS = 6
-"""The number of columns per job."""
+"""The number of values that describe a job."""
 
 
 class _Env(gymnasium.Env[Observation, np.int64]):
@@ -104,8 +104,8 @@ class _Env(gymnasium.Env[Observation, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
-        """Begins an episode. `options={"replication": n}` uses the jobs of that replication, as
-        `pavior.simulate` does. Otherwise, jobs are drawn with `seed`."""
+        """Begins an episode. With `options={"replication": n}`, the jobs are those that `pavior.simulate`
+        uses in that replication. Otherwise, they are drawn with `seed`."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(2**32))
         self._episode = self._begin(int((options or {}).get("replication", drawn)))
@@ -115,7 +115,7 @@ class _Env(gymnasium.Env[Observation, np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[Observation, float, bool, bool, Info]:
-        """Carries out an action and runs to the next decision or the end."""
+        """Carries out an action and continues to the next decision or the end."""
         if self._episode is None:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
         observation, reward, over, info = self._told(self._episode.step(int(action)))
@@ -135,13 +135,13 @@ class _Env(gymnasium.Env[Observation, np.int64]):
 class SchedulingEnv(_Env):
     """`pavior/Scheduling-v0`: the agent chooses the next job to start, and the strategy places it.
 
-    Action i < `window` starts the job at index i of the queue. Action `window` waits for the next arrival
-    or departure. `info["action_mask"]` is 1 for each job that could start now, and for waiting unless no
-    events remain. An action that the mask excludes waits or, if no events remain, starts the oldest job
-    that fits; `info["valid"]` is then False.
+    Action i < `window` starts the job at index i in the queue. Action `window` waits for the next arrival
+    or departure. `info["action_mask"]` is 1 for each job that could start now, and also for waiting unless
+    no events remain. If the mask excludes the action, the environment waits or, if no events remain, starts
+    the oldest job that fits; `info["valid"]` is then False.
 
-    `jobs` is the number of jobs per episode; by default all jobs of a log, or 1,000 synthetic jobs.
-    `parameters` are those of `pavior.simulate`.
+    `jobs` is the number of jobs per episode (default: all jobs in the log, or 1,000 synthetic jobs).
+    `parameters` are the same as for `pavior.simulate`.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class SchedulingEnv(_Env):
         **parameters: Value | Sequence[str],
     ) -> None:
         if window < 1:
-            raise ValueError("a window must have at least one job")
+            raise ValueError(f"window must be at least 1, not {window}")
         episodes = Episodes(machine, strategy, "fcfs", trace=trace, jobs=jobs, **parameters)
         super().__init__(episodes, reward, render_mode)
         self.window = window
@@ -168,12 +168,12 @@ class SchedulingEnv(_Env):
 
 
 class AllocationEnv(_Env):
-    """`pavior/Allocation-v0`: the scheduler chooses the next job to start, and the agent its place.
+    """`pavior/Allocation-v0`: the scheduler chooses the next job to start, and the agent chooses its place.
 
-    An action is a base: the node in row-major order (x fastest) where the job's box begins, unturned.
-    `info["action_mask"]` is 1 for each free base. An action that the mask excludes uses the first free
-    base; `info["valid"]` is then False. `strategy` decides if a job can start at all, and places jobs
-    that fit only when turned. If the scheduler plans a job's nodes, the job uses those.
+    An action is a base: the index, in row-major order (x fastest), of the node where the job's unrotated box
+    begins. `info["action_mask"]` is 1 for each free base. If the mask excludes the action, the first free base
+    is used, and `info["valid"]` is False. `strategy` decides whether a job can start at all, and places jobs
+    that fit only when rotated. If the scheduler plans a job's nodes, the job gets those.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ import { AXES, type Plane } from "./plane.ts";
 export type List = "jobs" | "waiting" | "refused" | "ahead";
 export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
-/** A sort column; `down` is true if the greatest values come first. */
+/** The column to sort by. `down` is true if the greatest values come first. */
 export interface Sort { column: string; down: boolean }
 
 export interface Address {
@@ -21,7 +21,7 @@ export interface Address {
   sort: Sort | null;
   /** The camera position in 3D: two angles in degrees, and the distance. */
   eye: number[] | null;
-  /** The boxes to count. */
+  /** A question about how many boxes of a shape fit. */
   slots: Slots | null;
 }
 
@@ -31,7 +31,7 @@ export interface Slots { shape: number[]; moves: number }
 /** The maximum number of moves that the service considers. */
 export const MOVES = 4;
 
-/** The maximum length of the text. */
+/** The maximum length of a text value in the URL. */
 const LONGEST = 200;
 
 const one = <T extends string>(text: string | null, all: readonly T[]): T | null =>
@@ -65,7 +65,7 @@ function slots(shape: string | null, moves: string | null): Slots | null {
   return { shape: (shape as string).split("x").map(Number), moves: most };
 }
 
-/** Parses the text after `#`. Invalid parts are ignored. */
+/** Parses the part of the URL after `#`. Invalid parts are ignored. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 10 * LONGEST));
   const text = (name: string) => words.get(name)?.slice(0, LONGEST) ?? null;
@@ -84,7 +84,7 @@ export function read(hash: string): Address {
   };
 }
 
-/** Formats the address. `seconds` is true if times count from 0, as in a schedule. */
+/** Formats that part of the URL. `seconds` is true if times count from 0, as in a schedule. */
 export function write(address: Address, seconds: boolean): string {
   const { at, plane: shown, sort: order } = address;
   const time = at === null ? null : seconds ? String(at / 1000) : new Date(at).toISOString();

@@ -16,7 +16,7 @@ export interface Ahead {
   from: number;
   to: number;
   state: string;
-  /** The complete description, in sentences. */
+  /** Describes the reservation in complete sentences. */
   words(clock: Clock): string[];
 }
 
@@ -39,7 +39,7 @@ function reservation(machine: Machine, one: Raw): Ahead {
       const lines = [`${name}: ${where(parts)} kept free from ${begin} to ${end}.`];
       const holders = leases.slice(0, 5).map((lease: number) => job(machine, lease)).join(", ");
       const more = leases.length > 5 ? ` and ${leases.length - 5} more` : "";
-      const held = `Expected to hold its nodes when it begins: ${holders}${more}.`;
+      const held = `Jobs expected to hold its nodes when it begins: ${holders}${more}.`;
       if (leases.length) lines.push(held);
       return lines;
     },
@@ -51,19 +51,19 @@ export function rowsOf(machine: Machine, reservations: Raw[]): Ahead[] {
   return reservations.map((one) => reservation(machine, one)).sort((a, b) => a.from - b.from);
 }
 
-/** Returns the boxes of the chosen reservation, or of all reservations. */
+/** Returns the boxes in the chosen reservation, or in all reservations. */
 export function drawn(rows: Ahead[], chosen: Ahead | null): Mark[] {
   const shown = chosen ? [chosen] : rows;
   return shown.flatMap(({ parts }) => parts.map((part) => ({ part, shade: VIOLET })));
 }
 
-/** Formats the time of day, with the date if it is not today. */
+/** Formats a time of day, with its date if that is not today. */
 function brief(ms: number, now: number, clock: Clock): string {
   const time = clock.tick(ms, 60_000), day = clock.tick(ms, 86_400_000);
   return day === clock.tick(now, 86_400_000) || day === time ? time : `${day} ${time}`;
 }
 
-/** Returns the columns. Rows stay in order of start. */
+/** Returns the columns of the list. Rows are always in order of start. */
 export function aheadColumns(
   scene: () => { machine: Machine; clock: Clock },
 ): Column<Ahead>[] {

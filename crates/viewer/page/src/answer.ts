@@ -1,4 +1,4 @@
-// Explanations of why a request is waiting or would be refused, with the places to draw.
+// Explains why a request is waiting or would be refused, and which places to draw.
 import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
@@ -22,10 +22,10 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** Sanitizes a sentence from the service, and converts its times to the user's clock. */
+/** Sanitizes a sentence from the service and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** Requests an explanation and formats it, with marks for its place and moves. */
+/** Requests an explanation and formats it, and marks the place and moves in it. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   try {
@@ -41,7 +41,7 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
       answer.marks.push({ part: blocked, shade: RED });
       answer.moves = blocked.moves.map((move: Raw) => ({ from: move.from[0], to: move.to[0] }));
       const arrows = answer.moves.length ? "; the arrows show the moves" : "";
-      lines.push(`The place is red${arrows}.`);
+      lines.push(`That place is shown in red${arrows}.`);
     }
     if (nearest) {
       lines.push(`The nearest free box is ${place(nearest)} (green).`);
@@ -55,8 +55,8 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
 }
 
 /**
- * Counts the boxes of a shape that can be placed at the same time, and returns their places. Also
- * considers moving jobs if requested, and if this makes room for more.
+ * Counts how many boxes of a shape fit at the same time, and returns their places. If requested,
+ * also counts how many would fit after moving jobs.
  */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
@@ -70,7 +70,7 @@ export async function slots(source: Live, { shape, moves }: Slots): Promise<Answ
     const lines = [`${what} can be placed side by side${green}; ${most}.`];
     if (next) {
       const by = next.proven ? "at" : "by";
-      lines.push(said(`There will be ${next.slots} ${by} ${next.at}, based on the known ends.`));
+      lines.push(said(`There will be ${next.slots} ${by} ${next.at}, based on known end times.`));
     }
     if (after && source.machine) lines.push(...moved(source.machine, after, isMore, moves));
     answer.marks = (isMore ? after : found).boxes.map((part: Raw) => ({ part, shade: GREEN }));
@@ -90,7 +90,7 @@ const boxes = (count: number): string =>
 function moved(machine: Machine, after: Raw, isMore: boolean, most: number): string[] {
   const allowed = `at most ${many(most, "move")}`;
   if (!isMore) return [after.proven ? `No more fit after ${allowed}.`
-    : `No plan with ${allowed} was found that makes room for more; the maximum is ${after.bound}.`];
+    : `Found no plan with ${allowed} that makes room for more; the upper bound is ${after.bound}.`];
   const steps = after.moves.map(({ job, to }: Raw) => {
     const lease = machine.leases.get(job);
     return `${lease ? `job ${nameOf(lease)}` : `lease ${job}`} to ${where(to)}`;
@@ -101,7 +101,7 @@ function moved(machine: Machine, after: Raw, isMore: boolean, most: number): str
     + `${steps.join("; ")}; ${bound}.`];
 }
 
-/** Says that the answer applies to the machine at the time of the question. */
+/** Notes that the machine has changed since the question was asked. */
 export function age(source: Live): void {
   const text = find("answer").textContent ?? "";
   const isOld = seq !== null && source.machine !== null && seq < source.machine.seq;
@@ -113,7 +113,7 @@ export function clear(): void {
   seq = null;
 }
 
-/** Reads a shape such as `4x4`, or a number of nodes. Returns null if it is neither. */
+/** Parses a shape such as `4x4`, or a number of nodes. Returns null for anything else. */
 export function read(text: string, axes: number): Raw | null {
   const sides = text.trim().replace(/ *nodes?$/, "").split(/[x×*, ]+/i).map(Number);
   if (sides.some((side) => !Number.isInteger(side) || side < 1)) return null;

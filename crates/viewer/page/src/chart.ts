@@ -1,32 +1,32 @@
-// Draws nodes in use and the largest free box over time, with refusals above the curves.
+// Plots the nodes in use and the largest free box over time, with refusals above the curves.
 import { type Column, type Point, columns } from "./thin.ts";
 import type { Series } from "./live.ts";
 import { type Paper, paper } from "./theme.ts";
 import { type Clock, ticks } from "./times.ts";
 
-/** The data of the chart. Times are in milliseconds. */
+/** The chart's data. Times are in milliseconds. */
 export interface Drawn {
   series: Series;
   nodes: number;
-  /** The times when requests were refused. */
+  /** Times at which requests were refused. */
   refused: number[];
   /** The displayed time; null means the end. */
   at: number | null;
-  /** The end of the axis, which is the present if `isNow` is true. */
+  /** The time at the end of the axis, which is the present if `isNow` is true. */
   end: number;
   isNow: boolean;
   clock: Clock;
   dark: boolean;
 }
 
-/** The margins of the curves. */
+/** The margins around the curves. */
 const LEFT = 46, RIGHT = 12, ABOVE = 17, BELOW = 20;
 /** The minimum length of an axis that ends now, in ms. */
 const SHORTEST = 60_000;
 
 export class Chart {
   drawn: Drawn | null = null;
-  /** True if a band is drawn in a pale color, below a line of means. */
+  /** True if a band is drawn in a pale color behind a line that shows the mean. */
   isPale = false;
   /** The time under the pointer. */
   hovered: number | null = null;
@@ -36,21 +36,21 @@ export class Chart {
   /** Returns the first time with data. */
   begins(): number | null { return this.drawn?.series.busy[0]?.at ?? null; }
 
-  /** Returns both ends of the axis. The right end is the present or the end of the schedule. */
+  /** Returns the times at the ends of the axis, the later of which is now or the schedule's end. */
   span(): [number, number] {
     const end = this.drawn?.end ?? 1, begins = this.begins() ?? end - 1;
     const first = this.drawn?.isNow ? Math.min(begins, end - SHORTEST) : begins;
     return [first, Math.max(end, first + 1)];
   }
 
-  /** Returns the area of the curves on the canvas. */
+  /** Returns the area of the canvas in which the curves are drawn. */
   area(): { left: number; top: number; width: number; height: number } {
     const { clientWidth, clientHeight } = this.canvas;
     const width = Math.max(1, clientWidth - LEFT - RIGHT);
     return { left: LEFT, top: ABOVE, width, height: Math.max(1, clientHeight - ABOVE - BELOW) };
   }
 
-  /** Returns the vertical position of a number of nodes on the canvas. */
+  /** Returns the vertical position at which to draw a number of nodes. */
   y(nodes: number): number {
     const { top, height } = this.area();
     return top + height - (nodes / (this.drawn?.nodes ?? 1)) * height;
@@ -61,7 +61,7 @@ export class Chart {
     return left + ((at - first) / (last - first)) * width;
   }
 
-  /** Returns the time at a position in the window, within the range of the data. */
+  /** Returns the time at a horizontal position in the window, limited to the range of the data. */
   timeAt(clientX: number): number {
     const [first, last] = this.span(), { left, width } = this.area();
     const share = (clientX - this.canvas.getBoundingClientRect().left - left) / width;
@@ -98,7 +98,7 @@ export class Chart {
     if (drawn.at !== null) this.upright(pen, drawn.at, page.ink, []);
   }
 
-  /** Draws the axes: nodes upward, and time to the right. */
+  /** Draws the axes: nodes vertically, and time horizontally. */
   private axes(pen: CanvasRenderingContext2D, drawn: Drawn, page: Paper): void {
     const { left, top, width, height } = this.area(), [first, last] = this.span();
     pen.font = "11px system-ui, sans-serif";

@@ -1,4 +1,4 @@
-// The colors of nodes and jobs by the chosen criterion.
+// Colors nodes and jobs by job, tenant or age.
 import { type Shade, drained, failed, ofAge, ofJob, ofTenant } from "./colors.ts";
 import { Jobs } from "./jobs.ts";
 import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
@@ -6,7 +6,7 @@ import { type Key, type Lease, type Machine, tenantOf } from "./model.ts";
 export type By = "job" | "tenant" | "age";
 export const COLORINGS: By[] = ["job", "tenant", "age"];
 
-/** Jobs keep their colors over time. */
+/** The colors assigned to jobs, which do not change over time. */
 const jobs = new Jobs();
 
 /** Returns a tenant's color; null means a tenant whose name is hidden. */
@@ -21,7 +21,7 @@ export function shadeOf(machine: Machine, lease: Lease, by: By, dark: boolean): 
   return { color: ofAge(age, dark), pattern: 0 };
 }
 
-/** Returns the colors of the nodes, with one lookup per job, or null for a free node. */
+/** Returns each node's color, or null for a free node. Each job's color is looked up only once. */
 export function nodeShades(
   machine: Machine, by: By, dark: boolean,
 ): (node: number) => Shade | null {

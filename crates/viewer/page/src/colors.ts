@@ -1,16 +1,16 @@
-// Colors for the holders of nodes, in light and dark mode, which color-blind users can distinguish
-// too.
+// Colors for the holders of nodes, in light and dark mode, that color-blind users can also tell
+// apart.
 
 /** Red, green and blue from 0 to 1. */
 export type Color = number[];
 
-/** A color, and the number of the pattern over it; 0 means no pattern. */
+/** A color and the number of the pattern drawn over it, where 0 means none. */
 export interface Shade { color: Color; pattern: number }
 
 /**
- * Each color in light and in dark mode. A search found twelve colors that differ as much as
- * possible, also for people who lack one type of cone, with a contrast of 3:1 to free nodes and the
- * background. A test in this crate checks this.
+ * Each color in light and in dark mode. These twelve colors were found by a search for the greatest
+ * differences, even for people who lack one type of cone. Their contrast with free nodes and the
+ * background is at least 3:1. A test in this crate checks these properties.
  */
 const SERIES: [string, string][] = [
   ["#2f84f1", "#1090fc"], ["#b41c36", "#cf3b56"], ["#e05905", "#ffdb09"], ["#562fa9", "#d3acff"],
@@ -18,11 +18,11 @@ const SERIES: [string, string][] = [
   ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
 ];
 export const COLORS = SERIES.length;
-/** The color of everything without an assigned color. */
+/** The color of everything that has no color of its own. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
 const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
-/** From dark to light (after viridis). */
+/** The age scale, from dark to light (based on viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 /** The ages in the legend, and their labels. */
 export const AGE_TICKS: [number, string][] =
@@ -46,11 +46,11 @@ export const hash = (text: unknown): number => {
 /** Returns the job color with this index. */
 export const ofJob = (place: number, isDark: boolean): Color => themed(SERIES[place], isDark);
 
-/** Returns the position of an age in the scale, from 0 to 1. */
+/** Returns an age's position on the scale, from 0 to 1. */
 export const ageShare = (seconds: number): number =>
   Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
 
-/** Returns the color of an age in seconds. Lower ages contrast more with the background. */
+/** Returns the color for an age in seconds. Younger jobs contrast more with the background. */
 export function ofAge(seconds: number, isDark: boolean): Color {
   const share = ageShare(seconds), at = (isDark ? 1 - share : share) * (AGES.length - 1);
   const low = Math.min(AGES.length - 2, Math.floor(at));
@@ -63,12 +63,12 @@ export const ofTenant = (place: number | null, isDark: boolean): Shade => ({
   pattern: Math.floor((place ?? 0) / COLORS),
 });
 
-/** Returns the brightness of a color, from 0 to 1, as defined by WCAG. */
+/** Returns a color's relative luminance, from 0 to 1, as defined by WCAG. */
 export function luminance(color: Color): number {
   const linear = (part: number) =>
     (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
   return 0.2126 * linear(color[0]) + 0.7152 * linear(color[1]) + 0.0722 * linear(color[2]);
 }
 
-/** Returns black or white, whichever is readable on a color. */
+/** Returns black or white, whichever is more readable on a color. */
 export const inkOn = (color: Color): string => (luminance(color) > 0.19 ? "#000" : "#fff");

@@ -1,40 +1,40 @@
-// The columns of a table, and the order of rows by a column.
+// Table columns, and the sorting of rows by a column.
 import type { Shade } from "./colors.ts";
 
-/** A bar and a mark on it, as fractions of the cell's width. */
+/** A bar with a mark on it. All positions are fractions of the cell's width. */
 export interface Bar { from: number; to: number; at: number }
 
 /** A column of a table. */
 export interface Column<Row> {
   id: string;
   title: string;
-  /** The column's share of the width. */
+  /** The column's share of the table's width. */
   wide: number;
   isMinor?: boolean;
   /** True for numbers, which are right-aligned. */
   isNumber?: boolean;
-  /** True for names, which usually differ at the end, so long ones are shortened before it. */
+  /** True for names. They usually differ at the end, so long ones are shortened in the middle. */
   isName?: boolean;
   text(row: Row): string;
   /** Returns the value for sorting. Rows without a value come last. */
   order?(row: Row): number | string | null;
-  /** Returns the text next to the pointer, if it differs from the cell. */
+  /** Returns the text shown next to the pointer, if it differs from the text in the cell. */
   hint?(row: Row): string;
   /** Returns a longer text for screen readers. */
   spoken?(row: Row): string;
-  /** Returns a bar under the text. */
+  /** Returns the bar to draw under the text. */
   bar?(row: Row): Bar | null;
-  /** Returns a color before the text. */
+  /** Returns the color to show before the text. */
   patch?(row: Row): Shade | null;
-  /** Runs the action of the button that shows the text. */
+  /** Handles a click on the text, which is then a button. */
   act?(row: Row): void;
 }
 
-/** Returns the classes of a column's cells. */
+/** Returns the CSS classes for a column's cells. */
 export const classOf = ({ isNumber, isMinor }: { isNumber?: boolean; isMinor?: boolean }): string =>
   [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ");
 
-/** Returns the rows in the order of their values in a column; equal ones keep their order. */
+/** Returns the rows sorted by a column. Rows with equal values keep their order. */
 export function sorted<Row>(rows: Row[], { order }: Column<Row>, isDescending: boolean): Row[] {
   if (!order) return rows;
   const sign = isDescending ? -1 : 1;

@@ -8,7 +8,7 @@ import type { Column } from "./column.ts";
 import { type Clock, local, short } from "./times.ts";
 import { boxes, nameOf, sidesOf, where, whose } from "./words.ts";
 
-/** The data shown in the columns. */
+/** The data that the columns show. */
 export interface Scene {
   machine: Machine;
   by: By;
@@ -78,7 +78,7 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Returns the columns of waiting requests. `why` requests details. */
+/** Returns the columns for waiting requests. `why` asks for details about one. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;

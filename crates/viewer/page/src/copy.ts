@@ -1,12 +1,12 @@
-// Texts for the clipboard.
+// Copies text to the clipboard.
 import { element, write } from "./dom.ts";
 
-/** Copies a text, and shows a confirmation. */
+/** Copies a text and shows a confirmation. */
 export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page loaded without encryption has no clipboard API.
+    // The clipboard API is unavailable to a page loaded without encryption.
     const field = element("textarea", { value: text });
     const focused = document.activeElement;
     document.body.append(field);

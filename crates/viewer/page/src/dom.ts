@@ -1,4 +1,4 @@
-// Elements of the page. Every text is inserted as text, never as HTML.
+// Finds and changes elements of the page. Text is always inserted as text, never as HTML.
 
 export function find<T extends HTMLElement = HTMLElement>(id: string): T {
   const found = document.getElementById(id);
@@ -16,7 +16,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Sets attributes that are not properties, such as those of ARIA. */
+/** Sets attributes that have no corresponding property, such as ARIA attributes. */
 export function attributes<T extends Element>(one: T, all: Record<string, string | null>): T {
   for (const [name, value] of Object.entries(all)) {
     if (value === null) one.removeAttribute(name);
@@ -25,15 +25,15 @@ export function attributes<T extends Element>(one: T, all: Record<string, string
   return one;
 }
 
-/** Writes a text only if it has changed, so that screen readers do not repeat it. */
+/** Replaces an element's text only if it has changed, so that screen readers do not repeat it. */
 export function write(id: string, text: string): void {
   const place = find(id);
   if (place.textContent !== text) place.textContent = text;
 }
 
 /**
- * Converts user text to one line: invisible characters and those that change the writing direction
- * become a mark; long text is truncated.
+ * Converts user text to a single line. Characters that are invisible or change the writing
+ * direction are replaced by a mark, and long text is truncated.
  */
 export function plain(text: unknown, most = 80): string {
   const shown = String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, "\u{fffd}");

@@ -1,16 +1,16 @@
-// Shows a first command to copy, for an idle machine.
+// Shows a command to copy while the machine is idle.
 import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";
 
-/** Quotes a text for a shell, as one word. */
+/** Quotes a text as a single shell word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** Returns a box that fits, with at most 2x3x2 nodes. */
+/** Returns the sides of a box that fits, at most 2x3x2. */
 const shape = ({ grid }: Machine): number[] =>
   [2, 3, 2].slice(0, grid.axes).map((side, axis) => Math.min(side, grid.sides[axis]));
 
-/** Returns the command that asks a service for the first lease. */
+/** Returns the command that requests the first lease from a service. */
 export function curl(machine: Machine, name: string | null, hasToken: boolean): string {
   const body: Record<string, unknown> = { shape: shape(machine), ttl_s: 3600, job: "first" };
   if (name !== null) body.machine = name;
@@ -18,7 +18,7 @@ export function curl(machine: Machine, name: string | null, hasToken: boolean): 
   return `curl -s ${location.origin}/v1/leases${token} --json ${quoted(JSON.stringify(body))}`;
 }
 
-/** Shows the command while no jobs are running or waiting; null hides it. */
+/** Shows the command while no jobs are running or waiting, or hides it if it is null. */
 export function first(command: string | null, words: string): void {
   const place = find("first");
   place.hidden = command === null;

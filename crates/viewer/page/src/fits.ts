@@ -1,16 +1,16 @@
 // The largest free box of the displayed machine.
 import type { Machine, Part } from "./model.ts";
 
-/** The maximum number of nodes; on larger machines, the search would block the page. */
+/** The largest machine to search, in nodes. On larger ones, the search would block the page. */
 const MOST_NODES = 40_000;
 
-/** A rectangle in a w-by-d mask, along axes that may wrap. */
+/** A rectangle in a mask of w by d cells, whose axes may wrap around. */
 interface Rectangle { area: number; base: [number, number]; sides: [number, number] }
 
 /**
- * Finds the largest rectangle among the free cells of a plane. Each row in turn is the base of
- * columns of free cells, whose heights are processed as a histogram. A wrapping axis is traversed
- * twice. O(w d), four times as much if both axes wrap.
+ * Finds the largest rectangle of free cells in a plane. For each row, the heights of the columns of
+ * free cells that end there are processed as a histogram. An axis that wraps around is traversed
+ * twice. Takes O(w d) time, four times as much if both axes wrap.
  */
 function rectangle(free: Uint8Array, w: number, d: number, wraps: boolean[]): Rectangle {
   let best: Rectangle = { area: 0, base: [0, 0], sides: [0, 0] };
@@ -46,9 +46,9 @@ function freeNodes(machine: Machine): Uint8Array {
 }
 
 /**
- * Finds the largest free box; null if no node is free, undefined if the machine is too large to
- * search. Ties go to the most compact box. Every range of planes across the last axis is extended
- * while it can still yield the largest.
+ * Finds the largest free box. Returns null if no node is free, and undefined if the machine is too
+ * large to search. Ties go to the most compact box. Each range of planes across the last axis is
+ * extended for as long as it could still contain the largest box.
  */
 export function largestFree(machine: Machine): Part | null | undefined {
   const { sides: [w, d, h], wraps, nodes, axes } = machine.grid;
@@ -77,7 +77,7 @@ export function largestFree(machine: Machine): Part | null | undefined {
   return best;
 }
 
-/** A cache of the last answer, valid until the machine changes. */
+/** Remembers the largest free box until the machine changes. */
 export class Fits {
   private of: Machine | null = null;
   private version = -1;

@@ -1,14 +1,14 @@
-// Patterns over colors, for more items than colors.
+// Patterns drawn over colors when there are more items than colors.
 import { type Shade, css } from "./colors.ts";
 
-/** No pattern, stripes, dots. */
+/** The available patterns: none, stripes, dots. */
 export const PATTERNS = 3;
-/** The side of the repeating square of a pattern, in pixels. */
+/** The size of the square that a pattern repeats, in pixels. */
 export const SIDE = 6;
-/** The stripe width and dot radius, relative to that side, and the opacity of both. */
+/** The stripe width and dot radius, relative to that size, and the opacity of both. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
-/** Returns the patterns for a canvas, drawn in a color; null means no pattern. */
+/** Returns the patterns for a canvas in the given color, with null for no pattern. */
 export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPattern | null)[] {
   const stripes = new Path2D(), dots = new Path2D();
   for (const from of [-SIDE, 0, SIDE]) {
@@ -34,10 +34,10 @@ export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPat
   return [null, ...made];
 }
 
-/** Colors a patch in a legend or a list. The style sheet defines its pattern. */
+/** Sets the color of a patch in a legend or list. Its pattern is defined in the style sheet. */
 export function paint(patch: HTMLElement, { color, pattern }: Shade): void {
   const shade = css(color);
-  // Browsers convert colors to their own format, so the original value is stored.
+  // The original value is kept because browsers convert colors to their own format.
   if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
   Object.assign(patch.dataset, { shade, pattern });
   patch.style.backgroundColor = shade;

@@ -1,14 +1,14 @@
-// The displayed time: now, or a time in the past or in the schedule.
+// Controls the displayed time, which is now, or a time in the past or in the schedule.
 import { plain, write } from "./dom.ts";
 import { clearAnswer } from "./questions.ts";
 import { connection, page, schedule } from "./state.ts";
 import { changed, draw } from "./view.ts";
 
-/** The time to load next, in ms. */
+/** The time to load next, in milliseconds. */
 let wanted: number | null = null, isLoading = false;
 
 export function goTo(instant: number): void {
-  // The address contains the times of a service in whole milliseconds.
+  // The URL contains a service's times in whole milliseconds.
   const at = schedule ? instant : Math.round(instant);
   page.at = at;
   page.live = false;
@@ -23,7 +23,7 @@ export function goTo(instant: number): void {
   changed();
 }
 
-/** Requests the state at the selected time. Skips times selected during a request. */
+/** Requests the state at the selected time. Times selected during a request may be skipped. */
 async function loadPast(): Promise<void> {
   const { source } = connection;
   if (isLoading || !source) return;
@@ -44,7 +44,7 @@ async function loadPast(): Promise<void> {
   }
 }
 
-/** Forgets a time that was selected but not yet loaded. */
+/** Discards a time that was selected but has not been loaded yet. */
 export function cancelLoading(): void {
   wanted = null;
 }

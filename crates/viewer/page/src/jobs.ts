@@ -1,14 +1,14 @@
-// The assignment of colors to jobs.
+// Assigns colors to jobs.
 import { COLORS, hash } from "./colors.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** The number of jobs above which jobs without nodes are forgotten. */
+/** The number of jobs to remember before forgetting those that hold no nodes. */
 const MOST = 50_000;
 
 /**
- * A job keeps its color while the page is open. The color is computed from the job's number, or is
- * the next unused one. If there are more jobs than colors, it is the next one that no adjacent job
- * has; neighbors share a color only if all are taken.
+ * A job keeps its color while the page is open. The color is computed from the job's number; if it
+ * is taken, the next unused color is chosen. If there are more jobs than colors, only the colors of
+ * adjacent jobs count as taken, so that neighbors share a color only if they must.
  */
 export class Jobs {
   private readonly known = new Map<Key, number>();
@@ -30,7 +30,7 @@ export class Jobs {
   }
 }
 
-/** Returns the jobs that hold neighbors of a lease's nodes. */
+/** Returns the jobs that hold nodes adjacent to a lease's nodes. */
 function beside({ grid, holder }: Machine, lease: Lease): Set<Key> {
   const found = new Set<Key>();
   for (const part of lease.parts)

@@ -1,14 +1,14 @@
-// Handles the keyboard shortcuts, and lists them in the help dialog.
+// Handles keyboard shortcuts and lists them in the help dialog.
 import { element, find } from "./dom.ts";
 import { load, save } from "./storage.ts";
 
-/** A key: its names in events, its description, and its action. */
+/** A shortcut: the key's names in events, a description, and an action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
-/** The name of the stored choice whether single keys are shortcuts. */
+/** The name under which the choice to enable single-key shortcuts is stored. */
 const SINGLE_KEYS = "pavior-single-keys";
 
-/** Handles keys outside input fields. */
+/** Handles keys pressed outside input fields. */
 export function keys(all: Key[]): void {
   find("key-list").replaceChildren(...all.flatMap(({ shown, words }) => {
     const marks = shown.split(" ").flatMap((one) => [element("kbd", {}, one), " "]);
@@ -21,7 +21,7 @@ export function keys(all: Key[]): void {
   addEventListener("keydown", (event) => {
     const target = event.target as Element;
     const isField = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
-    // The space bar presses the focused button.
+    // On a focused button, the space bar presses the button instead.
     const isPressed = target.tagName === "BUTTON" && event.key === " ";
     if ((isField && event.key !== "Escape") || isPressed || target.closest("dialog")) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// Names and numbers of the axes in three dimensions, shown over the drawing.
+// Axis names and numbers shown over the three-dimensional drawing.
 import { type PerspectiveCamera, Vector3 } from "three";
 import { element } from "./dom.ts";
 import type { Grid } from "./model.ts";
@@ -7,13 +7,13 @@ import { AXES, numberStep } from "./plane.ts";
 /** A position on the stage. */
 interface Spot { x: number; y: number }
 
-/** The distance of the labels from the edge, and their minimum distance from each other. */
+/** The distance between labels and the edge, and the minimum distance between two labels. */
 const AWAY = 15, APART = 24;
 
 export class Labels {
   constructor(private readonly place: HTMLElement) {}
 
-  /** Shows each axis's numbers at its outermost edge as seen from the camera. */
+  /** Shows each axis's numbers along the edge that appears outermost from the camera. */
   show(g: Grid, camera: PerspectiveCamera): void {
     const { clientWidth: width, clientHeight: height } = this.place;
     const spot = (at: number[]): Spot => {
@@ -42,7 +42,7 @@ export class Labels {
   }
 }
 
-/** Returns the lowest edge along an axis, or, for the vertical axis, the leftmost edge. */
+/** Returns the lowest edge along an axis or, for the vertical axis, the leftmost one. */
 function outermost(g: Grid, axis: number, spot: (at: number[]) => Spot) {
   const [one, two] = [0, 1, 2].filter((other) => other !== axis);
   let best = { from: [0, 0, 0], to: [0, 0, 0] }, most = -Infinity;
@@ -58,7 +58,7 @@ function outermost(g: Grid, axis: number, spot: (at: number[]) => Spot) {
   return best;
 }
 
-/** Returns the direction away from the middle, across an edge. */
+/** Returns the direction across an edge, pointing away from the middle. */
 function outwards(from: Spot, to: Spot, middle: Spot): Spot {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const across = { x: (from.y - to.y) / length, y: (to.x - from.x) / length };

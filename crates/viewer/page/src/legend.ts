@@ -1,4 +1,4 @@
-// The meaning of the colors.
+// Explains the colors.
 import { type By, tenantShade } from "./coloring.ts";
 import {
   AGE_TICKS, COLORS, type Color, type Shade, ageShare, css, drained, failed, ofAge, rgb,
@@ -9,10 +9,10 @@ import { type Machine, size, tenantOf } from "./model.ts";
 import { paper } from "./theme.ts";
 import { tenantName } from "./words.ts";
 
-/** A color and its meaning. An item with a search is a button that starts it. */
+/** A color and its meaning. If the item has a search, it is a button that starts the search. */
 interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
-/** Returns the tenants that hold nodes, largest first. Those without a color are combined. */
+/** Returns the tenants that hold nodes, largest first. Tenants without a color share one item. */
 function tenants(machine: Machine, dark: boolean): Item[] {
   const nodes = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
@@ -37,7 +37,7 @@ function tenants(machine: Machine, dark: boolean): Item[] {
   return items;
 }
 
-/** Returns the scale of ages. */
+/** Returns the age scale. */
 function ages(dark: boolean): HTMLElement {
   const scale = element("span", { className: "scale" });
   const stops = [...Array(11).keys()].map((step) => step / 10);
@@ -66,7 +66,7 @@ function item({ shade, text, mark, search }: Item, look: (search: string) => voi
 const WORDS: Record<By, string> = {
   job: `Each job has its own color. There are only ${COLORS}, so distant jobs may share one. ` +
     "Click a job to isolate it.",
-  tenant: "Tenants and their numbers of nodes:",
+  tenant: "Tenants and the number of nodes that each holds:",
   age: "Time since the job started:",
 };
 

@@ -1,4 +1,4 @@
-// The four lists next to the machine, with search and sorting. One list is visible at a time.
+// The four lists next to the machine, with search and sorting. Only one is visible at a time.
 import { LISTS, type List, type Sort } from "./address.ts";
 import { type Ahead, aheadColumns } from "./ahead.ts";
 import type { Column } from "./column.ts";
@@ -8,17 +8,17 @@ import type { Refusal } from "./live.ts";
 import type { Key, Lease, Waiting } from "./model.ts";
 import { Table } from "./table.ts";
 
-/** The actions of clicks on rows. */
+/** The actions for clicks on rows. */
 export interface Acts {
   job(lease: Lease): void;
   waiting(one: Waiting): void;
   refused(one: Refusal): void;
   ahead(one: Ahead): void;
-  /** Called when the list, order or search changes. */
+  /** Called when the user changes the list, the order or the search. */
   changed(): void;
 }
 
-/** Returns the rows whose texts contain every search word. */
+/** Returns the rows that contain every search word. */
 function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length) return rows;
@@ -30,7 +30,7 @@ function found<Row>(rows: Row[], columns: Column<Row>[], search: string): Row[] 
   });
 }
 
-/** The default order: newest jobs first, latest refusals first, the others as received. */
+/** The default order: newest jobs and latest refusals first, everything else as received. */
 const USUAL: Record<List, Sort | null> = {
   jobs: { column: "age", down: false }, waiting: null, refused: { column: "when", down: true },
   ahead: null,
@@ -88,7 +88,7 @@ export class Lists {
     search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
   }
 
-  /** Moves between tabs, following the ARIA tabs pattern. */
+  /** Moves between tabs as in the ARIA tabs pattern. */
   private turn(event: KeyboardEvent, list: List): void {
     const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];
@@ -105,14 +105,14 @@ export class Lists {
     this.acts.changed();
   }
 
-  /** Applies the settings in the address. */
+  /** Applies the settings in the URL. */
   take(list: List, search: string, sort: Sort | null): void {
     Object.assign(this, { list, search, sort });
     find<HTMLInputElement>("search").value = search;
     this.draw();
   }
 
-  /** Shows rows. A reservation may be selected independently of the other rows. */
+  /** Shows the rows. A reservation can be selected independently of other rows. */
   show(rows: Rows, selected: Key | null, chosen: string | null): void {
     this.rows = rows;
     this.selected = selected;
@@ -142,7 +142,7 @@ export class Lists {
   }
 }
 
-/** Shows the line of the selected job. */
+/** Shows the line that describes the selected job. */
 export function chosen(lines: string[] | null, clear: () => void): void {
   const place = find("chosen");
   place.hidden = !lines;

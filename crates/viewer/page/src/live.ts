@@ -6,15 +6,15 @@ import type { Point } from "./thin.ts";
 /** Step functions. Each value is valid from its time on. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The reason why a request is waiting. */
+/** The reason a request is waiting, as given by the service. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
- * A request's predicted start, in ms: nine out of ten requests start between the earliest and the
- * latest time. A time is null if more than 60 days from now. If all are null, the obstacle is
- * `unavailable`, with the place that has the fewest unavailable nodes, or `horizon`. `kept` and
- * `broken` are the numbers of past forecasts that held or failed; `calibrated` is true if they
- * suffice to learn from.
+ * A request's predicted start, in ms. Nine out of ten requests start between the earliest and the
+ * latest time. A time is null if it is more than 60 days from now. If all are null, the obstacle is
+ * `horizon` or, with the place that has the fewest unavailable nodes, `unavailable`. `kept` and
+ * `broken` count past forecasts that held or failed, and `calibrated` is true if there are enough
+ * of them to learn from.
  */
 export interface Forecast {
   earliest: number | null;
@@ -42,7 +42,7 @@ export interface Refusal {
   detail: string;
 }
 
-/** A receiver of messages from the service. */
+/** Callbacks for messages from the service. */
 export interface Listener {
   state(machine: Machine, state: Raw): void;
   changed(): void;
@@ -52,27 +52,27 @@ export interface Listener {
   token(): Promise<string>;
 }
 
-/** The maximum number of refusals kept, as in the service. */
+/** The maximum number of refusals to keep, the same as in the service. */
 const REFUSALS = 1024;
 const TOKEN = "pavior-token";
 /** The events that change reservations. */
 const AHEAD = ["reserved", "unreserved"];
 
 export class Live {
-  /** The name of the displayed machine; null means the first. */
+  /** The name of the displayed machine, or null for the first one. */
   name: string | null = null;
   machine: Machine | null = null;
   token: string | null = sessionStorage.getItem(TOKEN);
-  /** The latest refusals; null until they have been read. */
+  /** The latest refusals, or null until they have been read. */
   refusals: Refusal[] | null = null;
   private lastRefusal = 0;
   /** True if reservations may have changed since they were last read. */
   isAheadOld = true;
   /** The number of the current watch. */
   private turn = 0;
-  /** Ends the watch. Browsers allow few connections to one address. */
+  /** Ends the watch, because browsers allow only a few connections to one address. */
   private watching = new AbortController();
-  /** The lead of the service's clock over the local clock, in ms. */
+  /** The number of milliseconds by which the service's clock is ahead of the local clock. */
   private ahead = 0;
   private asksToken: Promise<string> | null = null;
 
@@ -92,7 +92,7 @@ export class Live {
       method: "POST", headers: { ...headers, "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    // Several requests may be rejected at the same time, but the user is asked only once.
+    // Even if several requests are rejected at the same time, the user is asked only once.
     const isUnknown = reply.status === 401;
     if (isUnknown && (own !== this.token || await this.enter())) return this.ask(path, body);
     const json = await reply.json();
@@ -118,7 +118,7 @@ export class Live {
     return texts.length ? `?${new URLSearchParams(texts)}` : "";
   }
 
-  /** Reads the current state, and then follows every event. */
+  /** Reads the current state, then applies every later event. */
   async begin(): Promise<void> {
     const turn = ++this.turn;
     this.watching.abort();
@@ -175,7 +175,7 @@ export class Live {
     if (kind && data) this.machine?.apply(kind, JSON.parse(data), this.name);
   }
 
-  /** Returns the chart data, or null if another machine was selected in the meantime. */
+  /** Returns the data for the chart, or null if another machine was selected in the meantime. */
   async series(): Promise<Series | null> {
     const { turn } = this;
     const { samples, now } = await this.ask(`/v1/series${this.query()}`);
@@ -184,13 +184,13 @@ export class Live {
     return { busy: stretches(samples, "busy"), largest: stretches(samples, "largest_free") };
   }
 
-  /** Reads the refusals since the last call. Returns true if there are new refusals. */
+  /** Reads refusals made since the last call. Returns true if there are any. */
   async lookForRefusals(): Promise<boolean> {
     const turn = this.turn;
     const query = this.query({ after: this.lastRefusal });
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
-    // Numbering starts over when the service restarts.
+    // Refusals are numbered from the start again when the service restarts.
     const before = last < this.lastRefusal ? [] : this.refusals ?? [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
@@ -202,9 +202,8 @@ export class Live {
   }
 
   /**
-   * Returns the reasons why the oldest requests are waiting, and their starts. A reader that may
-   * not see every lease does not receive all events, so the state is reread if the service has
-   * advanced.
+   * Returns why the oldest requests are waiting, and when they will start. A user who may not see
+   * every lease does not receive every event, so the state is reread if the service has advanced.
    */
   async queue(limit: number): Promise<Map<Key, Told>> {
     const { seq, waiting } = await this.ask(`/v1/queue${this.query({ limit })}`);
@@ -216,14 +215,14 @@ export class Live {
       [one.id, { wait: waitOf(one.waits_for), forecast: forecastOf(one.forecast) }]));
   }
 
-  /** Returns the machine's reservations, by number. */
+  /** Returns the machine's reservations, in order of number. */
   async reservations(): Promise<Raw[]> {
     const { turn, name } = this;
     const { reservations } = await this.ask(`/v1/reservations${this.query()}`);
     return turn === this.turn ? reservations.filter((one: Raw) => one.machine === name) : [];
   }
 
-  /** Returns the machine at a time in milliseconds. */
+  /** Returns the machine as it was at a time in milliseconds. */
   async past(at: number): Promise<Machine> {
     const machine = Machine.of(await this.ask(`/v1/state${this.query({ at_ms: Math.floor(at) })}`));
     machine.now = at;
@@ -253,7 +252,7 @@ function forecastOf(said: Raw | null | undefined): Forecast | null {
   return { earliest, median, latest, plan, obstacle, place, calibrated, kept, broken };
 }
 
-/** Returns the points of a step function: each interval's minimum, maximum and last value. */
+/** Returns a step function's points: the minimum, maximum and last value in each interval. */
 function stretches(samples: Raw[], name: string): Point[] {
   const points: Point[] = [];
   for (const one of samples) {

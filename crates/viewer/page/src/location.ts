@@ -1,4 +1,4 @@
-// The address of the page, which contains the view.
+// Keeps the page's URL, which encodes the view, up to date.
 import * as address from "./address.ts";
 import * as answer from "./answer.ts";
 import { copy } from "./copy.ts";
@@ -9,18 +9,18 @@ import { askWhy, count } from "./questions.ts";
 import { connection, page, schedule } from "./state.ts";
 import { lists, player, stage } from "./view.ts";
 
-/** The delay before a change of the view is written to the address, in ms. */
+/** The delay before a change to the view is written to the URL, in ms. */
 const ADDRESS_DELAY = 250;
 
-/** The address with which the page was opened. */
+/** The URL with which the page was opened. */
 export const opened = address.read(location.hash);
-/** The address to apply as soon as the machine is loaded. */
+/** The URL to apply as soon as the machine is loaded. */
 let pending: address.Address | null = opened;
 
 let timer: ReturnType<typeof setTimeout> | null = null;
 let last = location.hash.slice(1);
 
-/** Returns the current view as an address. */
+/** Returns the current view in the form stored in the URL. */
 function currentAddress(): string {
   const isOne = find("machines").hidden;
   return address.write({
@@ -32,11 +32,11 @@ function currentAddress(): string {
   }, schedule !== null);
 }
 
-/** Writes the current view to the address, after a delay. */
+/** Writes the current view to the URL after a delay. */
 export function keepAddress(): void {
   timer ??= setTimeout(() => {
     timer = null;
-    // A just pasted address must not be overwritten, because its `hashchange` event comes later.
+    // A URL that was just pasted must not be overwritten; its `hashchange` event comes later.
     if (location.hash.slice(1) !== last) return;
     const now = currentAddress();
     history.replaceState(null, "", now ? `#${now}` : location.pathname + location.search);
@@ -44,7 +44,7 @@ export function keepAddress(): void {
   }, ADDRESS_DELAY);
 }
 
-/** Shows the view of an address. */
+/** Shows the view that a URL encodes. */
 export function openAddress(to: address.Address): void {
   const { source } = connection;
   page.by = to.by && !(schedule && to.by === "tenant") ? to.by : "job";
@@ -67,7 +67,7 @@ export function openAddress(to: address.Address): void {
   }
 }
 
-/** Shows the view of the pending address. Returns false if there is none. */
+/** Shows the view encoded in the pending URL. Returns false if there is none. */
 export function openPending(): boolean {
   if (!pending) return false;
   const to = { ...pending, machine: null };
@@ -76,7 +76,7 @@ export function openPending(): boolean {
   return true;
 }
 
-/** Shows another machine of the service, with the view of an address. */
+/** Shows another of the service's machines, with the view that a URL encodes. */
 function showMachine(name: string, to: address.Address): void {
   const { source } = connection;
   if (!source) return;
@@ -93,13 +93,13 @@ function showMachine(name: string, to: address.Address): void {
   void source.begin();
 }
 
-/** Shows another machine, keeping only the parts of the view that do not depend on its jobs. */
+/** Shows another machine, keeping only those parts of the view that do not depend on jobs. */
 export function chooseMachine(name: string): void {
   const { by, list, search, sort } = address.read(currentAddress());
   showMachine(name, { ...address.read(""), by, list, search, sort });
 }
 
-/** Handles pasted addresses and the button that copies the address. */
+/** Handles pasted URLs and the button that copies the URL. */
 export function listenForAddresses(): void {
   addEventListener("hashchange", () => {
     const pasted = location.hash.slice(1);

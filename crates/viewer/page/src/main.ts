@@ -1,4 +1,4 @@
-// The page: its buttons, its keys and its start.
+// Sets up the page's buttons and keys, and starts it.
 import { type By, COLORINGS } from "./coloring.ts";
 import { find, write } from "./dom.ts";
 import { goLive } from "./history.ts";

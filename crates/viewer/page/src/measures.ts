@@ -18,9 +18,9 @@ interface Shown {
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
 /**
- * Measures a turning machine: the frames per second, the page's own milliseconds of work per frame
- * (up to the transfer to the drawing process) and per rebuild (as after an event), and the number
- * of triangles in the last frame.
+ * Measures a rotating machine: frames per second, the milliseconds that the page's own work takes
+ * per frame (up to the transfer to the drawing process) and per rebuild (as after an event), and
+ * the number of triangles in the last frame.
  */
 async function frames({ page, stage, look }: Shown, ms: number): Promise<Record<string, number>> {
   const { deep } = stage, { machine } = page;

@@ -2,7 +2,7 @@
 import { Tenants } from "./tenants.ts";
 import { millis } from "./times.ts";
 
-/** The number or the name of a lease, a request or a job. */
+/** The number or name of a lease, request or job. */
 export type Key = number | string;
 export interface Part { base: number[]; sides: number[] }
 
@@ -15,7 +15,7 @@ export interface Grid {
   nodes: number;
 }
 
-/** A displayed lease. For another tenant's lease, only the place and start are known. */
+/** A lease to display. For another tenant's lease, only the place and start are known. */
 export interface Lease {
   key: Key;
   job: Key | null;
@@ -56,7 +56,7 @@ export const volume = (part: Part): number =>
   part.sides.reduce((product, side) => product * side, 1);
 export const size = (parts: Part[]): number => parts.reduce((sum, part) => sum + volume(part), 0);
 
-/** Returns the nodes of a box, x fastest. A box may extend past the end of a wrapping axis. */
+/** Returns the nodes in a box, x fastest. A box may wrap around the end of an axis. */
 export function* nodesOf(g: Grid, part: Part): Generator<number> {
   const [w, d, h] = g.sides;
   const base = [0, 1, 2].map((axis) => part.base[axis] ?? 0);
@@ -97,11 +97,11 @@ export class Machine {
   readonly drained = new Set<number>();
   /** The lease that holds each node. */
   readonly holder: (Key | null)[];
-  /** The number of the last record included. */
+  /** The number of the latest record that the state includes. */
   seq = 0;
   /** The time, in milliseconds. */
   now = 0;
-  /** A version that increases with every change. */
+  /** A version number that increases with every change. */
   version = 0;
   readonly tenants: Tenants = known;
 
@@ -122,7 +122,7 @@ export class Machine {
     return machine;
   }
 
-  /** Adds a lease from the service. Another tenant's lease has no id, so its key is `other`. */
+  /** Adds a lease from the service. Another tenant's lease has no id, so `other` is its key. */
   hold(raw: Raw, other = ""): void {
     this.version++;
     const isOther = (raw.id ?? null) === null;
@@ -181,7 +181,7 @@ export class Machine {
     return this.holder[node] === null && !this.failed.has(node) && !this.drained.has(node);
   }
 
-  /** Returns the numbers of busy, free, failed and drained nodes. Busy takes precedence. */
+  /** Counts busy, free, failed and drained nodes. A node that is held counts only as busy. */
   counts(): { busy: number; free: number; failed: number; drained: number } {
     let busy = 0, failed = 0, drained = 0;
     for (let node = 0; node < this.grid.nodes; node++) {
@@ -192,7 +192,7 @@ export class Machine {
     return { busy, failed, drained, free: this.grid.nodes - busy - failed - drained };
   }
 
-  /** Returns the key of a lease or a request, given its name in the address. */
+  /** Returns the key of a lease or request, given its name in the URL. */
   keyOf(text: string | null): Key | null {
     if (text === null) return null;
     if (this.leases.has(text) || this.waiting.has(text)) return text;
@@ -201,9 +201,9 @@ export class Machine {
   }
 }
 
-/** Tenants keep their colors over time. */
+/** The colors assigned to tenants, which do not change over time. */
 const known = new Tenants();
 
-/** Returns the owner of a lease; "" means the operator, null a tenant whose name is hidden. */
+/** Returns a lease's owner: "" for the operator, null for a tenant whose name is hidden. */
 export const tenantOf = (lease: Lease): string | null =>
   (lease.isOther ? null : lease.tenant ?? "");

@@ -1,9 +1,9 @@
-// The Play button: replays the past, from the marker or the beginning to the end of the axis.
+// The Play button, which replays the past from the marker or the beginning to the end of the axis.
 import { find, write } from "./dom.ts";
 import { isStill } from "./theme.ts";
 import { lasting } from "./times.ts";
 
-/** The data to play. */
+/** The data to replay. */
 export interface Film {
   /** Returns the first and the last time, in ms. */
   span(): [number, number];
@@ -13,7 +13,7 @@ export interface Film {
   ended(): void;
 }
 
-/** The number of steps, one per second, for users who prefer no animations. */
+/** The number of steps, one per second, for users who prefer reduced motion. */
 const STILL_STEPS = 20;
 
 export class Player {
@@ -29,7 +29,7 @@ export class Player {
     return wanted > 0 ? Math.min(3600, wanted) : 20;
   }
 
-  /** Describes the effect and the speed of Play. */
+  /** Describes what Play does, and how fast. */
   explain(): void {
     const [first, last] = this.film.span();
     const step = (steps: number) => lasting((last - first) / steps / 1000);

@@ -1,4 +1,4 @@
-// Questions about requests and boxes. Answers refer to the current state.
+// Handles questions about requests and boxes. Answers apply to the current state.
 import type { Slots } from "./address.ts";
 import { type Ahead, drawn } from "./ahead.ts";
 import * as answer from "./answer.ts";
@@ -24,13 +24,13 @@ async function ask(question: (source: Live) => Promise<answer.Answer>): Promise<
   draw();
 }
 
-/** Asks why a request is waiting, or whether a request would fit. */
+/** Asks why a request is waiting, or whether a new request would fit. */
 export function askWhy(question: Raw): Promise<void> {
   page.slots = null;
   return ask((source) => answer.why(source, question));
 }
 
-/** Counts the boxes of a shape. The fields show the question even if it comes from the address. */
+/** Counts how many boxes of a shape fit. The form shows the question even if it is from the URL. */
 export function count(slots: Slots): void {
   page.slots = slots;
   find<HTMLInputElement>("shape").value = slots.shape.join("x");
@@ -38,7 +38,7 @@ export function count(slots: Slots): void {
   void ask((source) => answer.slots(source, slots));
 }
 
-/** Selects one reservation, or all if null. */
+/** Selects a reservation, or all of them if `one` is null. */
 export function selectAhead(one: Ahead | null): void {
   const { source } = connection;
   page.chosen = one?.key ?? null;
@@ -50,14 +50,14 @@ export function selectAhead(one: Ahead | null): void {
   changed();
 }
 
-/** Removes an answer and its drawing. */
+/** Removes the answer and its marks. */
 export function clearAnswer(): void {
   Object.assign(page, { marks: [], moves: [], slots: null });
   find("fits-show").setAttribute("aria-pressed", "false");
   answer.clear();
 }
 
-/** Removes an answer and all selections. */
+/** Removes the answer and all selections. */
 export function clearAll(): void {
   clearAnswer();
   page.chosen = null;
@@ -65,7 +65,7 @@ export function clearAll(): void {
   select(null);
 }
 
-/** Parses the question. If it is invalid, shows `hint`. */
+/** Parses the question in the form. If it is invalid, shows `hint` and returns null. */
 function readQuestion(hint: string, isValid: (question: Raw) => boolean): Raw | null {
   const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question && isValid(question)) return question;
@@ -75,7 +75,7 @@ function readQuestion(hint: string, isValid: (question: Raw) => boolean): Raw | 
   return null;
 }
 
-/** Handles the form and the buttons for questions. */
+/** Handles the question form and its buttons. */
 export function listenForQuestions(): void {
   find<HTMLFormElement>("ask").onsubmit = (event) => {
     event.preventDefault();

@@ -1,14 +1,14 @@
-// The elements of a row of a table.
+// The elements that make up a table row.
 import { type Bar, type Column, classOf } from "./column.ts";
 import { attributes, element } from "./dom.ts";
 import { paint } from "./hatch.ts";
 
-/** The number of letters at the end of a name that are never cut. */
+/** The number of letters at the end of a name that are never cut off. */
 const TAIL = 6;
 
 /**
- * Returns an empty row. `rowOf` returns the data that the row currently shows, for actions. The
- * first cell is a button if there is `pick`.
+ * Returns an empty row. For actions, `rowOf` returns the data that the row currently shows. The
+ * first cell is a button if `pick` is given.
  */
 export function emptyRow<Row>(
   columns: Column<Row>[],
@@ -39,7 +39,7 @@ export function emptyRow<Row>(
   return made;
 }
 
-/** Shows data in the cell of a column, changing only what differs. */
+/** Shows data in a column's cell, changing only what differs. */
 export function updateCell<Row>(cell: HTMLTableCellElement, column: Column<Row>, row: Row): void {
   const text = column.text(row), hint = column.hint?.(row) ?? text;
   const holder = cell.querySelector("button") ?? cell;
@@ -53,14 +53,14 @@ export function updateCell<Row>(cell: HTMLTableCellElement, column: Column<Row>,
   if (patch && shade) paint(patch, shade);
 }
 
-/** Splits a name into a first part, which may be cut, and its end. */
+/** Splits a name into its beginning, which may be cut off, and its end. */
 function ends(name: string): HTMLElement[] {
   const letters = [...name], at = Math.max(0, letters.length - TAIL);
   return [letters.slice(0, at), letters.slice(at)]
     .map((part) => element("span", {}, part.join("")));
 }
 
-/** Returns the element that contains a bar. Its value is also given in words. */
+/** Returns an element that contains a bar. The bar's value is also given in words. */
 function track(): HTMLElement {
   const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
   const made = element("span", { className: "track" }, ...parts);

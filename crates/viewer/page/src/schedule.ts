@@ -15,10 +15,10 @@ export class Schedule {
   readonly grid: Grid;
   readonly jobs: Job[];
   readonly series: Series;
-  /** The first submission and the last end. */
+  /** The times of the first submission and the last end. */
   readonly begins: number;
   readonly ends: number;
-  /** True if the largest free box was computed after every start and end. */
+  /** True if the largest free box is known after every start and end. */
   readonly isWhole: boolean;
 
   constructor(data: Raw) {
@@ -39,8 +39,8 @@ export class Schedule {
     }
   }
 
-  /** Returns the machine at a time, without jobs that end then and with jobs that start then. A
-   * job is identified by its name, and also by its index if another has the same name.
+  /** Returns the machine at a time, including jobs that start then but not jobs that end then. A
+   * job's key is its name, plus its index if another job has the same name.
    */
   at(time: number): Machine {
     const machine = new Machine(this.grid);

@@ -1,16 +1,16 @@
-// The three-dimensional drawing of a machine: the visible faces of cubes, and points. It is rebuilt
-// after every event, so its parts are counted first, then written to arrays of exactly that length.
+// Builds the three-dimensional drawing of a machine: visible cube faces, and points. It is rebuilt
+// after every event, so its parts are first counted, then written to arrays of exactly that length.
 import { type By, nodeShades } from "./coloring.ts";
 import type { Grid, Key, Machine } from "./model.ts";
 import { type Plane, lies } from "./plane.ts";
 
-/** The visible part of a machine, and its appearance. */
+/** The part of a machine to draw, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** An attribute's numbers, their count per corner, and true if they are fractions of 255. */
+/** An attribute's numbers, their count per corner, and true if they are in units of 1/255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
-/** The faces of one direction. */
+/** The faces that point in one direction. */
 interface Direction { axis: number; way: number; plane: number; start: number; count: number }
 
 /**
@@ -23,19 +23,19 @@ const FACES: Face[] = [
   [0, 1, 1, 2, 0.84, false], [0, -1, 1, 2, 0.7, true], [1, 1, 0, 2, 0.78, true],
   [1, -1, 0, 2, 0.88, false], [2, 1, 0, 1, 1, false], [2, -1, 0, 1, 0.6, true],
 ];
-/** The appearances of a node; 0 means not drawn. */
+/** The possible appearances of a node, where 0 means not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. Adding it once marks a held node as drained, twice as failed. */
+/** The number of patterns. It is added once to mark a held node as drained, twice as failed. */
 export const MARK = 4;
 
-/** Returns the appearance of each node, its color as three numbers from 0 to 1, and its pattern. */
+/** Returns each node's appearance, its color as three numbers from 0 to 1, and its pattern. */
 function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
   const { grid: g, holder } = machine;
   const kind = new Uint8Array(g.nodes), shade = new Float32Array(3 * g.nodes);
   const pattern = new Uint8Array(g.nodes);
   const free = dark ? [0.36, 0.42, 0.48] : [0.62, 0.67, 0.72];
-  // The colors of unselected nodes are close to the background color.
+  // Unselected nodes are drawn in colors close to the background.
   const paper = dark ? 0.1 : 1;
   const shadeAt = nodeShades(machine, by, dark), isThere = lies(g, plane);
   for (let node = 0; node < g.nodes; node++) {
@@ -53,9 +53,9 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
 }
 
 /**
- * Returns the nodes whose face in a direction is visible, nearest first for an eye on that side, so
- * that nodes hidden behind them need no color. Cubes of held nodes touch; those of failed nodes
- * are smaller.
+ * Returns the nodes whose face in a direction is visible. The nearest to an eye on that side come
+ * first, so that nodes hidden behind them need no color. Cubes of held nodes touch; cubes of failed
+ * nodes are smaller.
  */
 function visible(
   [axis, way, one, two]: Face, sides: number[], strides: number[], kind: Uint8Array,
@@ -73,7 +73,7 @@ function visible(
   return found;
 }
 
-/** Returns the points for free nodes and for nodes of unselected jobs. */
+/** Returns the points that represent free nodes and the nodes of unselected jobs. */
 function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
   const found: number[] = [];
   for (let node = 0; node < g.nodes; node++)
@@ -110,7 +110,7 @@ function faces(
   const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
   const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
-  // True if the line to the next node separates two jobs.
+  // This is true if the line to the next node separates two jobs.
   const apart = (node: number, along: number, way: number) => {
     const next = place[along] + way, other = node + way * strides[along];
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;

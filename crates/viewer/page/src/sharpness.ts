@@ -1,4 +1,4 @@
-// The resolution of a moving picture: reduced if frames take long, full at rest.
+// Sets the resolution of a moving picture, which is reduced if frames take long and full at rest.
 
 /** The maximum frame time in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
@@ -13,10 +13,10 @@ export class Sharpness {
   private last = -Infinity;
   private slow = 0;
 
-  /** Calls `change` with the fraction of the screen's pixels to draw along each side. */
+  /** Takes a function that sets the fraction of the screen's pixels to draw along each side. */
   constructor(private readonly change: (share: number) => void) {}
 
-  /** Starts with full resolution and without measurements. */
+  /** Returns to full resolution and discards all measurements. */
   begin(): void {
     clearTimeout(this.resting);
     this.drawn = this.moving = 1;
@@ -24,7 +24,7 @@ export class Sharpness {
     this.slow = 0;
   }
 
-  /** Records that a frame is drawn at a time in ms. */
+  /** Records that a frame was drawn at a time in ms. */
   frame(now: number): void {
     const took = now - this.last;
     this.last = now;
@@ -34,7 +34,7 @@ export class Sharpness {
         this.slow = 0;
         this.moving = Math.max(LEAST, this.moving * STEP);
       }
-      // The result from one movement is used for the next.
+      // The resolution found during one movement is reused for the next.
       this.draw(this.moving);
     }
     clearTimeout(this.resting);

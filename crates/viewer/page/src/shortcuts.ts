@@ -1,4 +1,4 @@
-// The keys of the page.
+// The page's keyboard shortcuts.
 import { find } from "./dom.ts";
 import type { Key } from "./keys.ts";
 
@@ -8,14 +8,14 @@ export interface Shortcuts {
   nextColoring(): void;
   nextTheme(): void;
   play(): void;
-  /** Steps by a fraction of the time axis, forward or back. */
+  /** Steps forward or back by a fraction of the time axis. */
   step(share: number): void;
   goLive(): void;
   whole(): void;
   clear(): void;
 }
 
-/** Does nothing, because the machine itself handles these keys. */
+/** Does nothing, because the machine view handles these keys itself. */
 const nothing = (): void => {};
 
 export function shortcuts(acts: Shortcuts): Key[] {

@@ -1,4 +1,4 @@
-// The sources of states: a schedule in the page, or a service.
+// Sources of machine states: a schedule embedded in the page, or a service.
 import { drawn, rowsOf } from "./ahead.ts";
 import * as answer from "./answer.ts";
 import { element, find, many, plain, write } from "./dom.ts";
@@ -8,10 +8,10 @@ import type { Schedule } from "./schedule.ts";
 import { connection, page } from "./state.ts";
 import { draw, lists } from "./view.ts";
 
-/** The number of requests to explain, oldest first. */
+/** The number of requests to explain, starting with the oldest. */
 const MAX_EXPLAINED = 300;
 
-/** The delay before the reasons for waiting are read after an event, in ms. */
+/** The delay after an event before the reasons for waiting are read, in ms. */
 const WAITS_DELAY = 400;
 
 /** Shows a schedule. */
@@ -66,8 +66,8 @@ export function watch(): void {
 }
 
 /**
- * Rereads the reservations after an event that changes them, and while they are listed, because
- * the jobs that block a reservation change without an event.
+ * Rereads the reservations after an event that changes them. While they are listed, also rereads
+ * them regularly, because the jobs in a reservation's way change without an event.
  */
 async function readAhead(): Promise<void> {
   const { source } = connection;
@@ -82,7 +82,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** The timer for rereading the reasons for waiting, which is too slow to do after every event. */
+/** The timer for rereading why requests wait, which takes too long to do after every event. */
 let waitsTimer: ReturnType<typeof setTimeout> | null = null;
 function readWaitsSoon(): void {
   waitsTimer ??= setTimeout(() => {
@@ -114,10 +114,10 @@ async function sample(): Promise<void> {
     await readWaits();
     await readAhead();
   } catch {
-    // The watch reports problems.
+    // The watch reports any problems.
   } finally {
     isSampling = false;
   }
-  // The axis ends at the current time, even if nothing happens.
+  // The axis extends to the current time even if nothing happens.
   draw();
 }

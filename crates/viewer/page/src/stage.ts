@@ -1,4 +1,4 @@
-// The machine's area: one of two views, and its pointer and keyboard input.
+// The area that shows the machine in one of two views, with its pointer and keyboard input.
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Key, Machine } from "./model.ts";
@@ -24,7 +24,7 @@ export class Stage {
   private shown: [Machine, Look, Mark[], Move[]] | null = null;
   private readonly place = find("stage");
   private readonly tip = new Tip("tip");
-  /** The position of the last press. Dragging must not pick a node. */
+  /** The position where the pointer was last pressed. Dragging must not select a node. */
   private pressed: { x: number; y: number } | null = null;
   private hovers = false;
 
@@ -49,7 +49,7 @@ export class Stage {
       acts.plane({ axis: Number(axis.value), at: plane.value === "" ? null : Number(plane.value) });
   }
 
-  /** Starts the three-dimensional view, if the browser supports it. */
+  /** Starts the three-dimensional view if the browser supports it. */
   private begin(): View3d | null {
     try {
       return new View3d(find<HTMLCanvasElement>("deep"), find("axes"), () => this.acts.changed());
@@ -84,7 +84,7 @@ export class Stage {
     this.turned();
   }
 
-  /** Shows the choice of planes on machines with several. */
+  /** Shows the plane selector if the machine has several planes. */
   private planes({ axis, at }: Plane): void {
     const { grid } = this.machine as Machine, select = find<HTMLSelectElement>("plane");
     find("planes").hidden = !hasPlanes(grid);
@@ -120,7 +120,7 @@ export class Stage {
     canvas.addEventListener("pointerleave", () => { this.hovers = false; this.tip.hide(); });
   }
 
-  /** Casts a ray through the machine, at most once per frame. */
+  /** Casts a ray through the machine to find the node under the pointer, at most once per frame. */
   private hover(event: PointerEvent): void {
     const { clientX, clientY, buttons } = event, waits = this.hovers;
     this.hovers = true;
@@ -155,7 +155,7 @@ export class Stage {
     if (this.isDeep) this.acts.changed();
   }
 
-  /** Moves the keyboard cursor's node, and announces and shows it. */
+  /** Moves the keyboard cursor to another node, which is announced and shown. */
   private walk([right, up, across]: number[]): void {
     const node = this.flat.step(right, up, across), { machine } = this;
     const spot = node === null ? null : this.flat.where(node);

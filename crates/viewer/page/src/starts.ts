@@ -1,4 +1,4 @@
-// The predicted start of a waiting request: in words, and as a bar from the earliest to the latest.
+// Shows when a waiting request will start, in words and as a bar from earliest to latest.
 import type { Scene } from "./columns.ts";
 import { many } from "./dom.ts";
 import type { Forecast, Told } from "./live.ts";
@@ -7,7 +7,7 @@ import type { Bar, Column } from "./column.ts";
 import { type Clock, short } from "./times.ts";
 import { place as boxWords } from "./words.ts";
 
-/** Summarizes in a few words when the request will start. */
+/** Says in a few words when a request will start. */
 function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   if (obstacle) return obstacle === "unavailable" ? "lacks nodes" : "> 60 d";
   if (latest !== null && latest <= now) return "overdue";
@@ -16,7 +16,7 @@ function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   return from === to ? `in ${from}` : `${from} – ${to}`;
 }
 
-/** Describes the complete forecast. */
+/** Describes a forecast in full. */
 function inWords(one: Forecast, clock: Clock): string {
   const { earliest, median, latest, plan, obstacle, place, calibrated } = one;
   if (obstacle === "unavailable") {
@@ -31,7 +31,7 @@ function inWords(one: Forecast, clock: Clock): string {
   return `${such} If jobs run as long as estimated and no others arrive: ${said}.`;
 }
 
-/** Returns the column of starts. All bars share one scale, from now to the latest known time. */
+/** Returns the column of start times. All bars share a scale from now to the latest known time. */
 export function startsColumn(scene: () => Scene): Column<Waiting> {
   const told = (one: Waiting): Told | undefined => scene().waits.get(one.key);
   const end = () => {
@@ -40,7 +40,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
       forecast ? [forecast.earliest, forecast.median, forecast.latest] : []);
     return Math.max(machine.now + 1000, ...known.map((at) => at ?? 0));
   };
-  // Without forecasts, the scheduler's plan is shown unchanged.
+  // If there is no forecast, the scheduler's plan is shown as it is.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
   const words = (one: Waiting) => {
     const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);
@@ -67,7 +67,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
   };
 }
 
-/** Describes the accuracy of past forecasts on this machine; "" if there are none. */
+/** Describes how accurate past forecasts were on this machine. Returns "" if there were none. */
 export function promises(waits: Map<unknown, Told>): string {
   const one = [...waits.values()].find(({ forecast }) => forecast)?.forecast;
   if (!one) return "";

@@ -1,4 +1,4 @@
-// The state of the page.
+// The page's state.
 import type { Ahead } from "./ahead.ts";
 import type * as address from "./address.ts";
 import type { By } from "./coloring.ts";
@@ -23,24 +23,24 @@ export const page = {
   waits: new Map<Key, Told>(),
   by: "job" as By,
   plane: EVERYTHING as Plane,
-  /** The selected job, by its name in the address. */
+  /** The selected job, by its name in the URL. */
   job: null as string | null,
   marks: [] as Mark[],
   moves: [] as Move[],
-  /** The boxes to count. */
+  /** The question about how many boxes fit, if one was asked. */
   slots: null as address.Slots | null,
-  /** The reservations, their boxes to draw, and the selected row. */
+  /** The reservations, the boxes to draw for them, and the selected row. */
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if not this service; there is then no history. */
+  /** The program that manages the jobs, if it is not this service. There is then no history. */
   observer: "",
 };
 
-/** The connection to a service, if the page does not play a schedule. */
+/** The connection to a service, unless the page shows a schedule. */
 export const connection = { source: null as Live | null };
 
 export const refusals = (): Refusal[] => connection.source?.refusals ?? [];
 
-/** Returns explanations of the waiting requests; empty for a time in the past. */
+/** Returns explanations for the waiting requests; none for a time in the past. */
 export const waiting = (): Map<Key, Told> => (page.live ? page.waits : new Map());

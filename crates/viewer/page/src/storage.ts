@@ -1,5 +1,5 @@
-// Choices of the user that outlast the page. They last only as long as the page if the browser
-// forbids storage.
+// Stores the user's choices in the browser. If the browser forbids this, they last only as long as
+// the page.
 
 export function load(key: string): string | null {
   try { return localStorage.getItem(key); } catch { return null; }

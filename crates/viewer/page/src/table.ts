@@ -1,4 +1,4 @@
-// A sortable table that contains elements only for the rows in view.
+// A sortable table that creates elements only for the rows in view.
 import type { Sort } from "./address.ts";
 import { type Column, classOf, sorted } from "./column.ts";
 import { attributes, element } from "./dom.ts";
@@ -8,18 +8,18 @@ export interface TableOptions<Row> {
   label: string;
   columns: Column<Row>[];
   key(row: Row): string;
-  /** Runs the action of the first cell, which has no button if this is missing. */
+  /** Handles clicks on the first cell. If missing, that cell is not a button. */
   pick?(row: Row): void;
   sorted(sort: Sort): void;
 }
 
-/** The number of extra rows drawn above and below the visible ones. */
+/** The number of extra rows to draw above and below the visible ones. */
 const MORE = 6;
 
 export class Table<Row> {
   private rows: Row[] = [];
   private drawn: [number, number] = [0, 0];
-  /** The elements of drawn rows, by key. */
+  /** The elements of the rows that are drawn, by key. */
   private known = new Map<string, HTMLTableRowElement>();
   private readonly data = new WeakMap<HTMLTableRowElement, Row>();
   private readonly above = space();
@@ -65,7 +65,7 @@ export class Table<Row> {
     return cell;
   }
 
-  /** Returns true if rows can be sorted by the column with that name. */
+  /** Returns true if rows can be sorted by the column with this name. */
   sorts(column: string): boolean {
     return this.options.columns.some((one) => one.id === column && one.order);
   }
@@ -89,7 +89,7 @@ export class Table<Row> {
     return parseFloat(getComputedStyle(this.place).getPropertyValue("--row")) || 30;
   }
 
-  /** Draws the visible rows, if they differ from the drawn ones. */
+  /** Draws the visible rows if they differ from those already drawn. */
   private drawWindow(anew: boolean): void {
     const tall = this.rowHeight(), { scrollTop, clientHeight } = this.place;
     const from = Math.max(0, Math.floor(scrollTop / tall) - MORE);
@@ -109,7 +109,7 @@ export class Table<Row> {
     }
   }
 
-  /** Arranges rows without removing those that stay, because the user may be clicking one. */
+  /** Arranges the rows without removing any that stay, because the user may be clicking one. */
   private arrange(rows: HTMLTableRowElement[]): void {
     const wanted = new Set<Element>(rows), { children } = this.body;
     for (const one of [...children]) if (!wanted.has(one)) one.remove();
@@ -135,7 +135,7 @@ export class Table<Row> {
     return made;
   }
 
-  /** Moves from one row's button to the next or previous row's button. */
+  /** Moves the focus from one row's button to the next or previous row's. */
   private step(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = document.activeElement?.closest("tr");

@@ -1,16 +1,16 @@
-// The assignment of colors to tenants.
+// Assigns colors to tenants.
 import { COLORS, hash } from "./colors.ts";
 import { PATTERNS } from "./hatch.ts";
 
 /**
- * Each tenant has its own color while there are enough, then its own color and pattern. These are
- * computed from the tenant's name, or are the next unused ones; the tenant keeps them while the
- * page is open. Once all are taken, tenants share a gray.
+ * Each tenant has its own color as long as there are enough, then its own color and pattern. Both
+ * are computed from the tenant's name; if they are taken, the next unused ones are chosen. A tenant
+ * keeps them while the page is open. Once all are taken, further tenants share a gray.
  */
 export class Tenants {
   private readonly known = new Map<string, number | null>();
 
-  /** Returns the index of a tenant's color and pattern; null if all are taken. */
+  /** Returns the index of a tenant's color and pattern, or null if all are taken. */
   place(name: string): number | null {
     const known = this.known.get(name);
     if (known !== undefined) return known;

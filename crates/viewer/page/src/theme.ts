@@ -1,4 +1,4 @@
-// Light and dark mode, and the colors of canvases.
+// Light and dark mode, and the colors used on canvases.
 import { load, save } from "./storage.ts";
 
 export interface Paper {
@@ -23,11 +23,11 @@ const DARK: Paper = {
   line: "#8593a2", busy: "#6cb2ff", largest: "#62d39b", refused: "#ff8f86", moved: "#5fb0ff",
 };
 
-/** The colors of boxes: for a free place, an occupied place, and a place kept free. */
+/** The box colors for a free place, an occupied place, and a reserved place. */
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
-/** The name of the stored choice of a theme. */
+/** The name under which the chosen theme is stored. */
 const THEME = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -41,14 +41,14 @@ function choose(theme: string): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** Applies the user's last choice, and follows the system setting. */
+/** Applies the theme that the user chose last, and follows the system setting. */
 export function begin(changed: () => void): void {
   const last = load(THEME);
   if (last && THEMES.includes(last)) choose(last);
   system.addEventListener("change", changed);
 }
 
-/** Switches from system to light, then to dark, and back to system. */
+/** Switches to the next theme: system, light, dark, and back to system. */
 export function next(): string {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);
@@ -56,5 +56,5 @@ export function next(): string {
   return theme;
 }
 
-/** Returns true if the user prefers no animations. */
+/** Returns true if the user prefers reduced motion. */
 export const isStill = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

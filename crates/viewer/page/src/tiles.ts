@@ -1,4 +1,4 @@
-// The key figures in large type: utilization, waiting requests, free boxes and unavailable nodes.
+// Key figures in large type: utilization, waiting requests, largest free box, unavailable nodes.
 import { element, find, many, write } from "./dom.ts";
 import { Fits } from "./fits.ts";
 import type { Machine, Part, Waiting } from "./model.ts";
@@ -9,10 +9,10 @@ const fits = new Fits();
 const percent = (share: number): string =>
   `${share > 0 && share < 0.01 ? "<1" : share < 1 ? Math.floor(100 * share) : 100} %`;
 
-/** Returns the largest free box of a machine; null if there is none or the machine is too large. */
+/** Returns a machine's largest free box, or null if there is none or the machine is too large. */
 export const largest = (machine: Machine): Part | null => fits.largest(machine) ?? null;
 
-/** Draws a bar of busy, unavailable and free nodes. */
+/** Draws a bar that shows the busy, unavailable and free nodes. */
 function bar(busy: number, lost: number, nodes: number): void {
   const width = (count: number) => `${(100 * count) / nodes}%`;
   const parts = [["held", busy], ["lost", lost]] as const;
@@ -52,7 +52,7 @@ function fitting(machine: Machine, free: number, known: number | null): void {
   write("fits-more", `largest free box: ${nodesIn(found)} of ${free.toLocaleString("en")} free`);
 }
 
-/** Describes failed and drained nodes, first the unoccupied ones, then those held by jobs. */
+/** Describes failed and drained nodes: first those that no job holds, then those held by jobs. */
 function lost({ grid, holder, ...machine }: Machine): string {
   const words = [false, true].flatMap((isHeld) => (["failed", "drained"] as const).map((state) => {
     const found = [...machine[state]].filter((node) => (holder[node] !== null) === isHeld);
@@ -62,7 +62,7 @@ function lost({ grid, holder, ...machine }: Machine): string {
   return words.filter(Boolean).join("; ") || "all nodes are healthy";
 }
 
-/** Writes the tiles. `known` is the size of the largest free box if it is not searched for here. */
+/** Updates the tiles. `known` is the largest free box's size if it is not computed here. */
 export function tiles(machine: Machine, known: number | null): void {
   const { busy, free, failed, drained } = machine.counts(), { nodes } = machine.grid;
   write("used-share", percent(busy / nodes));

@@ -1,4 +1,4 @@
-// The curves as a time slider, and the data at the time under the pointer.
+// Turns the curves into a time slider, and shows the data at the time under the pointer.
 import { Chart, type Drawn } from "./chart.ts";
 import { attributes, find, many, plain } from "./dom.ts";
 import type { Refusal } from "./live.ts";
@@ -11,7 +11,7 @@ export interface TimelineActs {
   refusals(): Refusal[];
 }
 
-/** The maximum number of refusals listed next to the pointer. */
+/** The maximum number of refusals to list next to the pointer. */
 const NAMED = 3;
 
 export class Timeline {
@@ -47,7 +47,7 @@ export class Timeline {
     find("refusals").hidden = drawn.refused.length === 0;
   }
 
-  /** Moves by a fraction of the axis, to the right or left. */
+  /** Moves to the right or left by a fraction of the axis. */
   step(share: number): void {
     const [first, last] = this.chart.span(), { drawn } = this.chart;
     const at = (drawn?.at ?? last) + share * (last - first);
@@ -73,7 +73,7 @@ export class Timeline {
     this.tip.hide();
   }
 
-  /** Shows the data at the time under the pointer, and the requests refused near it. */
+  /** Shows the data at the time under the pointer, and any requests refused around that time. */
   private hover(clientX: number): void {
     const { chart } = this, { drawn } = chart;
     if (!drawn) return;

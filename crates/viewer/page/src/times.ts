@@ -1,16 +1,16 @@
-// Conversion and display of times.
+// Converts and formats times.
 
-/** A number of milliseconds, or an RFC 3339 text. */
+/** A time as a number of milliseconds, or as RFC 3339 text. */
 export type Time = number | string;
 
-/** Returns milliseconds since 1970; null if `time` is not a time. */
+/** Returns the milliseconds since 1970, or null if `time` is not a time. */
 export function millis(time: unknown): number | null {
   if (time === null || time === undefined) return null;
   const ms = typeof time === "number" ? time : Date.parse(String(time));
   return Number.isFinite(ms) ? ms : null;
 }
 
-/** Converts the times in a sentence from the service to the user's clock. */
+/** Converts times in a sentence from the service to the user's clock. */
 export const local = (sentence: string): string =>
   sentence.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, (time) => wall.at(Date.parse(time)));
 
@@ -31,26 +31,26 @@ export function lasting(seconds: number, units = 2): string {
   return words.join(" ");
 }
 
-/** Formats a duration in its largest unit, with one decimal for values below 10. */
+/** Formats a duration in its largest unit, with one decimal place for values below 10. */
 export function short(ms: number): string {
   const seconds = Math.max(0, ms / 1000);
   for (const [unit, name] of [[31557600, "y"], [86400, "d"], [3600, "h"], [60, "m"]] as const) {
     if (seconds < unit) continue;
     const count = seconds / unit, isPrecise = count < 10 && unit > 60;
-    // Round down, so that only complete units count.
+    // Rounding down ensures that only complete units count.
     const shown = isPrecise ? (Math.floor(10 * count) / 10).toFixed(1) : Math.floor(count);
     return `${shown} ${name}`;
   }
   return `${Math.floor(seconds)} s`;
 }
 
-/** The format of times: clock times, or times since the beginning of a schedule. */
+/** A format for times: clock times, or times since the beginning of a schedule. */
 export interface Clock {
   /** Formats a time in milliseconds with the required precision. */
   at(ms: number): string;
-  /** Formats a time as a label on an axis with this step. */
+  /** Formats a time as an axis label, given the step between labels. */
   tick(ms: number, step: number): string;
-  /** Returns the offset to add to a time so that days and hours begin at whole multiples. */
+  /** Returns the offset that makes days and hours begin at whole multiples when added to a time. */
   offset(ms: number): number;
 }
 

@@ -1,10 +1,10 @@
-// Information about the node or time under the pointer.
+// Shows information about the node or time under the pointer.
 import { element, find, many } from "./dom.ts";
 import { type Machine, point } from "./model.ts";
 import { type Clock, lasting } from "./times.ts";
 import { boxes, nameOf, where, whose } from "./words.ts";
 
-/** Returns lines of text. The first line is a title. */
+/** Returns lines of text, the first of which is a title. */
 export function nodeLines(machine: Machine, node: number, clock: Clock): string[] {
   const { grid, now } = machine;
   const title = `Node ${point(grid, node).slice(0, grid.axes).join(",")}`;
@@ -29,7 +29,7 @@ export class Tip {
     this.box = find(id);
   }
 
-  /** Shows lines at a position in the parent element, on the side with enough room. */
+  /** Shows lines at a position in the parent element, on whichever side has enough room. */
   show(lines: string[], x: number, y: number): void {
     const made = lines.map((line, index) => element(index ? "span" : "b", {}, line));
     this.box.replaceChildren(...made);

@@ -1,4 +1,4 @@
-// The views of the page: the machine, its history, and the lists.
+// Updates the page's views: the machine, its history, and the lists.
 import type { List } from "./address.ts";
 import { keepAddress } from "./location.ts";
 import { plain, find, write } from "./dom.ts";
@@ -21,7 +21,7 @@ import { Timeline } from "./timeline.ts";
 import { nodeLines } from "./tip.ts";
 import { summary } from "./words.ts";
 
-/** The delay before lists and searches are updated, in ms. They would be too slow per event. */
+/** The delay before lists and searches are updated, in ms. Doing so per event would be too slow. */
 const LIST_DELAY = 150;
 
 export const stage = new Stage({
@@ -51,13 +51,13 @@ export const player = new Player({
   ended: () => { if (!schedule) goLive(); },
 });
 
-/** Updates the page after a selection has changed. */
+/** Updates the page after the selection has changed. */
 export function changed(): void {
   draw();
   keepAddress();
 }
 
-/** Selects a job by its name in the address. */
+/** Selects a job by its name in the URL. */
 export function select(job: string | null): void {
   page.job = job;
   changed();
@@ -86,7 +86,7 @@ function show(machine: Machine): void {
   const { source } = connection, isLive = page.live && !schedule;
   if (isLive && source) machine.now = source.now();
   const shown = look(machine);
-  // Reservations are drawn while they are listed, unless there is an answer.
+  // Reservations are drawn while they are listed, unless an answer is shown.
   const isAhead = isLive && lists.list === "ahead" && !page.marks.length && !page.moves.length;
   stage.show(machine, shown, isAhead ? page.drawn : page.marks, page.moves);
   timeline.show({
@@ -128,7 +128,7 @@ function updateLists(): void {
   showFirst(machine, page.live && !schedule && !leases.length && !requests.length);
 }
 
-/** Shows how to start the first job of an empty machine. */
+/** Shows how to start the first job on an empty machine. */
 function showFirst(machine: Machine, isEmpty: boolean): void {
   const { source } = connection;
   const commands: Record<string, [string, string]> = {

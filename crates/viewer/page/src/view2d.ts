@@ -1,4 +1,4 @@
-// The machine in two dimensions: its planes side by side, with their origins at the lower left.
+// Draws the machine in two dimensions: planes side by side, each with its origin at the lower left.
 import { nodeShades } from "./coloring.ts";
 import { type Shade, css, inkOn } from "./colors.ts";
 import { plain } from "./dom.ts";
@@ -14,7 +14,7 @@ type Pen = CanvasRenderingContext2D;
 /** A plane, and the position of its upper left corner. */
 interface Place { at: number; x: number; y: number }
 
-/** Margins for numbers (left, below), for names (above), between planes, and at the edges. */
+/** The margins for numbers (left, below), for names (above), between planes, and at the edges. */
 const LEFT = 26, BELOW = 18, ABOVE = 17, APART = 12, EDGE = 8;
 /** The margin for the axis name after the last plane. */
 const NAME = 10;
@@ -27,13 +27,13 @@ export class View2d {
   private marks: Mark[] = [];
   private moves: Move[] = [];
   private said: string | null = null;
-  /** The node of the keyboard cursor. */
+  /** The node at the keyboard cursor. */
   cursor: number | null = null;
 
   constructor(readonly canvas: HTMLCanvasElement) {}
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change with time; everything else changes only with the machine.
+    // Ages change over time; everything else changes only when the machine does.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     const isSame = said !== null && said === this.said && machine === this.machine
       && marks === this.marks && moves === this.moves;
@@ -48,7 +48,7 @@ export class View2d {
     return { u, v, w: sides[u], d: sides[v] };
   }
 
-  /** Returns the positions of the planes, arranged so that nodes are as large as possible. */
+  /** Arranges the planes so that nodes are as large as possible, and returns their positions. */
   private layout(width: number, height: number): { cell: number; places: Place[] } {
     const { grid } = this.machine as Machine, { plane } = this.look as Look, { w, d } = this.axes();
     const planes = plane.at === null ? [...Array(grid.sides[plane.axis]).keys()] : [plane.at];
@@ -98,7 +98,7 @@ export class View2d {
       this.numbers(pen, place, cell, page);
     }
     this.names(pen, places, cell);
-    // Drawing one color inside the other keeps overlapping edges visible.
+    // One color is drawn inside the other so that overlapping edges stay visible.
     const shades = [...new Set(this.marks.map(({ shade }) => shade))].reverse();
     for (const { part, shade } of this.marks)
       this.box(pen, part, cssOf(shade), places, cell, 3 * shades.indexOf(shade));
@@ -106,7 +106,7 @@ export class View2d {
     this.outlineCursor(pen, places, cell, page);
   }
 
-  /** Draws the nodes, with thin lines within jobs and thick lines between jobs. */
+  /** Draws the nodes, with thin lines between nodes of one job and thick lines between jobs. */
   private nodes(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const machine = this.machine as Machine, { by, selected, dark } = this.look as Look;
     const { w, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -195,7 +195,7 @@ export class View2d {
     pen.setLineDash([]);
   }
 
-  /** Draws the plane's name, the coordinates along both axes, and the axis names. */
+  /** Draws the name of a plane, the coordinates along both axes, and the axis names. */
   private numbers(pen: Pen, { at, x, y }: Place, cell: number, page: Paper): void {
     const { grid } = this.machine as Machine, { plane } = this.look as Look;
     const { u, v, w, d } = this.axes();
@@ -215,7 +215,7 @@ export class View2d {
     if (hasPlanes(grid)) pen.fillText(`${AXES[plane.axis]} = ${at}`, x, y - 5);
   }
 
-  /** Draws job names where there is room. */
+  /** Draws job names wherever there is room. */
   private names(pen: Pen, places: Place[], cell: number): void {
     const machine = this.machine as Machine, { by, plane, selected, dark } = this.look as Look;
     const { u, v, d } = this.axes(), shadeAt = nodeShades(machine, by, dark);
@@ -224,7 +224,7 @@ export class View2d {
     pen.font = "600 12px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    // A name has at least one character.
+    // At least one character of the name must fit.
     if (cell * Math.max(...machine.grid.sides) < 20) return;
     for (const lease of machine.leases.values()) {
       const name = plain(lease.job ?? (lease.isOther ? "" : lease.key), 24);
@@ -238,7 +238,7 @@ export class View2d {
         for (const { at, x, y } of places) {
           if (at < base[plane.axis] || at >= base[plane.axis] + sides[plane.axis]) continue;
           const middle = x + base[u] * cell + wide / 2, low = y + (d - base[v]) * cell - tall / 2;
-          // Patterns must not be drawn under the letters.
+          // The pattern must not show under the letters.
           if (one?.pattern) pen.strokeText(name, middle, low);
           pen.fillText(name, middle, low);
         }
@@ -263,7 +263,7 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /** Draws an arrow from the middle of one box to another, in the planes where the boxes begin. */
+  /** Draws an arrow between the middles of two boxes, in the planes where the boxes begin. */
   private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {
@@ -304,7 +304,7 @@ export class View2d {
     return place ? { x: place.x + at[u] * cell, y: place.y + (d - 1 - at[v]) * cell } : null;
   }
 
-  /** Returns the middle of a node on the stage. */
+  /** Returns where on the stage the middle of a node is. */
   where(node: number): { x: number; y: number } | null {
     const { clientWidth, clientHeight } = this.canvas.parentElement as HTMLElement;
     if (!this.machine) return null;
@@ -313,7 +313,7 @@ export class View2d {
     return found && { x: found.x + cell / 2, y: found.y + cell / 2 };
   }
 
-  /** Moves the keyboard cursor by steps to the right and up, changing planes at the ends. */
+  /** Moves the keyboard cursor by steps to the right and up, and to the next plane at an edge. */
   step(right: number, up: number, across: number): number | null {
     const { machine, look } = this;
     if (!machine || !look) return null;

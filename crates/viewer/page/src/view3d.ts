@@ -1,6 +1,6 @@
-// The machine in three dimensions: a cube for each held node, a point for each free node. Cubes
-// touch, so the faces between them are not drawn, nor are faces that point away. Lines on the faces
-// separate nodes; wide lines separate jobs.
+// Draws the machine in three dimensions, with a cube for each held node and a point for each free
+// node. Cubes touch, so faces between them are not drawn, nor are faces that point away. Thin lines
+// on the faces separate nodes, and wide lines separate jobs.
 import {
   type Material, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color,
   CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineDashedMaterial, LineSegments,
@@ -18,10 +18,10 @@ import { paper } from "./theme.ts";
 
 /** The margin for the axis numbers, in pixels. */
 const LABELS = 36;
-/** The widths of lines between a job's nodes and between jobs, relative to a node's side. */
+/** The widths of the lines between a job's nodes and between jobs, relative to a node's size. */
 const THIN = 0.02, WIDE = 0.06;
 const CUBES = {
-  // Four corners per face, in the order of `shapes`.
+  // Each face has four corners, in the same order as in `shapes`.
   vertexShader: `
     attribute vec4 shade; attribute vec4 wide;
     varying vec3 vShade; varying float vPattern; varying vec2 vCorner; varying vec4 vWide;
@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true with software rendering, for which smooth edges and lower layers cost too much. */
+/** Returns true if rendering is in software, where smooth edges and lower layers are too slow. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");
@@ -74,7 +74,7 @@ function drawnBySoftware(): boolean {
   return /swiftshader|llvmpipe|software/i.test(name);
 }
 
-/** Replaces the attributes, and frees the old ones in graphics memory. */
+/** Replaces the attributes and frees the old ones in graphics memory. */
 function fill(object: Mesh | Points, attributes: Record<string, Numbers>): void {
   object.geometry.dispose();
   object.geometry = new BufferGeometry();
@@ -95,7 +95,7 @@ export class View3d {
   private readonly controls: OrbitControls;
   private readonly marks = new Group();
   private readonly height = { value: 1 };
-  /** The number of picture pixels per screen pixel. */
+  /** The ratio of rendered pixels to screen pixels. */
   private readonly grain = { value: 1 };
   private readonly under = { value: new Color() };
   private readonly cubes = new Mesh(new BufferGeometry(), [
@@ -129,7 +129,7 @@ export class View3d {
     this.scene.add(this.marks, this.cubes, this.dots);
   }
 
-  /** Loads a grid. */
+  /** Switches to a grid. */
   private begin(g: Grid): void {
     if (this.grid?.text === g.text) return;
     this.grid = g;
@@ -171,7 +171,7 @@ export class View3d {
     controls.update();
   }
 
-  /** Draws the edges of a box, dashed where it may wrap around. */
+  /** Draws the edges of a box, dashed where the machine wraps around. */
   private outline({ base, sides }: Part, shade: number, dashed: boolean): LineSegments {
     const edges = new EdgesGeometry(new BoxGeometry(sides[0], sides[1], sides[2]));
     const material = dashed
@@ -184,7 +184,7 @@ export class View3d {
   }
 
   show(machine: Machine, look: Look, marks: Mark[], moves: Move[]): void {
-    // Ages change with time; everything else changes only with the machine.
+    // Ages change over time; everything else changes only when the machine does.
     const said = look.by === "age" ? null : JSON.stringify([machine.version, look]);
     if (said === null || said !== this.said || machine !== this.machine) this.build(machine, look);
     this.said = said;
@@ -222,7 +222,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws a box that is visible both through and above the cubes. */
+  /** Draws a box so that it is visible both through and in front of the cubes. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
     // Lines are one pixel wide at any distance, so rods are drawn along the edges.
@@ -310,7 +310,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws only cube faces whose direction is visible from the camera. */
+  /** Draws only the cube faces that point toward the camera. */
   private aim(): void {
     const { geometry } = this.cubes;
     geometry.clearGroups();
@@ -340,7 +340,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Returns the camera position, if the user has rotated the machine. */
+  /** Returns the camera position if the user has rotated the machine. */
   eye(): Eye | null {
     if (!this.turned || !this.grid) return null;
     const { radius, phi, theta } = new Spherical().setFromVector3(this.offset());
@@ -349,10 +349,10 @@ export class View3d {
     return [degrees(theta), degrees(phi), Math.round(100 * share) / 100];
   }
 
-  /** Moves the camera to a position; null shows the whole machine. */
+  /** Moves the camera to a position, or shows the whole machine if `null` is given. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    // Until there is a machine, there is nothing to show.
+    // There is nothing to show until there is a machine.
     this.wanted = this.grid ? null : eye;
     if (!this.grid) return;
     if (!eye) return this.fit();
@@ -396,7 +396,7 @@ export class View3d {
   get triangles(): number { return this.renderer.info.render.triangles; }
 }
 
-/** Makes a material transparent, so it is drawn last, in the given order. */
+/** Makes a material transparent, so that it is drawn last, in the given order. */
 function above(material: Material): void {
   material.depthTest = false;
   material.transparent = true;

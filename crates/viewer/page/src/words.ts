@@ -1,4 +1,4 @@
-// Jobs, places and tenants in words.
+// Describes jobs, places and tenants in words.
 import { many, plain } from "./dom.ts";
 import { type Grid, type Key, type Lease, type Machine, type Part } from "./model.ts";
 import { point, tenantOf, volume } from "./model.ts";
@@ -8,11 +8,11 @@ export const place = (part: Part): string => `${sidesOf(part.sides)} at ${part.b
 export const boxes = (parts: Part[]): string =>
   (parts.length === 1 ? sidesOf(parts[0].sides) : `${parts.length} boxes`);
 
-/** Returns the name of a job. The names of other tenants' jobs are hidden. */
+/** Returns a job's name, which is hidden if the job belongs to another tenant. */
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
-/** Returns the name of a tenant; null means a tenant whose name is hidden. */
+/** Returns how to refer to a tenant; null means a tenant whose name is hidden. */
 export const tenantName = (name: string | null): string =>
   name === null ? "other tenants" : name === "" ? "operator" : plain(name, 40);
 
@@ -21,7 +21,7 @@ export const whose = (lease: Lease): string => {
   return name === null ? "another tenant" : tenantName(name);
 };
 
-/** Summarizes the state of a machine in a sentence. */
+/** Summarizes a machine's state in a sentence. */
 export function summary(machine: Machine): string {
   const { busy, free, failed, drained } = machine.counts();
   const waiting = machine.waiting.size;
@@ -29,7 +29,7 @@ export function summary(machine: Machine): string {
     + `${many(machine.leases.size, "job")}, ${waiting} waiting.`;
 }
 
-/** The maximum number of a job's boxes, or of nodes, to list. */
+/** The maximum number of boxes or nodes to list. */
 const NAMED = 3;
 
 /** Lists nodes, such as `(1,1), (2,1) and 4 more`. */

@@ -1,4 +1,4 @@
-// The page's connection to the worker, which runs one cancelable task at a time.
+// Connects the page to a worker, which runs one cancelable task at a time.
 import { worker } from "./engine.ts";
 import type { Report, Task } from "./worker.ts";
 

@@ -1,4 +1,4 @@
-// The engine: a WebAssembly module that answers commands in JSON.
+// Loads and calls the engine, a WebAssembly module that answers commands in JSON.
 
 /** A command, named by `do`. */
 export type Command = { do: string } & Record<string, unknown>;
@@ -11,7 +11,7 @@ interface Exports {
   reply(): number;
 }
 
-/** The reason why a command failed, and the setting at fault. */
+/** The reason a command failed, and the setting at fault. */
 export class Fault extends Error {
   constructor(reason: string, readonly setting: string | null) { super(reason); }
 }
@@ -42,7 +42,7 @@ export class Engine {
 /** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module during the download if the server sends its type, otherwise afterwards. */
+/** Compiles the module while downloading it if the server sends the right type, or else after. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")
@@ -59,7 +59,7 @@ export async function load(file = "pavior.wasm"): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** Starts the script for long work in the background. */
+/** Starts the script that does long work in the background. */
 export function worker(): Worker {
   const text = embedded("worker");
   if (text === null) return new Worker("worker.js");

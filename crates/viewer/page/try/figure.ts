@@ -1,13 +1,13 @@
-// The live figures on the strategy pages: a machine with jobs, the candidates for a request with
-// their indices, and the choice. The page's own drawings stay until the first question, which loads
-// the engine.
+// The live figures on the strategy pages. They show a machine with jobs, the numbered candidates for
+// a request, and the strategy's choice. The page's own drawings stay until the first question,
+// which loads the engine.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
 
 /** A request and its documented answer. */
 interface Step { request: string; parts?: Part[]; refused?: boolean }
-/** A state, and requests to grant one after another. */
+/** A state, and the requests to grant in it one after another. */
 interface Scene {
   name: string; machine: string; strategy: string; jobs: Part[][]; steps: Step[];
 }
@@ -16,14 +16,14 @@ interface Reply { svg: string; lines: string[]; parts: Part[] }
 const script = (document.currentScript as HTMLScriptElement).src;
 let loading: Promise<Engine> | null = null;
 
-/** Returns the engine shared by all figures. After a failure, loading can be retried. */
+/** Returns the engine, which all figures share. If loading fails, it can be retried. */
 function engine(): Promise<Engine> {
   loading ??= load(new URL("pavior.wasm", script).href).then((module) => Engine.start(module));
   loading.catch(() => { loading = null; });
   return loading;
 }
 
-/** Removes the legend and its margin, because the page itself explains the marks. */
+/** Removes the legend and its margin, because the page explains the marks itself. */
 function crop(drawing: SVGSVGElement): SVGGElement {
   const panel = drawing.querySelector(":scope > g") as SVGGElement;
   while (panel.nextSibling) panel.nextSibling.remove();
@@ -36,7 +36,7 @@ function crop(drawing: SVGSVGElement): SVGGElement {
 class Figure {
   private scene: Scene;
   private jobs: Part[][] = [];
-  /** The states before each change, for `Undo`. */
+  /** The states before each change, which `Undo` restores. */
   private past: { jobs: Part[][]; at: number }[] = [];
   /** The index of the displayed step. */
   private at = 0;
@@ -90,7 +90,7 @@ class Figure {
     this.undo.disabled = !this.past.length;
   }
 
-  /** Changes the state, then asks about the next step or repeats the same request. */
+  /** Changes the state, then asks about the next step or repeats the request. */
   private change(jobs: Part[][], at: number, isSame: boolean): void {
     const { request: { value: request }, strategy: { value: strategy } } = this;
     this.past.push({ jobs: this.jobs, at: this.at });
@@ -100,7 +100,7 @@ class Figure {
     void this.show();
   }
 
-  /** Asks the engine and draws its answer in place of the page's drawings. */
+  /** Asks the engine, and draws its answer in place of the page's drawings. */
   private async show(): Promise<void> {
     const { stage, scene: { machine }, jobs } = this;
     this.tell("…", ["Loading the engine …"]);
@@ -125,7 +125,7 @@ class Figure {
     }
   }
 
-  /** Compares an answer with the documented answer. */
+  /** Compares an answer with the documented one. */
   private judged(parts: Part[]): string {
     const step = this.scene.steps[this.at];
     if (!step?.parts && !step?.refused) return "shown";

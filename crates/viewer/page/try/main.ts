@@ -1,4 +1,4 @@
-// The page: two machines with the same jobs, their settings, and the actions of keys and buttons.
+// The page: two machines with the same jobs, their settings, and actions for keys and buttons.
 import { copy } from "../src/copy.ts";
 import { attributes, element, find, plain, write } from "../src/dom.ts";
 import { keys } from "../src/keys.ts";
@@ -12,15 +12,15 @@ import { type Both, Form, type Registries, type Settings, commands } from "./set
 import * as settings from "./settings.ts";
 import { type Curve, Side } from "./side.ts";
 
-/** The engine's time per frame in ms, and the number of events per step. */
+/** The time that the engine may use per frame, in ms, and the number of events per step. */
 const SHARE = 8, EVENTS = 64;
-/** The times in ms between updates of the difference, and between drawings of the curves. */
+/** The intervals, in ms, at which the difference is updated and the curves are drawn. */
 const COMPARED = 700, PLOTTED = 120;
-/** The default speed in time units per second, at which the waits differ after a few seconds. */
+/** The default speed in time units per second. At this speed, waits differ within a few seconds. */
 const USUAL_SPEED = 4;
-/** The maximum advance of the machines between two frames, in seconds. */
+/** The maximum time by which the machines advance between two frames, in seconds. */
 const LONGEST = 0.25;
-/** The curves, and the ends of their axes if fixed. */
+/** The curves, and the ends of those axes that are fixed. */
 const CURVES: [Curve, number | null][] = [["wait", null], ["used", 1], ["largest", 1]];
 
 interface Difference {
@@ -88,7 +88,7 @@ class Page {
     write("theme", `Theme: ${theme.chosen()}`);
   }
 
-  /** Stores the settings and the view in the address. */
+  /** Stores the settings and the view in the URL. */
   private keep(): void {
     const view: Settings = { view: this.isDeep ? "3d" : "2d", speed: String(this.speed) };
     if (this.isPaused) Object.assign(view, { t: String(this.time), paused: "1" });
@@ -97,7 +97,7 @@ class Page {
     history.replaceState(null, "", `#${settings.write({ both: this.both, view })}`);
   }
 
-  /** Starts both runs. After an error, the previous runs remain. */
+  /** Starts both runs. If there is an error, the previous runs remain. */
   private restart(): void {
     write("fault", "");
     this.form.blame(null);
@@ -124,7 +124,7 @@ class Page {
     this.show();
   }
 
-  /** Advances both machines to a time, within the engine's time per frame. */
+  /** Advances both machines to a time, as far as the engine's time per frame allows. */
   private advance(until: number): void {
     const ends = performance.now() + SHARE, { sides } = this;
     const isBehind = ({ state }: Side) => state && !state.over && state.now < until;
@@ -152,7 +152,7 @@ class Page {
     if (paused) this.show();
   }
 
-  /** Selects a node or, if it is free, asks about the shape. */
+  /** Selects the job on a node or, if the node is free, asks about the shape. */
   private pick(index: number, node: number | null): void {
     const side = this.sides[index];
     this.pause(true);
@@ -161,7 +161,7 @@ class Page {
     else side.tell(side.select(node));
   }
 
-  /** Asks both machines about a shape, by default half of each machine side. */
+  /** Asks both machines about a shape. By default, each side is half the machine's. */
   private ask(): void {
     this.pause(true);
     const field = find<HTMLInputElement>("shape"), grid = this.sides[0].machine?.grid;
@@ -239,7 +239,7 @@ class Page {
   }
 }
 
-/** Shows the numbers of a machine. */
+/** Shows a machine's numbers. */
 function numbers({ index, state, largest }: Side): void {
   if (!state) return;
   const all: [string, string][] = [

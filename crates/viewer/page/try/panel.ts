@@ -1,4 +1,4 @@
-// Long computations started by the user: replications, reading a log, and replays.
+// Long computations that the user starts: replications, reading a log, and replays.
 import { element, find, many, plain, write } from "../src/dom.ts";
 import { lasting } from "../src/times.ts";
 import type { Background } from "./background.ts";
@@ -19,16 +19,16 @@ interface Advice {
   recommendations: string[];
 }
 
-/** The metrics shown in a table of replications. */
+/** The metrics in the table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
-/** The number of advice measures in a table. */
+/** The number of advised measures to show in a table. */
 const COLUMNS = 3;
-/** Settings of synthetic jobs, which do not apply to a log. */
+/** Settings for synthetic jobs, which do not apply to a log. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];
-/** The maximum size of a log, in bytes; it is kept in memory twice. */
+/** The maximum size of a log, in bytes. Two copies of it are kept in memory. */
 const LONGEST = 256 * 1024 * 1024;
 
-/** Formats a number with three digits, or as an integer. */
+/** Formats a number with three significant digits, or as an integer. */
 export const brief = (value: number | null | undefined): string =>
   (value === null || value === undefined ? "–"
     : Math.abs(value) >= 1000 ? Math.round(value).toLocaleString("en")
@@ -76,7 +76,7 @@ export class Panel {
     });
   }
 
-  /** Runs a task with progress, and shows its result or the reason why it failed. */
+  /** Runs a task, showing its progress and then its result or the reason it failed. */
   private async work<T>(
     title: string, place: string, task: Task, show: (result: T) => (Node | string)[],
   ): Promise<boolean> {
@@ -97,7 +97,7 @@ export class Panel {
     }
   }
 
-  /** Runs the replications of the displayed command. */
+  /** Runs the replications that the displayed command would run. */
   private async measure(): Promise<void> {
     const [one, other] = this.both(), settings: Record<string, string[]> = {};
     for (const name of Object.keys(one)) settings[name] = [...new Set([one[name], other[name]])];
@@ -128,7 +128,7 @@ export class Panel {
     find("replays").hidden = !isRead;
   }
 
-  /** Sends the log to the worker, for each task again, because canceling ends the worker. */
+  /** Sends the log to the worker, again for each task, because canceling a task ends the worker. */
   private open(machine: (text: string) => void = () => {}): Promise<boolean> {
     const command = { do: "log", name: this.name }, bytes = this.bytes ?? undefined;
     return this.work<{ summary: Summary; machine: string }>("Reading the log", "summary",
@@ -144,7 +144,7 @@ export class Panel {
       });
   }
 
-  /** Returns a side's settings for use with the log. */
+  /** Returns a machine's settings for use with the log. */
   private ofLog(own: Settings): Settings {
     const rest = Object.entries(own).filter(([name]) => !DRAWN.includes(name));
     const machine = find<HTMLInputElement>("log-machine").value.trim();

@@ -1,11 +1,11 @@
-// Plots a quantity of both machines over time.
+// Plots a quantity over time for both machines.
 import type { Point } from "../src/thin.ts";
 import { paper } from "../src/theme.ts";
 
-/** The margins of the curves, in pixels. */
+/** The margins around the curves, in pixels. */
 const LEFT = 40, RIGHT = 8, ABOVE = 8, BELOW = 18;
 
-/** Rounds up to 1, 2, 5 or 10 times a power of ten, for the end of an axis. */
+/** Rounds the end of an axis up to 1, 2, 5 or 10 times a power of ten. */
 function round(value: number): number {
   if (value <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(value));
@@ -13,8 +13,8 @@ function round(value: number): number {
 }
 
 /**
- * Draws one curve for each machine: the first solid, the second dashed. Both axes begin at 0;
- * `most` is the end of the vertical axis, or null if it follows the values.
+ * Draws a solid curve for the first machine and a dashed one for the second. Both axes begin at 0.
+ * `most` is the end of the vertical axis, or null if it depends on the values.
  */
 export function plot(
   canvas: HTMLCanvasElement, curves: Point[][], most: number | null, dark: boolean,

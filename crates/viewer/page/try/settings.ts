@@ -1,7 +1,7 @@
-// The settings of both machines: in the address, in the form, and as commands.
+// Converts the settings of both machines between the URL, the form, and commands.
 import { element, find } from "../src/dom.ts";
 
-/** Settings of `pavior simulate` by name, and the settings of both machines. */
+/** Settings for `pavior simulate`, by name, and the settings of both machines. */
 export type Settings = Record<string, string>;
 export type Both = [Settings, Settings];
 
@@ -19,25 +19,25 @@ export interface Registries {
   parameters: Parameter[];
 }
 
-/** The settings that differ between the machines. */
+/** The settings that can differ between the machines. */
 export const OWN = ["strategy", "scheduler"] as const;
 const FIRST: [string, string, string][] =
   [["machine", "torus:8x8x8", ""], ["strategy", "ff", "tff"], ["scheduler", "fcfs", "fcfs"],
     ["sides", "uniform:most=5", ""], ["load", "9", ""], ["jobs", "3000", ""], ["seed", "1", ""]];
-/** Parameters with their own field. */
+/** Parameters that have their own field. */
 const FIELDS = ["machine", "load", "sides", "jobs", "seed", "mttf", "mttr", "freedom"];
-/** Parameters without a field, because they need files or belong to one machine. */
+/** Parameters that have no field because they need files or belong to one machine. */
 const LEFT_OUT = [...OWN, "trace", "failures", "reservations"];
 const HEADINGS = ["Job log", "Snapshots", "Results"];
 const LONGEST = 300;
 
-/** The contents of the address: the settings of both machines and the view. */
+/** The contents of the URL: the settings of both machines, and the view. */
 export interface Address { both: Both; view: Settings }
 
-/** The parts of an address that are not settings. */
+/** The parts of the URL that are not settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
 
-/** Parses the text after `#`. A setting that occurs once applies to both machines. */
+/** Parses the part of the URL after `#`. A setting given once applies to both machines. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
   const both: Both = [{}, {}], view: Settings = {};
@@ -54,7 +54,7 @@ export function read(hash: string): Address {
   return { both, view };
 }
 
-/** Formats settings and a view as an address. */
+/** Formats the settings and the view as the part of the URL after `#`. */
 export function write({ both, view }: Address): string {
   const words: [string, string][] = [];
   for (const name of Object.keys(both[0])) {
@@ -75,7 +75,7 @@ function shellWords(both: Both, names: readonly string[]): string {
   }).join(" ");
 }
 
-/** Returns true if one command compares both; it combines each strategy with each scheduler. */
+/** Returns true if one command, which combines every strategy and scheduler, compares both. */
 const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 
@@ -101,7 +101,7 @@ const isNumber = (text: string): boolean => /^\d+(\.\d+)?$/.test(text);
 
 /** The settings form. */
 export class Form {
-  /** Creates the fields from the registries. `changed` is called with complete settings. */
+  /** Creates the fields from the registries. `changed` is called with the complete settings. */
   constructor(
     private readonly all: Registries,
     private readonly changed: (both: Both) => void,
@@ -133,7 +133,7 @@ export class Form {
     };
   }
 
-  /** Applies the values of the form. */
+  /** Applies the values in the form. */
   submit(): void { this.changed(this.values()); }
 
   private field({ name, meaning, unit, default: usual }: Parameter): HTMLElement {
@@ -171,7 +171,7 @@ export class Form {
     return [ofSide(0), ofSide(1)];
   }
 
-  /** Shows settings in the fields. */
+  /** Shows the settings in the fields. */
   show(both: Both): void {
     both.forEach((own, side) => {
       for (const name of OWN) {
@@ -199,7 +199,7 @@ export class Form {
       }
   }
 
-  /** Marks the field of an invalid setting. */
+  /** Marks the field that contains an invalid setting. */
   blame(setting: string | null): void {
     for (const input of this.inputs())
       input.setAttribute("aria-invalid", String(input.name === setting));

@@ -1,4 +1,4 @@
-// One of the two machines: its run, drawing and numbers.
+// One of the two machines, with its run, drawing and numbers.
 import { element, find } from "../src/dom.ts";
 import type { Mark, Move } from "../src/marks.ts";
 import { type Key, Machine, type Part, grid, number, point, volume } from "../src/model.ts";
@@ -14,7 +14,7 @@ import type { Settings } from "./settings.ts";
 
 interface Placed { id: number; start: number; ends: number; requested: number; parts: Part[] }
 
-/** The reply to a step. Times are in the unit of the run. */
+/** The engine's reply to a step. Times are in the run's unit. */
 export interface State {
   now: number;
   over: boolean;
@@ -31,16 +31,16 @@ export interface State {
   lost: number[][];
 }
 
-/** The reply to the start of a run. */
+/** The engine's reply when a run starts. */
 export interface Opened {
   machine: string; strategy: string; scheduler: string; jobs: number; unit: string;
 }
 
 interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[] }
 
-/** The quantities drawn over time. */
+/** The quantities plotted over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The maximum number of points in a curve. Above it, every second point is dropped. */
+/** The maximum number of points in a curve. Beyond it, every second point is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most this many instants, and not beyond `until`. */
+  /** Advances by at most a number of instants, but not beyond `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
@@ -126,10 +126,10 @@ export class Side {
     if (state.searched && state.now > 0) add("largest", this.spread / (nodes * state.now));
   }
 
-  /** Returns the largest free box's average share of the machine. */
+  /** Returns the average share of the machine that the largest free box takes up. */
   get largest(): number | null { return this.curves.largest.at(-1)?.value ?? null; }
 
-  /** Removes the drawing of an answer. */
+  /** Removes an answer's marks. */
   clear(): void {
     if (!this.marks.length && !this.moves.length) return;
     this.marks = [];
@@ -137,7 +137,7 @@ export class Side {
     find(`answer-${this.index}`).replaceChildren();
   }
 
-  /** Asks about a shape and shows the answer. */
+  /** Asks about a shape, and shows the answer. */
   ask(engine: Engine, shape: string): void {
     const answer = engine.ask<Answer>({ do: "ask", run: this.index, shape });
     this.marks = answer.places.map((part) => ({ part, shade: answer.fits ? GREEN : RED }));
@@ -151,7 +151,7 @@ export class Side {
     this.draw();
   }
 
-  /** Selects the job on a node. Returns a description of the node. */
+  /** Selects the job on a node, and returns a description of the node. */
   select(node: number | null): string[] {
     const { machine } = this;
     if (node === null || !machine) { this.selected = null; return []; }

@@ -1,10 +1,10 @@
-// Runs long computations in the background: logs, replays and replications. The page cancels one by
-// ending the worker.
+// Runs long computations in the background: reading logs, replays and replications. To cancel one,
+// the page ends the worker.
 import { type Command, Engine, Fault } from "./engine.ts";
 import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";
 
-/** A task from the page. A replay runs each of two settings to the end and then compares them. */
+/** A task from the page. A replay runs two settings to the end and then compares them. */
 export type Task = { command: Command; bytes?: Uint8Array } | { replay: Both };
 
 export interface Replayed {
@@ -12,10 +12,10 @@ export interface Replayed {
   difference: { jobs: number; difference?: number | null; half_width?: number | null };
 }
 
-/** Progress, a result, or the reason why a task failed. */
+/** A message to the page: progress, a result, or the reason a task failed. */
 export type Report = { share: number } | { result: unknown } | { error: string };
 
-/** The number of instants between two progress reports. */
+/** The number of instants between progress reports. */
 const INSTANTS = 4000;
 
 let engine: Promise<Engine>;

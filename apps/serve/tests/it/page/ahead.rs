@@ -104,7 +104,7 @@ fn slots_are_counted_and_drawn() {
     assert!(reply["proven"] == true && count > 0, "{reply}");
     browser.shows("answer", &format!("{count} box"));
     browser.shows("answer", "no more are possible");
-    browser.shows("answer", "based on the known ends");
+    browser.shows("answer", "based on known end times");
     assert_eq!(browser.value("window.pavior.page.marks.length"), count);
     check_accessibility(&mut browser, "slots");
     browser.press("2");
