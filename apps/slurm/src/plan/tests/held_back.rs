@@ -85,8 +85,8 @@ fn a_job_limit_restricts_opened_gates_but_not_other_users() {
         .map(|open| open.split(' ').next().unwrap().into())
         .collect();
     assert_eq!(opened, ["1", "4", "5"]);
-    let expected = "pavior: not started yet because of limit MaxJobsPU of QOS two, user 1001: 2 jobs, \
-                    2 used or reserved";
+    let expected = "pavior: not started yet because of limit MaxJobsPU of QOS two, user 1001: 2 \
+                    jobs, 2 used or reserved";
     assert_eq!(note_for(&decision, "2"), expected);
 }
 
