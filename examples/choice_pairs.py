@@ -5,7 +5,7 @@
 
 Runs the logs in the directory (named as in the Parallel Workloads Archive) with near-neighbour messages: `bf:turn=all`
 under `easy-freedom` and, under `easy`, rotated boxes, `bf:turn=all`, connected nodes, any nodes, and counting nodes.
-Prints a table row for each log and share, with 95 % intervals as in examples/paired_runs.py. Requires Python 3.11 and
+Prints a table row for each log and share, with 95% intervals as in examples/paired_runs.py. Requires Python 3.11 and
 the `pavior` binary.
 """
 

@@ -9,7 +9,7 @@ times, and closed (`--dependencies`), where a job is submitted after the one tha
 (default: target/release/pavior).
 
 Writes a row for each run, with its mean wait and its rank among the runs on the same log (equal means share a rank).
-Waits are paired by job number: the ratio of the mean to that of `tff` under `easy` has a 95 % interval from the moving
+Waits are paired by job number: the ratio of the mean to that of `tff` under `easy` has a 95% interval from the moving
 block bootstrap in paired_runs.py. Prints, as Markdown, how the two rankings differ on each log: Kendall's tau, the
 pairs in opposite order, and the pairs whose intervals show opposite orders.
 

@@ -27,7 +27,7 @@ GOALS = [
     ("G4-0.03", "all-to-all", 0.03, "blocks_per_job", {"mbs": 0.59}),
     ("G4-0.035", "all-to-all", 0.035, "blocks_per_job", {"mbs": 0.60}),
 ]
-# The ratio of FF's utilization to each strategy's with a full queue: at most 49 % to the middle of 72 to 79 %.
+# The ratio of FF's utilization to each strategy's with a full queue: at most 49% to the middle of 72 to 79%.
 FULL = ("G3", "all-to-all", 1.0, "utilization", {"gabl": 0.65, "paging": 0.65, "mbs": 0.65})
 FF: Variant = ("ff", "coordinates")
 
@@ -125,16 +125,16 @@ def main() -> None:
         best(plain, lambda one: (one.variants["paging"][0], one.variants["mbs"][0])),
     )
     good = [one for one in readings if all(abs(error) <= math.log(1.15) for error in one.errors.values())]
-    print(f"\nEvery ratio within 15 %: {len(good)} combinations.")
+    print(f"\nEvery ratio within 15%: {len(good)} combinations.")
     for place in readings[0].errors:
         within = sum(abs(one.errors[place]) <= math.log(1.15) for one in readings)
-        print(f"- {place}: within 15 % in {within}")
+        print(f"- {place}: within 15% in {within}")
     for pair in (("G1", "G2"), ("G1@paging", "G2@paging"), ("G1@mbs", "G2@mbs")):
         both = sum(
             all(abs(error) <= math.log(1.15) for place, error in one.errors.items() if place.startswith(pair))
             for one in readings
         )
-        print(f"- {pair[0]} and {pair[1]} together: within 15 % in {both}")
+        print(f"- {pair[0]} and {pair[1]} together: within 15% in {both}")
 
 
 if __name__ == "__main__":

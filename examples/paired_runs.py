@@ -6,7 +6,7 @@
     examples/paired_runs.py turned.jsonl mbs.jsonl
 
 For waiting, service and turnaround, prints both runs' means over the jobs that ended in both, the ratio of the first
-mean to the second, and its 95 % interval. Times are in the log's unit.
+mean to the second, and its 95% interval. Times are in the log's unit.
 
 The interval comes from the moving block bootstrap (Künsch, Annals of Statistics 17(3), 1989) over pairs: blocks of
 consecutive jobs, in order of submission, are drawn with replacement until they contain as many jobs as the runs. A
@@ -62,7 +62,7 @@ def in_both(one: Iterable[Key], other: Iterable[Key]) -> list[Key]:
 
 
 def interval(pairs: list[tuple[float, float]]) -> tuple[float, float] | None:
-    """Returns the 95 % interval of the ratio of two means, or None if the second mean is 0 in any sample."""
+    """Returns the 95% interval of the ratio of two means, or None if the second mean is 0 in any sample."""
     sums = [list(accumulate(column, initial=0.0)) for column in zip(*pairs, strict=True)]
     length = math.isqrt(len(pairs))
     blocks = -(-len(pairs) // length)

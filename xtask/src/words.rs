@@ -40,8 +40,8 @@ fn of_folder(folder: &str, count: &Count) -> Option<String> {
     let verbs = (100 * count.verbs).checked_div(count.functions).unwrap_or(100);
     (clauses > most || verbs < least).then(|| {
         format!(
-            "{folder}: {clauses} % of sentences begin with What, How, Of, ... (maximum {most}), \
-             and {verbs} % of function comments begin with a verb (minimum {least})"
+            "{folder}: {clauses}% of sentences begin with What, How, Of, ... (maximum {most}), \
+             and {verbs}% of function comments begin with a verb (minimum {least})"
         )
     })
 }

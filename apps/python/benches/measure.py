@@ -136,7 +136,7 @@ JOBS = 1_000_000
 
 
 def long_log() -> Any:
-    """Returns a million jobs of 1 to 64 nodes, as columns, that use about 60 % of a 512-node torus."""
+    """Returns a million jobs of 1 to 64 nodes, as columns, that use about 60% of a 512-node torus."""
     import numpy as np
 
     draw = np.random.default_rng(1)
@@ -265,8 +265,8 @@ def sweep() -> None:
     base = statistics.median(took["threads"])
     for name, seconds in took.items():
         middle = statistics.median(seconds)
-        more = f"{100 * (middle / base - 1):+.1f} %"
-        row(name, f"{middle:.2f}", more, "+10 %" if name == "Dask" else "")
+        more = f"{100 * (middle / base - 1):+.1f}%"
+        row(name, f"{middle:.2f}", more, "+10%" if name == "Dask" else "")
     # One worker is killed during the run, and another takes its place.
     with (
         dask.LocalCluster(n_workers=cores, threads_per_worker=1, dashboard_address=None) as cluster,

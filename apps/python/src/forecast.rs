@@ -185,7 +185,7 @@ impl Forecasts {
         let Score { jobs, waited, held, .. } = &self.score;
         format!(
             "Forecasts of {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} had \
-             to wait, and {} % of these started within their intervals",
+             to wait, and {}% of these started within their intervals",
             number(100.0 * held)
         )
     }

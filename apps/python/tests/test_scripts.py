@@ -145,6 +145,6 @@ def test_bricks_are_counted_as_their_proof_says(monkeypatch: pytest.MonkeyPatch)
     # Five squares fit on a 5x5 torus, although two rows of two make only four.
     assert ring.room((2, 2, 1)) == 5 and bricks.machine_of("grid:5wx5").room((2, 2, 1)) == 4
     assert bricks.fewest((10, 3, 1), mesh, (9, 1, 1)) == 0 and bricks.fewest((10, 9, 1), mesh, (9, 1, 1)) == 9
-    # Two 9x9 jobs on 16x16 nodes run one after the other, although they need only 63 % of these.
+    # Two 9x9 jobs on 16x16 nodes run one after the other, although they need only 63% of these.
     assert bricks.hours({(9, 9, 1): 7200}, mesh, (9, 9, 1)) == 2
     assert bricks.hours({(9, 9, 1): 7200}, mesh, (1, 1, 1)) < 1

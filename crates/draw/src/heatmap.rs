@@ -36,7 +36,7 @@ const FOOTER: f64 = 44.0;
 /// let mut load = ChannelLoad::new(Channels::new(Grid::mesh(&[4, 4])?, VirtualChannels::Two));
 /// load.add(NodeId(0), NodeId(6), 8);
 /// let svg = pavior::draw::heatmap(&load, 100, "one message");
-/// assert!(svg.starts_with("<svg") && svg.contains("8.0 %"));
+/// assert!(svg.starts_with("<svg") && svg.contains("8.0%"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn heatmap(load: &ChannelLoad, cycles: u64, title: &str) -> String {
@@ -118,7 +118,7 @@ impl Picture {
     fn channel(&mut self, channel: Channel, step: usize, utilization: f64) {
         let (class, colour) = heat(step);
         let (x, y) = self.place(self.grid.point(channel.node));
-        let title = format!("{}: {:.1} %", channel.name(&self.grid), 100.0 * utilization);
+        let title = format!("{}: {:.1}%", channel.name(&self.grid), 100.0 * utilization);
         let half = NODE / 2.0;
         let shape = match channel.kind {
             ChannelKind::Injection | ChannelKind::Ejection => {
@@ -149,13 +149,13 @@ impl Picture {
             let rect = rect.with("height", 10).with("class", format!("{class}f"));
             rect.with("fill", colour).end(&mut self.body);
         }
-        let scale = format!("busy in 0 to {:.1} % of cycles", 100.0 * most);
+        let scale = format!("busy in 0 to {:.1}% of cycles", 100.0 * most);
         self.label((MARGIN + 188.0, top + 9.0), "start", &scale);
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
             "The channels of {}, colored by load. Colors at the left end of the scale mean \
-             idle, and the busiest channel is busy in {:.1} % of the cycles. Each channel's title \
+             idle, and the busiest channel is busy in {:.1}% of the cycles. Each channel's title \
              states its load.",
             self.grid,
             100.0 * most

@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn numbers_are_told_from_words() {
-        for cell in ["", "-3", "1.229 ± 0.048", "12 %", "~-0.2 ± 0.4", "+1", "-"] {
+        for cell in ["", "-3", "1.229 ± 0.048", "12%", "~-0.2 ± 0.4", "+1", "-"] {
             assert!(is_number(cell), "{cell}");
         }
         for cell in ["18 hold, 10 within tolerance", "13 hold", "mesh:8x8", "met"] {

@@ -106,7 +106,7 @@ impl Schedule<'_> {
         let shares = Scale::plain((0.0, most), (TOPS[0] + USED, TOPS[0]));
         self.area(&mut canvas, &self.thinned(&used), &shares);
         for share in [0.0, 0.5, 1.0] {
-            tick(&mut canvas, shares.at(most * share), &format!("{} %", label(100.0 * share)));
+            tick(&mut canvas, shares.at(most * share), &format!("{}%", label(100.0 * share)));
         }
         let note = match boxes {
             Some(boxes) => self.jobs(&mut canvas, &boxes, unit),
@@ -124,7 +124,7 @@ impl Schedule<'_> {
         let count = self.jobs.len();
         let length = unit.words(self.to - self.from) + unit_of(unit_name);
         format!(
-            "{}, {count} job{} in {length}; {:.1} % of the nodes used on average",
+            "{}, {count} job{} in {length}; {:.1}% of the nodes used on average",
             self.grid,
             if count == 1 { "" } else { "s" },
             100.0 * mean
@@ -386,7 +386,7 @@ mod tests {
         let grid: Grid = "mesh:4x4".parse().unwrap();
         let jobs = [placed("a", 0.0, 7200.0, 4), placed("b", 7200.0, 14_400.0, 2)];
         let svg = schedule("Two jobs", &grid, &jobs, (None, None), "s").unwrap();
-        assert!(svg.contains("mesh:4x4, 2 jobs in 4 h; 75.0 % of the nodes used on average"));
+        assert!(svg.contains("mesh:4x4, 2 jobs in 4 h; 75.0% of the nodes used on average"));
         assert!(svg.contains("<title>job b: 8 nodes, 2 h to 4 h</title>"), "{svg}");
         assert!(svg.contains(">time<") && svg.contains(">1 h<"), "{svg}");
         let svg = schedule("Two jobs", &grid, &jobs, (None, None), "time_unit").unwrap();
@@ -410,6 +410,6 @@ mod tests {
             .collect();
         let svg = schedule("Many", &grid, &jobs, (None, None), "").unwrap();
         assert!(svg.contains("the number of running jobs") && svg.len() < 40_000, "{}", svg.len());
-        assert!(svg.contains("50.0 % of the nodes used"), "{svg}");
+        assert!(svg.contains("50.0% of the nodes used"), "{svg}");
     }
 }

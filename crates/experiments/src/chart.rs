@@ -197,12 +197,12 @@ fn note(rows: &[&Line]) -> String {
         (1, 1) if rows.iter().all(|row| row.summary.ci95.is_none()) => {
             return "1 replication per point: no confidence intervals".to_string();
         }
-        (1, 1) => "95 % confidence intervals, 1 replication per point".to_string(),
+        (1, 1) => "95% confidence intervals, 1 replication per point".to_string(),
         _ if least == most && rows.iter().all(|row| is_certain(row)) => {
             format!("identical in all {most} replications per point")
         }
-        _ if least == most => format!("95 % confidence intervals, {most} replications per point"),
-        _ => format!("95 % confidence intervals, {least} to {most} replications per point"),
+        _ if least == most => format!("95% confidence intervals, {most} replications per point"),
+        _ => format!("95% confidence intervals, {least} to {most} replications per point"),
     };
     let missed = rows.iter().filter(|row| row.target_missed).count();
     if missed > 0 {
@@ -216,9 +216,9 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let of = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let without = |row: &&&Line| row.median.is_some_and(|median| median.interval.is_none());
     let rest = match rows.iter().filter(without).count() {
-        0 => "with 95 % confidence intervals for the median",
+        0 => "with 95% confidence intervals for the median",
         missing if missing == rows.len() => "too few for confidence intervals",
-        _ => "with 95 % confidence intervals for the median where there are six or more",
+        _ => "with 95% confidence intervals for the median where there are six or more",
     };
     format!("medians of {of} replications per point, {rest}")
 }
@@ -309,7 +309,7 @@ mod tests {
             note(&table.rows.iter().collect::<Vec<_>>())
         };
         assert_eq!(note(None), "1 replication per point: no confidence intervals");
-        assert_eq!(note(Some(0.5)), "95 % confidence intervals, 1 replication per point");
+        assert_eq!(note(Some(0.5)), "95% confidence intervals, 1 replication per point");
     }
 
     #[test]
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(chart.series.len(), 1);
         let ys: Vec<f64> = chart.series[0].points.iter().map(|mark| mark.y).collect();
         assert_eq!(ys, [4.0, 3.0]);
-        assert!(chart.note.starts_with("95 %"), "{}", chart.note);
+        assert!(chart.note.starts_with("95%"), "{}", chart.note);
     }
 
     #[test]
@@ -345,7 +345,7 @@ mod tests {
             }
             super::chart(&Specification::parse(text, "test").unwrap().figures[0], &table).note
         };
-        assert!(note(&[1]).starts_with("no value for tff (load 10); 95 %"), "{}", note(&[1]));
-        assert!(note(&[0, 2]).starts_with("no value for ff; 95 %"), "{}", note(&[0, 2]));
+        assert!(note(&[1]).starts_with("no value for tff (load 10); 95%"), "{}", note(&[1]));
+        assert!(note(&[0, 2]).starts_with("no value for ff; 95%"), "{}", note(&[0, 2]));
     }
 }

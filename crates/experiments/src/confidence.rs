@@ -83,13 +83,13 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
     Some(student_t(confidence, sample.len() - 1) * (variance / n).sqrt())
 }
 
-/// A median and its 95 % confidence interval, based on order statistics.
+/// A median and its 95% confidence interval, based on order statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
     /// The median.
     pub value: f64,
     /// The ends of the interval, both of which are samples. `None` for fewer than six samples,
-    /// because then not even the smallest and the largest enclose the median with probability 95 %.
+    /// because then not even the smallest and the largest enclose the median with probability 95%.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -128,7 +128,7 @@ impl Median {
     }
 }
 
-/// Returns the median and the larger of its distances to the ends of its 95 % confidence interval.
+/// Returns the median and the larger of its distances to the ends of its 95% confidence interval.
 /// The interval is based on order statistics or, for two to five samples, on Student's t.
 ///
 /// This is useful for measured times, because a single interruption by another process can change a
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // The ranks of the 95 % interval for the median in printed tables: n = 10: 2 and 9; n = 20:
+        // The ranks of the 95% interval for the median in printed tables: n = 10: 2 and 9; n = 20:
         // 6 and 15; n = 5: none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();

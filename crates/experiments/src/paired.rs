@@ -10,12 +10,12 @@ pub struct Paired {
     pub pairs: u64,
     /// The mean of a - b.
     pub difference: f64,
-    /// The half-width of the 95 % confidence interval for the difference, or `None` for a single
+    /// The half-width of the 95% confidence interval for the difference, or `None` for a single
     /// pair.
     pub difference_ci95: Option<f64>,
     /// The mean of a divided by the mean of b, or `None` if the mean of b is 0.
     pub ratio: Option<f64>,
-    /// The half-width of the 95 % confidence interval for the ratio.
+    /// The half-width of the 95% confidence interval for the ratio.
     pub ratio_ci95: Option<f64>,
 }
 
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn intervals_hold_what_they_promise() {
         // There are 400 samples of 8 pairs with a true difference of 2 and a true ratio of 1.5.
-        // About 95 % of the intervals contain the true value.
+        // About 95% of the intervals contain the true value.
         let (mut differences, mut ratios) = (0, 0);
         for seed in 0..400 {
             let mut draw = pavior_kernel::Stream::new(seed, 0, "paired");

@@ -151,8 +151,8 @@ impl Specification {
                 };
                 let capped = self.capped().map_or(String::new(), |words| format!(" ({words})"));
                 format!(
-                    "{least} to {most} replications per point{capped}, until the {} % confidence \
-                     interval (Student's t) of {} is within {} % of the mean: {met}",
+                    "{least} to {most} replications per point{capped}, until the {}% confidence \
+                     interval (Student's t) of {} is within {}% of the mean: {met}",
                     confidence * 100.0,
                     names.join(" and "),
                     relative * 100.0,
@@ -268,7 +268,7 @@ impl Specification {
         }
         let mut text = vec![format!(
             "Differences from {baseline} and ratios to it, paired by replication over the same \
-             jobs, with the half-widths of their 95 % confidence intervals. A difference is \
+             jobs, with the half-widths of their 95% confidence intervals. A difference is \
              significant if its interval excludes 0."
         )];
         if differences.iter().any(|one| !one.same_jobs) {
@@ -288,7 +288,7 @@ fn about_means(results: &Table) -> String {
     if results.rows.iter().all(|row| row.replications == 1 && row.summary.ci95.is_none()) {
         return "Results of one replication, without confidence intervals.".into();
     }
-    "Means with the half-widths of their 95 % confidence intervals. The precision column \
+    "Means with the half-widths of their 95% confidence intervals. The precision column \
      shows whether the precision target was met."
         .into()
 }

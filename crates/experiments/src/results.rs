@@ -50,7 +50,7 @@ pub struct Line {
 pub struct Summary {
     /// The mean, or `None` if the metric does not apply.
     pub mean: Option<f64>,
-    /// The half-width of the 95 % confidence interval, or `None` for fewer than two replications.
+    /// The half-width of the 95% confidence interval, or `None` for fewer than two replications.
     pub ci95: Option<f64>,
 }
 
@@ -191,7 +191,7 @@ impl Specification {
         let points = format!("{} of {} points", names.len(), results.len());
         (!names.is_empty()).then(|| {
             format!(
-                "Overloaded (over 10 % of arrivals still waiting at the end, so times depend on \
+                "Overloaded (over 10% of arrivals still waiting at the end, so times depend on \
                  the length of the run): {points}: {named}{more}."
             )
         })

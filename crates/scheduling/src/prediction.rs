@@ -15,7 +15,7 @@ use pavior_workload::Job;
 /// use pavior::scheduling::Prediction;
 /// use pavior::workload::Job;
 /// use pavior::Placement;
-/// // A job in several pieces takes 50 % longer.
+/// // A job in several pieces takes 50% longer.
 /// let mut slower = |_: &Job, placement: &Placement| {
 ///     if placement.parts().len() > 1 { 1.5 } else { 1.0 }
 /// };

@@ -10,7 +10,7 @@ use pavior::experiments::{
 use pavior::names::unknown_name;
 use pavior::simulation::metrics::ALLOCATION_NS;
 
-/// A number with the half-width of its 95 % confidence interval.
+/// A number with the half-width of its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The estimated number.

@@ -11,7 +11,7 @@ pub const NAME: &str = "forecasts";
 /// The number of futures per forecast.
 pub const FUTURES: usize = 8;
 
-/// The range required for the share of waiting jobs that start within their 90 % interval.
+/// The range required for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
 /// The range required for this share in each third of the jobs, by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
@@ -149,8 +149,8 @@ pub fn in_words(logs: &[JudgedLog]) -> String {
         judged.iter().filter(|log| good(log) == Some(true)).count()
     };
     format!(
-        "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93 % of \
-         waiting jobs, and 82 to 97 % in each third by node count with at least {FEWEST} jobs). \
+        "Intervals hold as often as intended on {} of {} logs with user estimates (87 to 93% of \
+         waiting jobs, and 82 to 97% in each third by node count with at least {FEWEST} jobs). \
          The loss is smallest on {}.",
         count(JudgedLog::holds),
         judged.len(),

@@ -11,11 +11,11 @@ const PAPERS_OWN: f64 = 0.05;
 const CLOSE: f64 = 0.10;
 
 /// A description of the rules, for reports.
-pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95 % interval. It \
-    holds within tolerance if it is in that interval widened by 5 % of the value, which is the \
-    papers' own precision. A ratio also holds within tolerance if it is within 10 % of ours. \
+pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95% interval. It \
+    holds within tolerance if it is in that interval widened by 5% of the value, which is the \
+    papers' own precision. A ratio also holds within tolerance if it is within 10% of ours. \
     \"Close\" or \"equal\" holds if the interval of the ratio contains 1, and holds within \
-    tolerance if the ratio is within 10 % of 1. An order holds if the interval of the paired \
+    tolerance if the ratio is within 10% of 1. An order holds if the interval of the paired \
     difference excludes zero. Counts have no interval and must equal the stated ones. Everything \
     else differs, and is also listed. A statement differs if any row that the paper states \
     differs. Otherwise, it holds, but only within tolerance if that is true of any of these rows. \
@@ -66,7 +66,7 @@ pub struct Statement {
     pub paper: String,
     /// Our number, or `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of the 95 % confidence interval or, for a median, half the interval's width.
+    /// The half-width of the 95% confidence interval or, for a median, half the interval's width.
     pub ci95: Option<f64>,
     /// The ends of the interval if our number is a median.
     pub interval: Option<[f64; 2]>,
@@ -292,7 +292,7 @@ mod tests {
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),
-            // The ratio is within 10 % of ours.
+            // The ratio is within 10% of ours.
             (&Claim::Ratio(0.549), 0.5, 0.0, Tolerance),
             (&Claim::Ratio(0.551), 0.5, 0.0, Differs),
             (&Claim::Ratio(0.551), 0.5, 0.06, Holds),

@@ -138,15 +138,15 @@ pub struct Spread {
     pub mean: f64,
     /// The minimum.
     pub min: f64,
-    /// The 25 % quantile.
+    /// The 25% quantile.
     pub p25: f64,
     /// The median.
     pub p50: f64,
-    /// The 75 % quantile.
+    /// The 75% quantile.
     pub p75: f64,
-    /// The 90 % quantile.
+    /// The 90% quantile.
     pub p90: f64,
-    /// The 99 % quantile.
+    /// The 99% quantile.
     pub p99: f64,
     /// The maximum.
     pub max: f64,

@@ -153,7 +153,7 @@ impl FixedSet {
         };
         let change = 100.0 * (count / before - 1.0);
         let holds = count <= before * (1.0 + TOLERANCE);
-        let mark = if holds { "" } else { "  <-- grew by more than 5 %" };
+        let mark = if holds { "" } else { "  <-- grew by more than 5%" };
         println!("{case}\t{count:.0}\twas {before:.0}\t{change:+.1} %{mark}");
         holds
     }

@@ -21,7 +21,7 @@ fn two_runs_are_compared() {
         return;
     }
     browser.until(&format!("{COMPLETED}.every((count) => count > 300)"));
-    browser.shows("difference", "95 % interval");
+    browser.shows("difference", "95% interval");
     browser.shows("shell", "--strategy ff,tff");
     browser.picture("try-1400-light");
     browser.value(
@@ -94,7 +94,7 @@ fn the_page_replays_a_log() {
     browser.until("!document.getElementById('replays').hidden");
     browser.value("document.getElementById('replay').click()");
     browser.until("document.querySelectorAll('#replayed tbody tr').length >= 4");
-    browser.shows("replayed", "95 % interval");
+    browser.shows("replayed", "95% interval");
     browser.picture("try-log");
     let fetched = browser.value(
         "performance.getEntriesByType('resource').filter((one) => !one.name.startsWith('blob:'))

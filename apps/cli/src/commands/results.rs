@@ -122,7 +122,7 @@ impl Results<'_> {
         let omitted = self.columns(&metrics).print(width)?;
         let hidden = available.len() - metrics.len() + omitted;
         if metrics.contains(&ALLOCATION_NS) {
-            let note = "allocation_ns: median over the replications, with its 95 % confidence \
+            let note = "allocation_ns: median over the replications, with its 95% confidence \
                         interval in brackets (needs at least six replications).";
             output::text(note, width)?;
         }
@@ -183,7 +183,7 @@ impl Results<'_> {
             format!(", {least} to {most} replications")
         };
         line += &format!(", seed {}", value(first.point, "seed"));
-        if most > 1 { line + "; mean ± half-width of the 95 % confidence interval" } else { line }
+        if most > 1 { line + "; mean ± half-width of the 95% confidence interval" } else { line }
     }
 
     /// Returns notes that help interpret the table.
@@ -192,7 +192,7 @@ impl Results<'_> {
         let overloaded = self.names(|row| row.overloaded);
         if !overloaded.is_empty() {
             notes.push(format!(
-                "Overloaded (over 10 % of arrivals still waiting at the end, so times depend on \
+                "Overloaded (over 10% of arrivals still waiting at the end, so times depend on \
                  the run length): {overloaded}."
             ));
         }

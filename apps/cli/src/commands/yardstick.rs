@@ -137,7 +137,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
     for (strategy, scenarios) in incomplete {
         let scenarios = scenarios.join(", ");
         eprintln!(
-            "note: {strategy} is not compared on {scenarios}, because it rejects more than 2 % of \
+            "note: {strategy} is not compared on {scenarios}, because it rejects more than 2% of \
              jobs"
         );
     }

@@ -127,7 +127,7 @@ class Results:
 
     @property
     def means(self) -> Table:
-        """A table of means and their 95 % half-widths, with one row per point and metric."""
+        """A table of means and their 95% half-widths, with one row per point and metric."""
         return self._native.means
 
     @property

@@ -587,7 +587,7 @@ class Forecasts:
     @property
     def jobs(self) -> Table:
         """A table with one row per job that has started, in order of arrival. Its columns are `job` (the
-        job's number in the log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95 %
+        job's number in the log), `user`, `nodes`, `submit`, `low`, `median` and `high` (the 5, 50 and 95%
         quantiles of the start), `plan` and `corrected` (the start planned from the users' estimates, as given
         and corrected by earlier run times), the actual `start`, and `held`, which is True if the job started
         within its interval. Times are in seconds."""
@@ -602,7 +602,7 @@ class Forecasts:
         """The fraction of jobs that started within their interval, among those that had to wait."""
     @property
     def losses(self) -> dict[str, float]:
-        """The mean pinball loss over the 5, 50 and 95 % quantiles, in seconds, for the `intervals`, the
+        """The mean pinball loss over the 5, 50 and 95% quantiles, in seconds, for the `intervals`, the
         `plan`, the `corrected` plan, and quantiles of `past_waits`."""
     def _repr_html_(self) -> str: ...
 

@@ -227,7 +227,7 @@ fn forecasts_hold_for_days_of_a_real_log() {
         let share = 100.0 * held as f64 / waited.max(1) as f64;
         let (jobs, mark) = (own.len(), if day < past { "past" } else { "" });
         let now = jobs - waited;
-        println!("{:3} {jobs:5} {now:8} {waited:7} {held:5} {share:5.1} % {mark}", BEGINS + day);
+        println!("{:3} {jobs:5} {now:8} {waited:7} {held:5} {share:5.1}% {mark}", BEGINS + day);
     }
     let from = base_ms + 1000 * past * DAY_S;
     let waited = days.jobs.iter().filter(|job| job.submit_ms >= from && job.told.is_some());

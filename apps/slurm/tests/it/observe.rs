@@ -195,7 +195,7 @@ fn the_page_shows_ten_thousand_waiting_jobs() {
     let observer = Observer::start(programs.command(&["--observe", "127.0.0.1:0"]));
     browser.open(&format!("http://{}/", observer.address));
     browser.shows("waiting-count", "10,000");
-    browser.shows("used-share", "37 %");
+    browser.shows("used-share", "37%");
     browser.shows("fits-size", "8×8×4");
     assert_eq!(browser.value("window.pavior.stage.isDeep"), true);
     browser.value("document.getElementById('tab-waiting').click()");

@@ -16,7 +16,7 @@ const OPEN: usize = 100_000;
 /// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
 /// sizes are used; if these are also too few, a fixed margin applies.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may fall outside the interval on each side. Slightly less than 5 %,
+/// The fraction of waits that may fall outside the interval on each side. Slightly less than 5%,
 /// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
 /// The step by which a miss changes the target level (Gibbs & Candes 2021).
@@ -27,7 +27,7 @@ const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
 
-/// The 5, 50 and 95 % quantiles of a wait, scaled by [`scaled`].
+/// The 5, 50 and 95% quantiles of a wait, scaled by [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
 /// Scales a wait to its cube root; waits below one minute are treated as one minute. Forecast
@@ -157,7 +157,7 @@ impl Calibration {
         self.all.latest.len() >= ENOUGH
     }
 
-    /// Returns the 5, 50 and 95 % quantiles of a wait from now, computed from the waits in several
+    /// Returns the 5, 50 and 95% quantiles of a wait from now, computed from the waits in several
     /// futures, and the same quantiles without shifts. Takes O(n log n) time for the 800 latest
     /// promises.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {

@@ -42,11 +42,11 @@ impl Default for Effort {
 pub struct Forecast {
     /// The job whose start is predicted.
     pub job: JobId,
-    /// The 5 % quantile: about 5 of 100 jobs start earlier.
+    /// The 5% quantile: about 5 of 100 jobs start earlier.
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95 % quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now,
+    /// The 95% quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now,
     /// the job starts then or later. If a job starts neither in any future nor in the plan, all
     /// four times have this value.
     pub high: Time,

@@ -50,7 +50,7 @@ pub struct Rivals {
     /// The start according to the plan, with estimates corrected by the method of Tsafrir, Etsion &
     /// Feitelson 2007.
     pub corrected: Time,
-    /// The submission time plus the 5, 50 and 95 % quantiles of the last 300 waits, after Brevik,
+    /// The submission time plus the 5, 50 and 95% quantiles of the last 300 waits, after Brevik,
     /// Nurmi & Wolski 2006.
     pub past_waits: [Time; 3],
 }

@@ -21,7 +21,7 @@ pub struct Score {
     pub thirds: [Third; 3],
     /// The median width of the intervals, in seconds.
     pub width: f64,
-    /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95 %
+    /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95%
     /// quantiles. A lower loss is better.
     pub loss: f64,
     /// The loss of the plan, whose start is used for all three quantiles.
@@ -86,7 +86,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// Returns the total pinball loss of the 5, 50 and 95 % quantiles, in seconds (Koenker & Bassett
+/// Returns the total pinball loss of the 5, 50 and 95% quantiles, in seconds (Koenker & Bassett
 /// 1978).
 fn pinball(quantiles: [Time; 3], came: Time) -> f64 {
     let loss = |(quantile, level): (Time, f64)| {

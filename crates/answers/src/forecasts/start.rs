@@ -10,11 +10,11 @@ use crate::json::Place;
 /// [`HORIZON`](super::HORIZON).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// The 5 % quantile: about 5 of 100 jobs start earlier.
+    /// The 5% quantile: about 5 of 100 jobs start earlier.
     pub earliest: Option<Time>,
     /// The median: half of the jobs start earlier.
     pub median: Option<Time>,
-    /// The 95 % quantile: about 5 of 100 jobs start later.
+    /// The 95% quantile: about 5 of 100 jobs start later.
     pub latest: Option<Time>,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
@@ -114,12 +114,12 @@ impl Start {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
-    /// The 5 % quantile: about 5 % of such requests start earlier. A time is null if the request
+    /// The 5% quantile: about 5% of such requests start earlier. A time is null if the request
     /// does not start within 60 days.
     pub earliest: Option<String>,
     /// The median: half of such requests start earlier.
     pub median: Option<String>,
-    /// The 95 % quantile: about 5 % of such requests start later.
+    /// The 95% quantile: about 5% of such requests start later.
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,

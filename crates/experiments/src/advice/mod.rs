@@ -3,7 +3,7 @@
 //! The current configuration is one point: a machine, a strategy, a scheduler and the jobs in a
 //! log. Each alternative changes a single setting and runs the same jobs. Every quantity is
 //! reported as a paired difference from the current configuration, with an interval computed from
-//! pieces of the run ([`Change`]). With probability 95 %, all intervals for one quantity are
+//! pieces of the run ([`Change`]). With probability 95%, all intervals for one quantity are
 //! correct simultaneously, because each has confidence level 1 - 0.05/alternatives (Bonferroni's
 //! inequality). Recommendations are based on these intervals alone.
 //!
@@ -117,7 +117,7 @@ pub struct Advice {
     pub alternatives: Vec<Alternative>,
     /// Alternatives that do not apply, each with the reason.
     pub left_out: Vec<String>,
-    /// The confidence level of each interval. With probability 95 %, all intervals for one measure
+    /// The confidence level of each interval. With probability 95%, all intervals for one measure
     /// are correct simultaneously.
     pub level: f64,
 }

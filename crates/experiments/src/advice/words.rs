@@ -211,8 +211,8 @@ pub fn notes(advice: &Advice) -> Vec<String> {
     if alternatives > 1 {
         all.push(format!(
             "Comparing {alternatives} alternatives on {measures} measures gives {} intervals. Each \
-             has a confidence level of {:.2} %, so all intervals for one measure are correct with \
-             at least 95 % probability (Bonferroni); for several measures, the probability is \
+             has a confidence level of {:.2}%, so all intervals for one measure are correct with \
+             at least 95% probability (Bonferroni); for several measures, the probability is \
              lower.",
             alternatives * measures,
             100.0 * advice.level,

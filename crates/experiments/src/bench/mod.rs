@@ -81,7 +81,7 @@ pub struct BenchRow {
     /// The mean time of an attempt relative to that of the first strategy: the median of this ratio
     /// over all rounds.
     pub ratio: f64,
-    /// The half-width of the 95 % confidence interval for the ratio, or `None` for the first
+    /// The half-width of the 95% confidence interval for the ratio, or `None` for the first
     /// strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }

@@ -62,7 +62,7 @@ impl Metric for BlockError {
     }
 }
 
-/// Returns the half-width of the 95 % interval for the mean of successive values, or `None` if
+/// Returns the half-width of the 95% interval for the mean of successive values, or `None` if
 /// there are fewer than 100.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();

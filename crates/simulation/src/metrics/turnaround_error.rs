@@ -1,11 +1,11 @@
-//! Turnaround error: the half-width of the 95 % interval for mean turnaround, from a single run.
+//! Turnaround error: the half-width of the 95% interval for mean turnaround, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "turnaround_error",
-    meaning: "half-width of the 95 % interval of `turnaround`, from blocks of consecutive jobs \
+    meaning: "half-width of the 95% interval of `turnaround`, from blocks of consecutive jobs \
               (only on request)",
     unit: Unit::Time,
     standard: false,

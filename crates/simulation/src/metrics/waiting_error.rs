@@ -1,11 +1,11 @@
-//! Waiting error: the half-width of the 95 % interval for the mean wait, from a single run.
+//! Waiting error: the half-width of the 95% interval for the mean wait, from a single run.
 
 use super::block_error::BlockError;
 use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_error",
-    meaning: "half-width of the 95 % interval of `waiting`, from blocks of consecutive jobs (only \
+    meaning: "half-width of the 95% interval of `waiting`, from blocks of consecutive jobs (only \
               on request)",
     unit: Unit::Time,
     standard: false,

@@ -185,7 +185,7 @@ fn the_estimate_is_near_what_the_network_says() {
             partly(id, id * 700, shape, run, 0.4)
         })
         .collect();
-    // The errors measured here are +5.6, -1.1, +4.8 and -39 %. With all-to-all traffic, queues are
+    // The errors measured here are +5.6, -1.1, +4.8 and -39%. With all-to-all traffic, queues are
     // longer than in the model, which assumes independent arrivals.
     for (pattern, strategy, most) in [
         ("near-neighbour", "mbs", 0.10),

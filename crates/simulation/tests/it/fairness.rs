@@ -64,7 +64,7 @@ fn waits_are_told_by_size_class() {
 
 #[test]
 fn a_percentile_is_the_nearest_rank() {
-    // The k-th of 200 successive jobs waits k ticks. 1 % may wait longer than the 198th.
+    // The k-th of 200 successive jobs waits k ticks. 1% may wait longer than the 198th.
     let jobs = (0..200).map(|k| job(k, 0, 64, 1, 1)).collect();
     let expected = [Some(197.0), Some(199.0)];
     assert_eq!(values("fcfs", 0, jobs, &["waiting_p99", "waiting_max"]), expected);

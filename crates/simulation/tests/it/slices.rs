@@ -26,7 +26,7 @@ fn measured(setup: &Setup, jobs: Vec<Job>, failing: Failing, names: &[&str]) -> 
 }
 
 /// Returns the mean fraction of the time in which a slice could be placed, and the half-width of
-/// its 99.9 % interval, from ten runs of 800 units. On average, cubes fail after 9 units.
+/// its 99.9% interval, from ten runs of 800 units. On average, cubes fail after 9 units.
 fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64, f64) {
     let unit = TimeUnit::TIME_UNIT;
     let mut setup = setup("torus:8x8x8", strategy, "fcfs", Ending::Drained);

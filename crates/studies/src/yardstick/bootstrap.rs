@@ -13,7 +13,7 @@
 //! and grows with the range over which jobs depend on each other. For n jobs, it is at least the
 //! cube root of n, and at most three times the square root of n and a third of n.
 //!
-//! The half-width is the distance from the mean within which 95 % of the drawn means lie (the
+//! The half-width is the distance from the mean within which 95% of the drawn means lie (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
 //! true mean. For independent jobs, the variance of a drawn mean is too small by exactly a factor
 //! of 1 - block/jobs, which is corrected.
@@ -23,7 +23,7 @@ use pavior::experiments::advice::Change;
 
 /// The confidence level of each interval.
 const LEVEL: f64 = 0.95;
-/// The number of resamples per interval. The 1,900th of 1,999 distances is the 95 % quantile.
+/// The number of resamples per interval. The 1,900th of 1,999 distances is the 95% quantile.
 const RESAMPLES: usize = 1999;
 /// The minimum number of jobs. If there are fewer, their dependence cannot be estimated.
 const FEWEST: usize = 300;
@@ -135,7 +135,7 @@ mod tests {
         (held, blocks as f64 / 400.0)
     }
 
-    /// Counts the intervals that contain the true value. At a level of 95 %, 380 of 400 intervals
+    /// Counts the intervals that contain the true value. At a level of 95%, 380 of 400 intervals
     /// should contain it. If each value contains much of the previous one, 400 values carry only as
     /// much information as a few independent ones, and fewer intervals contain the true value.
     /// docs/yardstick.md lists the counts.

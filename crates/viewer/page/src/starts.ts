@@ -76,6 +76,6 @@ export function promises(waits: Map<unknown, Told>): string {
     return "No forecast has been compared with an actual start yet, so the intervals are wide.";
   }
   const share = `${kept.toLocaleString("en")} of ${many(total, "forecast")} held so far`;
-  const sum = `${share} (${Math.floor((100 * kept) / total)} %)`;
+  const sum = `${share} (${Math.floor((100 * kept) / total)}%)`;
   return calibrated ? `${sum}.` : `${sum}. These are too few to judge, so the intervals are wide.`;
 }

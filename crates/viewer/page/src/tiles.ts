@@ -7,7 +7,7 @@ import { nameOf, nodesAt, nodesIn, place, sidesOf } from "./words.ts";
 
 const fits = new Fits();
 const percent = (share: number): string =>
-  `${share > 0 && share < 0.01 ? "<1" : share < 1 ? Math.floor(100 * share) : 100} %`;
+  `${share > 0 && share < 0.01 ? "<1" : share < 1 ? Math.floor(100 * share) : 100}%`;
 
 /** Returns a machine's largest free box, or null if there is none or the machine is too large. */
 export const largest = (machine: Machine): Part | null => fits.largest(machine) ?? null;

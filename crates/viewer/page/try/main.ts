@@ -189,7 +189,7 @@ class Page {
     write("difference", `Over the same ${jobs.toLocaleString("en")} jobs, the mean wait with `
       + `${other} is ${brief(Math.abs(difference))} ± ${brief(half)} `
       + `${difference < 0 ? "shorter" : "longer"} than with ${one} `
-      + `(95 % interval${isSure ? "" : "; it contains zero"}).`);
+      + `(95% interval${isSure ? "" : "; it contains zero"}).`);
   }
 
   private nameOf({ opened, index }: Side): string {
@@ -244,8 +244,8 @@ function numbers({ index, state, largest }: Side): void {
   if (!state) return;
   const all: [string, string][] = [
     ["mean wait", brief(state.wait)],
-    ["utilization", `${brief(100 * (state.utilization ?? 0))} %`],
-    ["largest free box", largest === null ? "–" : `${brief(100 * largest)} %`],
+    ["utilization", `${brief(100 * (state.utilization ?? 0))}%`],
+    ["largest free box", largest === null ? "–" : `${brief(100 * largest)}%`],
     ["waiting", state.waiting.toLocaleString("en")],
     ["completed", state.completed.toLocaleString("en")],
   ];

@@ -110,7 +110,7 @@ export class Panel {
         `${strategy}, ${scheduler}`,
         ...SHOWN.map((name) => ranged(metrics[name]?.mean ?? null, metrics[name]?.ci95)),
       ])),
-      element("p", {}, "Means over replications with 95 % confidence intervals."),
+      element("p", {}, "Means over replications with 95% confidence intervals."),
     ]);
   }
 
@@ -163,13 +163,13 @@ export class Panel {
       return [
         table(["", ...names], [
           row("mean wait", ({ wait }) => lasting(wait ?? 0)),
-          row("utilization", ({ utilization }) => `${brief(100 * (utilization ?? 0))} %`),
+          row("utilization", ({ utilization }) => `${brief(100 * (utilization ?? 0))}%`),
           row("jobs completed", ({ completed }) => completed.toLocaleString("en")),
           row("never started", ({ waiting }) => waiting.toLocaleString("en")),
         ]),
         element("p", {}, isKnown ? `Over the same ${many(jobs, "job")}, the mean wait of the `
           + `second is ${brief(Math.abs(difference) / 60)} ± ${brief(half / 60)} min `
-          + `${difference < 0 ? "shorter" : "longer"} (95 % interval).` : ""),
+          + `${difference < 0 ? "shorter" : "longer"} (95% interval).` : ""),
       ];
     });
   }

@@ -40,7 +40,7 @@ export function plot(
     pen.moveTo(LEFT, at);
     pen.lineTo(LEFT + width, at);
     pen.stroke();
-    const text = most === 1 ? `${100 * value} %` : String(Number(value.toPrecision(3)));
+    const text = most === 1 ? `${100 * value}%` : String(Number(value.toPrecision(3)));
     pen.fillText(text, LEFT - 5, at + 3.5);
   }
   const end = last > 1e-6 ? last.toFixed(last < 10 ? 1 : 0) : "0";

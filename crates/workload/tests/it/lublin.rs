@@ -109,7 +109,7 @@ const LOG_SIZES: [(u32, f64); 8] = [
 #[test]
 fn it_looks_like_the_archives_log_of_it() {
     // The archive's lublin_256 log has gap quartiles of 41, 116 and 366 s, a mean run time of
-    // 4862.8 s, a median of 137 s, and 86.1 % powers of two. Its mean gap of 770.7 s is low by
+    // 4862.8 s, a median of 137 s, and 86.1% powers of two. Its mean gap of 770.7 s is low by
     // chance: the model's is 911, with a standard deviation of 6343.
     let all = jobs(Class::All, 256, 50_000);
     let last = all.last().unwrap().submit.ticks() / 1e6;

@@ -98,7 +98,7 @@ impl Report {
     /// Describes the machine, the requests and the measurement.
     fn setup(&self) -> String {
         let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
-            format!("at most {} % of nodes busy", fill * 100.0)
+            format!("at most {}% of nodes busy", fill * 100.0)
         });
         format!(
             "{}, {}, {fill}, {} rounds, seed {}",

@@ -57,7 +57,7 @@ fn the_tiles_show_the_numbers_of_the_service() {
     client.post("/v1/nodes/drain", r#"{"node":[0,0]}"#);
     client.lease(json!({ "shape": [8, 8], "job": "whole", "wait": true }));
     browser.open(&server.address);
-    browser.shows("used-share", "50 %");
+    browser.shows("used-share", "50%");
     browser.shows("used-more", "32 of 64 nodes, 1 job");
     browser.shows("waiting-count", "1");
     browser.shows("waiting-more", "64 nodes requested; longest wait: whole, ");
@@ -76,5 +76,5 @@ fn the_tiles_show_the_numbers_of_the_service() {
     browser.press(" ");
     browser.until("!window.pavior.page.live");
     browser.until("window.pavior.page.live");
-    browser.shows("used-share", "50 %");
+    browser.shows("used-share", "50%");
 }

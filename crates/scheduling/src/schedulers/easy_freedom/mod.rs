@@ -22,7 +22,7 @@
 //!    to start now.
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50 % longer in
+//!   x  0 1 2 3 4 5    a ends at 4, b at 9. h requests 4 in a row for 10, and takes 50% longer in
 //!      a a . b . .    two pieces. In two, it can start at 4, which costs 4 + 5; in a row, it can
 //!      h h h b . h    start at 9, which costs 9. Ties go to the earlier start, so it starts at 4.
 //! ```

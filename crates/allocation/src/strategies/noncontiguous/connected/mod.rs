@@ -40,7 +40,7 @@
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
 //! the granted one. The `connected` test compares the result with all connected sets, on machines
 //! of 12 nodes and in random states of machines of 30 nodes (17,512 answers). No other set would
-//! have cut off fewer nodes, and the sums of hops were 0.2 % above the minimum among the sets that
+//! have cut off fewer nodes, and the sums of hops were 0.2% above the minimum among the sets that
 //! cut off no more nodes.
 //!
 //! Cost of a refusal: O(N/64) if the state is known, otherwise also O(r log r) for r free runs.
