@@ -1,5 +1,5 @@
-// The live figures on the strategy pages. They show a machine with jobs, the numbered candidates for
-// a request, and the strategy's choice. The page's own drawings stay until the first question,
+// The live figures on the strategy pages. They show a machine with jobs, the numbered candidates
+// for a request, and the strategy's choice. The page's own drawings stay until the first question,
 // which loads the engine.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";

@@ -282,7 +282,7 @@ impl Closing<'_> {
     }
 
     /// Releases the oldest channel of a long message. The release time is the maximum of
-    /// `h(j) + L-1 - (j-i)*B` over the channels j from i (after the oldest) to the one just granted.
+    /// `h(j) + L-1 - (j-i)*B` over the channels j from i (after the oldest) to the last granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
         let oldest = header.oldest;
