@@ -84,9 +84,9 @@ fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     let line = |list: List| lists.unwrap_or(&Lists::default()).line(list, config);
     let text = format!(
         "# Add these lines to slurm.conf, replacing any lines with the same names,\n# because \
-         Slurm uses only the last one. Then restart slurmctld.\n{}{}\n{}\n# To give jobs whole nodes and \
-         prevent them from shrinking:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n# {}\n# To \
-         start jobs sooner:\n# {}\n",
+         Slurm uses only the last one. Then restart slurmctld.\n{}{}\n{}\n# To give jobs whole \
+         nodes and prevent them from shrinking:\n# PartitionName={} ... OverSubscribe=EXCLUSIVE\n\
+         # {}\n# To start jobs sooner:\n# {}\n",
         lists.map_or(format!("# {UNKNOWN_CONFIG}\n"), |_| String::new()),
         line(List::Licenses),
         line(List::Plugins),
