@@ -11,7 +11,7 @@ fn lists_equal_a_recomputation_after_each_step() {
         [("kymfl", "mesh:7x6", 11), ("pmfl", "mesh:7x6", 12), ("fl", "mesh:6x5", 13)]
     {
         let selection: Selection = strategy.parse().unwrap();
-        let steps = size(2_000, 10_000, 10_000);
+        let steps = size(1_000, 10_000, 10_000);
         let answers = conformance::history(&selection, &machine.parse().unwrap(), seed, steps);
         assert!(answers.unwrap() > 2 * steps / 5, "{strategy}: too few answers");
     }
@@ -22,6 +22,6 @@ fn lists_in_space_equal_a_recomputation_after_each_step() {
     for strategy in ["kymfl", "pmfl"] {
         let selection: Selection = strategy.parse().unwrap();
         let grid = "mesh:4x3x3".parse().unwrap();
-        conformance::history(&selection, &grid, 21, 3_000).unwrap();
+        conformance::history(&selection, &grid, 21, size(1_000, 3_000, 3_000)).unwrap();
     }
 }

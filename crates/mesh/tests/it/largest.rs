@@ -179,9 +179,8 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
 /// allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
-    for (machine, holes) in
-        [("mesh:128x128x128", 2000), ("torus:1x65535x256", 2000), ("mesh:65535x1", 99)]
-    {
+    let machines = [("mesh:65535x1", 99), ("mesh:128x128x128", 2000), ("torus:1x65535x256", 2000)];
+    for (machine, holes) in machines.into_iter().take(size(2, 3, 3)) {
         let free = with_holes(machine, holes);
         let found = free.largest_free().unwrap();
         assert!(free.is_free(&found), "{machine}");

@@ -134,7 +134,7 @@ fn every_way_gives_the_first_base() {
                 for (index, &(sides, wraps, longest, most)) in CASES.iter().enumerate() {
                     if index % threads == thread {
                         let grid = Grid::new(&sides, &wraps).unwrap();
-                        let steps = size(20_000, 250_000, 1_000_000) / CASES.len() as u64;
+                        let steps = size(10_000, 250_000, 1_000_000) / CASES.len() as u64;
                         lock_step(grid, longest, most, steps, index as u64);
                     }
                 }

@@ -192,7 +192,7 @@ impl Subject {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(300, 1000, 1000)))]
 
     #[test]
     fn no_caller_brings_the_tables_out_of_agreement(

@@ -198,7 +198,8 @@ fn in_every_small_case_a_job_starts_at_the_first_time_at_which_it_can() {
 }
 
 fn check(first: (u16, u64), ahead: &[(u16, u16, u64, u64)]) {
-    for job_of in [(1, 2), (2, 1), (2, 3), (3, 2), (4, 1), (4, 4)] {
+    let jobs = [(1, 2), (2, 3), (4, 4), (2, 1), (3, 2), (4, 1)];
+    for job_of in jobs.into_iter().take(size(3, 6, 6)) {
         let expected = first_time(job_of, first, ahead);
         for scheduler in ["fcfs", "scan-all", "easy", "easy:plain", "conservative"] {
             let mut world = World::new("mesh:4", "ff", scheduler);

@@ -139,7 +139,7 @@ fn the_routes_of_each_job_are_recorded() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(50, 150, 150)))]
 
     /// Checks that runs in which each message is simulated and runs in which lone jobs are recalled
     /// are equal, cycle by cycle.

@@ -79,8 +79,9 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
     let strategies: Vec<String> =
         BOXES.iter().chain(&OTHERS).map(|name| (*name).to_string()).collect();
     let (mut bounds, mut optima) = (0, 0);
-    for (machine, seed) in
-        ["mesh:4x4", "mesh:3x3x2"].iter().flat_map(|m| (0..2).map(move |s| (m, s)))
+    for (machine, seed) in ["mesh:4x4", "mesh:3x3x2"]
+        .iter()
+        .flat_map(|m| (0..pavior_trials::size(1, 2, 2)).map(move |s| (m, s)))
     {
         let (instance, sides) = small(machine, seed);
         let instances = [instance];

@@ -143,7 +143,7 @@ fn drawn(seed: u64) -> String {
 
 #[test]
 fn a_log_that_is_read_job_by_job_has_the_summary_of_its_jobs() {
-    for seed in 0..60 {
+    for seed in 0..pavior_trials::size(20, 60, 60) {
         let log = drawn(seed);
         let read = Arc::new(swf::read(log.as_bytes(), &ReadOptions::default()).unwrap());
         for machine in [None, Some(8), Some(100)] {
