@@ -2,10 +2,10 @@
 
     python docs/site/build.py [PROGRAM]
 
-The site contains every file in the repository to which README.md and docs/ link, directly or indirectly,
-at the same path. Links to directories and source files become links to pages that show them, and links
-to a strategy's source file become links to its page. The navigation follows docs/README.md. Notebooks
-are shown with their stored outputs. PROGRAM (default: target/debug/pavior) draws the pictures.
+The site contains every file in the repository that README.md and docs/ link to, directly or not, and
+keeps their paths. A link to a directory or source file becomes a link to a page that shows it, and a link
+to a strategy's source file becomes a link to the strategy's page. The navigation follows docs/README.md.
+Notebooks are shown with their stored outputs. PROGRAM (default: target/debug/pavior) draws the pictures.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ SOURCE = ROOT / "target/site-source"
 SITE = ROOT / "target/site"
 
 TRY = ROOT / "target/try"
-"""The simulation that runs in the browser. If it has been built, the home page shows it."""
+"""The simulation that runs in the browser. The home page shows it if it has been built."""
 
 FIRST = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md"]
-"""The pages from which all others are found."""
+"""The pages at which the search for all other pages begins."""
 HOME = "docs/site/home.md"
 MOVED = {HOME: "index.md", "README.md": "overview.md", "docs/site/rust.md": "rust.md"}
 """Pages whose path on the site differs from their path in the repository."""
@@ -46,16 +46,16 @@ REFERENCE = ["machine", "simulate", "experiment", "own", "gym", "client", "error
 PICTURES = {".svg", ".png", ".jpg", ".webp"}
 LANGUAGES = {".rs": "rust", ".py": "python", ".toml": "toml", ".sh": "sh", ".json": "json"}
 LARGEST = 200_000
-"""The maximum size in bytes of a file shown on a page; larger files are only linked."""
+"""The maximum size of a file shown on a page, in bytes. Larger files are only linked."""
 
 FENCE = re.compile(r"^( {0,3}```.*?^ {0,3}```[^\n]*\n)", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+[^`]+`+)")
 LINK = re.compile(r"(\[(?:[^\[\]]|\[[^\]]*\])*\])\(([^()\s]+)\)")
 ITEM = re.compile(r" {0,3}([-*+]|\d+\.) ")
 SHOWS = re.compile(r"^<!-- shows (\S+?)(?:: (.*))? -->$", re.MULTILINE)
-"""A place where a tutorial shows a file that its code blocks, or an additional command, write."""
+"""A place where a tutorial shows a file written by its code blocks or by an additional command."""
 BREAK = re.compile(r" (?=--?[a-z])|(?<=[|]) |(?<=&&) ")
-"""A point at which a command may be broken into two lines."""
+"""A point at which a command may be broken across two lines."""
 COLUMNS = 72
 """The maximum width of a command in columns."""
 
@@ -70,7 +70,7 @@ class Pages:
         self.sources = {strategy.path: strategy for strategy in self.strategies}
 
     def stage(self, path: str) -> str:
-        """Copies a path in the repository, and everything it links to. Returns its path on the site."""
+        """Copies a path from the repository, and everything that it links to. Returns its path on the site."""
         file = ROOT / path
         if file.is_dir():
             if (file / "README.md").exists():
@@ -103,7 +103,7 @@ class Pages:
         return self.once(path, lambda: prepared(page(strategy, self.strategies, folder)))
 
     def text(self, path: str) -> str:
-        """Returns the text of a page. Runs a tutorial's code blocks and shows the files that they write."""
+        """Returns the text of a page. If it is a tutorial, runs its code blocks and shows the files they write."""
         text = (ROOT / path).read_text("utf-8")
         if path == HOME:
             text = text.replace("MACHINE", machine())
@@ -134,7 +134,7 @@ class Pages:
             write(SOURCE / Path(path).parent / there, file.read_bytes() if file.exists() else b"")
             if name.endswith(".html"):
                 link = f'<a href="{there}">{name}</a>'
-                return f'<iframe src="{there}" title="{name}"></iframe>\n<p>{link} in a separate page</p>'
+                return f'<iframe src="{there}" title="{name}"></iframe>\n<p>{link} on a separate page</p>'
             return f'<img src="{there}" alt="{name}, written by the commands above">'
 
         text = SHOWS.sub(figure, text)
@@ -142,7 +142,7 @@ class Pages:
         return text
 
     def linked(self, path: str, text: str, to: str | None = None) -> str:
-        """Returns a page with its links pointing to the staged pages, even if its own path changes."""
+        """Returns a page whose links point to the staged pages, even if its own path changes."""
         here = os.path.dirname(to or path) or "."
 
         def turned(match: re.Match[str]) -> str:
@@ -158,7 +158,7 @@ class Pages:
 
         def outside(part: str) -> str:
             pieces = CODE.split(part)
-            # A link's text may be code, so the pieces are rejoined before searching for links.
+            # The text of a link may be code, so rejoin the pieces before searching for links.
             hidden = pieces[1::2]
             bare = "".join(p if i % 2 == 0 else f"\0{i // 2}\0" for i, p in enumerate(pieces))
             return re.sub(r"\0(\d+)\0", lambda m: hidden[int(m[1])], LINK.sub(turned, bare))
@@ -201,7 +201,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def spaced(text: str) -> str:
-    """Adds the empty line before lists that MkDocs, unlike GitHub, requires."""
+    """Adds an empty line before each list, which MkDocs requires but GitHub does not."""
     lines: list[str] = []
     for line in text.splitlines(keepends=True):
         before = lines[-1] if lines else "\n"
@@ -213,14 +213,14 @@ def spaced(text: str) -> str:
 
 
 def prepared(text: str) -> str:
-    """Formats lists and commands as the site requires."""
+    """Formats lists and commands in the way that the site requires."""
     parts = FENCE.split(text)
     return "".join(wrapped(part) if i % 2 else spaced(part) for i, part in enumerate(parts))
 
 
 def wrapped(block: str) -> str:
-    """Breaks commands in a block that are too long."""
-    # A block with prompts also contains output.
+    """Breaks overlong commands in a code block."""
+    # If a block has prompts, it also contains output.
     block = re.sub(r"^( *```)sh(?=\n\$ )", r"\1console", block)
     kind = block.lstrip().removeprefix("```").split("\n", 1)[0]
     if kind == "text" and any(len(line) > 100 and "  " not in line for line in block.splitlines()):
@@ -237,7 +237,7 @@ def wrapped(block: str) -> str:
                 break
             lines.append(line[: ends[-1]] + " \\")
             line = f"{more}  {line[ends[-1] + 1 :]}"
-        # Output that begins with another shell's prompt is not a command.
+        # Keep output that begins with another shell's prompt from being taken for a command.
         lines.append(re.sub("^(?=[%#])", "\u2060", line) if more else line)
     return "\n".join(lines) + "\n"
 
@@ -256,7 +256,7 @@ def sections() -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def reference(pages: Pages) -> list[Any]:
-    """Returns the Python reference and the page that links to the Rust reference."""
+    """Returns the pages of the Python reference, and the page that links to the Rust reference."""
     files = {name: HERE / f"reference/{name}.md" for name in REFERENCE}
     python = [pages.once(f"python/{name}.md", page.read_bytes) for name, page in files.items()]
     rust = (HERE / "rust.md").read_text("utf-8").replace("RUSTDOC", "rust/pavior/index.html")
@@ -265,7 +265,7 @@ def reference(pages: Pages) -> list[Any]:
 
 
 def listed(pages: Pages) -> list[Any]:
-    """Returns the strategies' pages by family. Checks that the list in docs is complete."""
+    """Returns the strategies' pages by family. Reports any strategy missing from the list in docs."""
     text = (ROOT / strategies.CLAIMS).read_text("utf-8")
     missing = [s.row for s in pages.strategies if s.row not in text]
     pages.problems += [f"{strategies.CLAIMS}: this row is missing: {row}" for row in missing]
@@ -292,7 +292,7 @@ def navigation(pages: Pages) -> list[Any]:
 
 
 def machine() -> str:
-    """Returns the large picture for the home page: the simulation in the browser, or an animation."""
+    """Returns the large picture for the home page: the browser simulation or, without it, an animation."""
     if (TRY / "pavior.html").exists():
         title = "Two machines running the same jobs in this page"
         return f'<iframe src="try/pavior.html" loading="lazy" title="{title}"></iframe>'

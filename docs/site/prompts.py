@@ -11,7 +11,7 @@ EXAMPLE = re.compile(r"^>>> (?:.+\n?)+", re.MULTILINE)
 
 
 class Prompts(Extension):
-    """Fences every paragraph that begins with a prompt as a code block."""
+    """Turns every paragraph that begins with a prompt into a fenced code block."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
         """Rewrites an object's docstring."""

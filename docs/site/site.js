@@ -1,4 +1,4 @@
-// Makes long tables sortable and wide tables scrollable by keyboard. On phones, text rows become cards (site.css).
+// Makes long tables sortable, and wide tables scrollable by keyboard. On phones, site.css shows rows of text as cards.
 "use strict";
 
 const NUMBER = /^[-−±~<>]?\s*[\d.,]+/;
@@ -44,7 +44,7 @@ for (const table of document.querySelectorAll(".md-content table:not([class])"))
   });
 }
 
-// Makes elements that scroll sideways focusable, so that the keyboard can scroll them.
+// Makes elements that scroll sideways focusable, so that they can be scrolled by keyboard.
 const scrolled = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) {

@@ -1,6 +1,6 @@
-"""Writes the strategies' pages. Each page contains the header of the strategy's source file, drawings and
-numbers that show its choices in a common state, and its registry entry. Everything except the header
-comes from the program. If the browser engine has been built, users can try other states in a live figure.
+"""Writes a page for each strategy. The page contains the header of the strategy's source file, drawings and
+numbers that show which nodes it chooses in a common state, and its registry entry. Everything except the
+header comes from the program. If the browser engine has been built, users can try other states in a live figure.
 
     python docs/site/strategies.py --live NAME ...
 
@@ -30,9 +30,9 @@ FAMILIES = {
     "noncontiguous": "Non-contiguous",
     "partitioned": "Partition hardware",
 }
-"""The directories of the families, with their names."""
+"""The directory of each family, and the family's name."""
 CASES = ROOT / "crates/allocation/cases"
-"""Examples from papers, and other states with known answers."""
+"""Examples from papers, and other states in which the answer is known."""
 CLAIMS = "docs/strategies.md"
 """The page that lists all strategies and explains each claim."""
 
@@ -45,13 +45,13 @@ class State:
     busy: str
     words: str
     requests: list[str]
-    """The requests, of which the first two are drawn."""
+    """The requests. Only the first two are drawn."""
 
 
 MESH = State(
     "mesh:8x8",
     "examples/mfa-example-1.jsonl",
-    "Four jobs hold 23 nodes of an 8x8 mesh (the first example in the MFA paper).",
+    "Four jobs hold 23 of the nodes in an 8x8 mesh (the first example in the MFA paper).",
     ["3x2", "5x3", "4x4", "6x3"],
 )
 OTHERS = {
@@ -59,13 +59,13 @@ OTHERS = {
     "bluegene": State(
         "torus:8x8",
         MESH.busy,
-        "Four jobs hold 23 units of an 8x8 torus, and the cables in their rings.",
+        "Four jobs hold 23 of the units in an 8x8 torus, along with the cables in their rings.",
         ["4x1", "3x2", "8x1", "8x2"],
     ),
     "tpu": State(
         "torus:8x8x4",
         "examples/pod-8x8x4.jsonl",
-        "In a pod of four cubes, two jobs hold one cube and four chips of another.",
+        "In a pod with four cubes, two jobs hold one cube and four chips in another.",
         ["4x8x4", "2x2x2", "8x8x4", "3x3x3"],
     ),
 }
@@ -125,7 +125,7 @@ def strategies() -> list[Strategy]:
 
 
 def explain(state: State, shape: str, names: list[str], svg: Path | None = None, more: str = "") -> Any:
-    """Returns strategies' results for a request; `more` contains additional busy boxes as JSON lines."""
+    """Returns the strategies' answers to a request; `more` contains additional busy boxes as JSON lines."""
     busy = (ROOT / state.busy).read_text("utf-8") + more
     drawn = ["--svg", str(svg)] if svg else []
     asked = ["--machine", state.machine, "--shape", shape, "--strategy", ",".join(names)]
@@ -140,7 +140,7 @@ def box(part: dict[str, list[int]]) -> str:
 
 
 def cropped(svg: str) -> str:
-    """Removes the legend from a drawing by `explain`."""
+    """Removes the legend from a drawing made by `explain`."""
     head, _, rest = svg.partition("<g transform=")
     panel = rest[: rest.rindex("</g>")]
     nodes = re.findall(r'class="node" x="(\d+)" y="(\d+)" width="(\d+)" height="(\d+)"', panel)
@@ -152,7 +152,7 @@ def cropped(svg: str) -> str:
 
 
 def drawn(machine: str, picture: str) -> list[Any]:
-    """Returns a picture's busy nodes as jobs. The first line has the highest y; the first plane has z = 0."""
+    """Returns the busy nodes in a picture as jobs. The first line has the highest y; the first plane has z = 0."""
     sides = [int(side.rstrip("w")) for side in machine.partition(":")[2].split("x")]
     axes, high = len(sides), sides[1] if len(sides) > 1 else 1
     rows = enumerate(picture.split())
@@ -161,7 +161,7 @@ def drawn(machine: str, picture: str) -> list[Any]:
 
 
 def scenes(name: str) -> list[dict[str, Any]]:
-    """Returns the common state and a strategy's cases, with those from papers first."""
+    """Returns the common state, followed by a strategy's cases, those from papers first."""
     state, found = OTHERS.get(name, MESH), list[tuple[bool, dict[str, Any]]]()
     files = (tomllib.loads(file.read_text("utf-8")) for file in sorted(CASES.glob("*.toml")))
     for case in (case for file in files for case in file["case"]):
@@ -200,7 +200,7 @@ def live(name: str) -> str:
 
 
 def worked(strategy: Strategy, folder: Path) -> str:
-    """Returns a strategy's choices in its state, as drawings and numbers."""
+    """Returns drawings and numbers that show which nodes a strategy chooses in its state."""
     name, state = strategy.name, strategy.state
     figures, rows = "", ""
     for index, shape in enumerate(state.requests):
@@ -225,16 +225,16 @@ def worked(strategy: Strategy, folder: Path) -> str:
     if strategy.entry["contiguous"]:
         reading = (
             "The chosen nodes are yellow. The number in a free node is the "
-            "[index](../explain.md#a-placement-and-its-index) that the request would have with its base "
-            "there: the number of sides of its nodes that would touch busy nodes or the border. With its "
-            "base at a hatched node, the request would overlap a busy node; at a dotted node, it would "
+            "[index](../explain.md#a-placement-and-its-index) that the request would have if its base were "
+            "there, that is, how many sides of its nodes would touch busy nodes or the border. If its base "
+            "were at a hatched node, the request would overlap a busy node; at a dotted node, it would "
             "extend beyond the machine."
         )
     else:
         reading = (
-            "The chosen nodes are yellow, with parts numbered in the order in which they are granted. The "
-            "[index](../explain.md#a-placement-and-its-index) is the number of sides of these nodes "
-            "that touch busy nodes or the border."
+            "The chosen nodes are yellow, and their parts are numbered in the order in which they are "
+            "granted. The [index](../explain.md#a-placement-and-its-index) is how many sides of these "
+            "nodes touch busy nodes or the border."
         )
     layout = "figures wide" if state.machine.count("x") > 1 else "figures"
     figure = f'{live(name)}<script src="../../try/figure.js" defer></script>\n' if LIVE.exists() else ""
@@ -252,9 +252,9 @@ def registry(strategy: Strategy) -> str:
     entry = strategy.entry
     kinds = " and ".join({"mesh": "meshes", "torus": "tori"}[kind] for kind in entry["topologies"])
     axes = ", ".join(map(str, entry["axes"]))
-    grants = "exactly the requested nodes" if entry["grants"] == "exact" else "whole blocks"
+    grants = "exactly as many nodes as requested" if entry["grants"] == "exact" else "whole blocks"
     text = "## In the registry\n\n| property | value |\n|---|---|\n"
-    text += f"| machines | {kinds} of {axes} axes |\n"
+    text += f"| machines | {kinds} with {axes} axes |\n"
     text += f"| claim | [`{entry['recognition']}`](../strategies.md#claims-and-how-they-are-checked) |\n"
     text += f"| grants | {grants} |\n"
     text += f"| turns requests | {'yes' if entry['turns'] else 'no, unless enabled by an option'} |\n"
@@ -268,7 +268,7 @@ def registry(strategy: Strategy) -> str:
 
 
 def body(strategy: Strategy, everyone: list[Strategy]) -> str:
-    """Returns the header as Markdown: module names become links, and paragraph labels bold."""
+    """Returns the header as Markdown, with module names as links and paragraph labels in bold."""
     pages = {other.module: other.name for other in everyone}
 
     def linked(match: re.Match[str]) -> str:
