@@ -1,4 +1,4 @@
-//! The site's QOS, which are stored by slurmdbd.
+//! The site's QOSes, as stored in slurmdbd.
 
 use std::collections::HashMap;
 use std::time::Duration;
