@@ -1,9 +1,9 @@
 //! Runs the shell blocks in the README and on other pages as a reader would: in a fresh clone, with
 //! `pavior` on the path.
 //!
-//! Each block in the README runs separately. The blocks on any other page run from top to bottom in
-//! one shell. All blocks run twice, so that each also runs after all the others. They must succeed
-//! without leaving untracked or changed files in the clone.
+//! Each block in the README runs separately; the blocks on any other page run from top to bottom in
+//! a single shell. All blocks run twice, so that each also runs after all the others. They must
+//! succeed without leaving untracked or changed files in the clone.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use crate::process;
 
-/// The page whose blocks are run separately.
+/// The page whose blocks run separately.
 const README: &str = "README.md";
 
 /// The pages whose `sh` blocks are run.
@@ -28,10 +28,10 @@ const PAGES: [&str; 6] = [
 /// The time limit for a block, in seconds, on a busy machine.
 const SECONDS: &str = "600";
 
-/// The number of lines at the end of the output that are shown for a failure.
+/// The number of lines, from the end of the output, to show for a failure.
 const SHOWN: usize = 10;
 
-/// One block, or all the blocks on a page, and the line number of the first command.
+/// A block, or all the blocks on a page, with the line number of the first command.
 #[derive(Debug, PartialEq)]
 struct Block {
     page: &'static str,
@@ -89,7 +89,7 @@ fn of_page(page: &'static str, text: &str) -> Vec<Block> {
     found
 }
 
-/// A fresh clone, and the `PATH` for its blocks.
+/// A fresh clone, and the `PATH` for the blocks that run in it.
 struct Clone {
     folder: PathBuf,
     path: String,
@@ -141,7 +141,7 @@ impl Clone {
             .spawn()
             .map_err(|error| format!("sh: {error}"))?;
         let status = child.wait().map_err(|error| error.to_string())?;
-        // A block that failed may have left a server running.
+        // A failed block may have left a server running.
         let kill = ["-KILL", "--", &format!("-{}", child.id())];
         let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
         match status.code() {
@@ -156,7 +156,7 @@ impl Clone {
         Err(format!("the block failed: {}", lines[lines.len().saturating_sub(SHOWN)..].join("\n")))
     }
 
-    /// Describes and removes the untracked and changed files that a block leaves behind.
+    /// Describes and removes any untracked or changed files that a block leaves behind.
     fn remove_leftovers(&self) -> Option<String> {
         let left = git(&self.folder, &["status", "--porcelain"]).unwrap_or_else(|error| error);
         if left.is_empty() {

@@ -1,14 +1,14 @@
-//! The page that runs the engine: a WebAssembly module and the files in `try/`.
+//! The page that runs the engine, which consists of a WebAssembly module and the files in `try/`.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::{notes, process, programs, viewer};
 
-/// The module's target, which rustup adds to a toolchain.
+/// The module's target, which rustup must add to a toolchain.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The paths of the module and of the page directory, which the tests in `apps/browser` use.
+/// The paths to the module and to the page's directory, as used in the `apps/browser` tests.
 const MODULE: &str = "target/wasm32-unknown-unknown/browser/pavior_browser.wasm";
 const PAGE: &str = "target/try";
 
@@ -47,7 +47,7 @@ pub(crate) fn page(root: &Path) -> Result<bool, String> {
     Ok(true)
 }
 
-/// Installs the target if the repository's toolchain lacks it.
+/// Installs the target if the repository's toolchain does not have it.
 fn target(root: &Path) -> Result<(), String> {
     let mut add = Command::new("rustup");
     let mut find = Command::new("rustc");

@@ -10,11 +10,11 @@ const PAGE: &str = "ARCHITECTURE.md";
 /// The first line of the table.
 const HEAD: &str = "| part | folders | Rust | Python, TypeScript, shell |";
 
-/// The maximum amount by which a count may fall below its limit. A commit that removes more lines
-/// must lower the limit.
+/// The maximum amount by which a count may be below its limit. A commit that removes more lines
+/// than that must lower the limit.
 const SLACK: usize = 100;
 
-/// Line counts for Rust, and for all other counted languages combined.
+/// Line counts for Rust, and for all other languages combined.
 type Lines = [usize; 2];
 
 /// A table row.
@@ -83,7 +83,7 @@ impl Part {
 }
 
 /// Counts the lines in each part. A file belongs to the first part that contains it. Returns an
-/// error for a file that belongs to no part.
+/// error if a file belongs to no part.
 fn count(parts: &[Part], files: &[(String, Lines)]) -> Result<Vec<Lines>, String> {
     let mut counts = vec![[0, 0]; parts.len()];
     for (name, lines) in files {
@@ -104,14 +104,14 @@ fn grouped(number: usize) -> String {
     }
 }
 
-/// Returns the parts in the table, without the row of sums, which lists no directories.
+/// Returns the parts in the table, without the row of totals, which lists no directories.
 fn parts(page: &str) -> impl Iterator<Item = Part> {
     let rows =
         page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.starts_with('|'));
     rows.filter_map(part).filter(|part| !part.folders.is_empty())
 }
 
-/// Returns the page with lowered limits and updated sums.
+/// Returns the page with lowered limits and updated totals.
 fn lowered(page: &str, files: &[(String, Lines)]) -> Result<String, String> {
     let mut parts: Vec<Part> = parts(page).collect();
     for (counted, part) in count(&parts, files)?.into_iter().zip(&mut parts) {
@@ -134,7 +134,7 @@ fn of_page(page: &str, files: &[(String, Lines)]) -> Result<Vec<String>, String>
         for (index, language) in ["Rust", "other languages"].into_iter().enumerate() {
             let (lines, limit) = (counted[index], part.limits[index]);
             let advice = if lines > limit {
-                "remove lines, or raise the limit in a separate commit with its reason"
+                "remove lines, or raise the limit in a separate commit that explains why"
             } else if limit - lines > SLACK {
                 "`cargo xtask budget` lowers it"
             } else {

@@ -1,5 +1,5 @@
-//! `cargo xtask check`: runs each step in a separate process, and reports the results. Waiting
-//! steps run alongside computing ones.
+//! `cargo xtask check`: runs each step in a separate process, and reports the results. Steps that
+//! mostly wait run alongside steps that compute.
 #![allow(clippy::disallowed_methods, reason = "steps are timed")]
 
 use std::fs;
@@ -14,18 +14,18 @@ use crate::steps::{self, BOTH, PACKAGING, STEPS, Step, WAIT};
 /// The free disk space, in bytes, that the checks need for downloads and build output.
 const MAX_DISK_BYTES: u64 = 24_000_000_000;
 
-/// The number of output lines shown for a failed step, and the number of characters shown for each
-/// failed test.
+/// The number of output lines to show for a failed step, and the number of characters to show for
+/// each failed test.
 const LINES: usize = 30;
 const CHARACTERS: usize = 1200;
 
-/// The environment variable with the path of the file that receives a step's processor time.
+/// The environment variable that names the file to which a step writes its processor time.
 const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 
 enum End {
     Passed,
     Failed,
-    /// A prerequisite did not pass.
+    /// A prerequisite of the step did not pass.
     Skipped(&'static str),
 }
 
@@ -37,14 +37,14 @@ struct Ended {
     processor: f64,
 }
 
-/// Runs all steps, or the named steps and their prerequisites. Returns the problems that the steps
-/// found, or an error if no steps could run.
+/// Runs all steps, or the named steps and their prerequisites. Returns the problems found by the
+/// steps, or an error if no steps could run.
 pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     let steps = chosen(only)?;
     check_space(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // A build may replace the running program's file.
+    // A build may replace the file of the program that is running.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");
@@ -66,8 +66,8 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     Ok(problems)
 }
 
-/// Returns the named steps with all prerequisites, in table order. If none are named, returns all
-/// steps, but packaging steps only if nothing may be skipped.
+/// Returns the named steps and all their prerequisites, in table order. If none are named, returns
+/// all steps, but includes packaging steps only if nothing may be skipped.
 fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     let mut names = only.to_vec();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn chosen(only: &[&str]) -> Result<Vec<&'static Step>, String> {
     Ok(STEPS.iter().filter(|step| is_chosen(&step.name)).collect())
 }
 
-/// Prints how much disk space the checks need. Returns an error if less is free.
+/// Prints how much disk space the checks need. Returns an error if less than that is free.
 fn check_space(root: &Path) -> Result<(), String> {
     let number = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root).output().ok()?;
@@ -106,7 +106,7 @@ fn check_space(root: &Path) -> Result<(), String> {
 }
 
 /// Runs steps with this program. Waiting steps start as soon as their prerequisites have finished;
-/// computing steps start in order, as cores become free.
+/// computing steps start in order as cores become free.
 fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
     let (sender, receiver) = mpsc::channel::<Ended>();
     let mut waiting = steps.to_vec();
@@ -147,7 +147,7 @@ fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended>
     ended
 }
 
-/// Runs a step in a separate process, unless a prerequisite did not pass.
+/// Runs a step in a separate process, unless one of its prerequisites did not pass.
 fn run_step(
     root: &Path,
     program: &Path,
@@ -158,7 +158,7 @@ fn run_step(
         return Ended { step, end: End::Skipped(name), seconds: 0.0, processor: 0.0 };
     }
     eprintln!("started: {} ({})", step.name, step.does);
-    // A step that is killed writes no time, so an existing file might be from an earlier run.
+    // If a step is killed, it writes no time, so an existing file might be from an earlier run.
     let seconds_file = seconds_file(root, step);
     let _ = fs::remove_file(&seconds_file);
     let began = Instant::now();
@@ -173,7 +173,7 @@ fn passes(root: &Path, program: &Path, step: &Step) -> std::io::Result<bool> {
     let log = log(root, step);
     fs::create_dir_all(log.parent().unwrap_or(root))?;
     let log = fs::File::create(log)?;
-    // Waiting tests have a higher priority, so that other steps do not delay them.
+    // Waiting tests get a higher priority, so that other steps do not delay them.
     let priority = if step.cores == WAIT { "0" } else { "10" };
     let mut process = Command::new("nice");
     process.args(["-n", priority]).arg(program).args(["step", step.name]);
@@ -201,8 +201,8 @@ pub(crate) fn note_seconds() {
     let _ = fs::write(file, format!("{:.2}", ticks as f64 / 100.0));
 }
 
-/// Returns the processor time used by the whole machine, in seconds. This includes servers that are
-/// not subprocesses of the steps.
+/// Returns the processor time used by the whole machine, in seconds, which includes servers that
+/// are not subprocesses of the steps.
 fn machine_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let fields = stat.lines().next().unwrap_or_default().split_whitespace().skip(1);
@@ -212,8 +212,8 @@ fn machine_seconds() -> f64 {
     used.map(|(_, ticks)| ticks / 100.0).sum()
 }
 
-/// Describes a step that did not pass. For a failure, includes the end of the output, the path of
-/// the full output, and a command that repeats the step.
+/// Describes a step that did not pass. For a failure, this includes the end of the output, the path
+/// to the full output, and a command that reruns the step.
 fn problem(root: &Path, ended: &Ended) -> Option<String> {
     let name = ended.step.name;
     match ended.end {
@@ -246,7 +246,7 @@ fn row(ended: &Ended) -> String {
     format!("{:14} {:7.1} {:9.1}  {end}", ended.step.name, ended.seconds, ended.processor)
 }
 
-/// Returns the last lines of an output, after the beginning of each failed test's output.
+/// Returns the last lines of an output, preceded by the beginning of each failed test's output.
 fn last(output: &str) -> String {
     let short = |test: &str| test.chars().take(CHARACTERS).collect::<String>();
     let failed = output.split("\n---- ").skip(1).map(|test| format!("---- {}", short(test)));
@@ -258,7 +258,7 @@ fn last(output: &str) -> String {
 
 /// Returns the numbers of passed and failed tests in Rust test harness output.
 fn counts(output: &str) -> (usize, usize) {
-    // A result line ends, for example, in `ok. 12 passed; 3 failed; 0 ignored`.
+    // A result line ends, for example, with `ok. 12 passed; 3 failed; 0 ignored`.
     let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
     results.fold((0, 0), |(passed, failed), result| {
         let words: Vec<&str> = result.split(' ').collect();

@@ -8,7 +8,7 @@ use crate::{packaging, steps, strategy, tools};
 /// A `cargo xtask` command.
 struct Command {
     name: &'static str,
-    /// Arguments, as printed by help: `[OPTIONAL]`, `REPEATED...`.
+    /// Arguments, in the form printed by help: `[OPTIONAL]`, `REPEATED...`.
     usage: &'static str,
     does: &'static str,
     takes: &'static str,
@@ -104,7 +104,7 @@ const COMMANDS: &[Command] = &[
         needs: "root, Debian", run: |root, _| tools::install(root) },
 ];
 
-/// Runs the steps named after `--only`, or all steps.
+/// Runs the steps that follow `--only`, or all steps.
 fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     if words.last().is_some_and(|last| last == "--only") {
         return vec!["--only requires the name of a step".to_string()];
@@ -114,8 +114,8 @@ fn check_steps(root: &Path, words: &[String]) -> Vec<String> {
     check::run(root, &names).unwrap_or_else(|problem| vec![problem])
 }
 
-/// Runs a command line or prints help. Returns the problems, or an error if the command line is
-/// invalid.
+/// Runs a command line or prints help. Returns the problems found, or an error if the command line
+/// is invalid.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<Vec<String>, String> {
     let is_help = |word: &String| word == "--help" || word == "-h";
     let (name, arguments) = words.split_first().ok_or_else(overview)?;
@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Checks that forge workflows run only existing commands.
+    /// Checks that forge workflows run only commands that exist.
     #[test]
     fn workflows_run_commands_of_this_program() {
         let folder = crate::root().join(".github/workflows");

@@ -1,5 +1,5 @@
-//! Checks dependencies' licenses and finds duplicate versions, like cargo-deny but without online
-//! advisories.
+//! Checks dependencies' licenses and finds duplicate versions, as cargo-deny does, but without
+//! using online advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,11 +23,11 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages that may have other licenses, because only other platforms use them.
+/// Packages that may have other licenses, because only other platforms use the packages.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
 
-/// Packages required in several versions, with the packages that require them.
+/// Packages needed in several versions, with the packages that require each version.
 const SEVERAL: &[(&str, &str)] = &[
     ("base64", "rcgen (tests only) requires 0.23, postgres 0.22"),
     ("num-bigint", "in no program: an unused part of rcgen requires 0.4, arrow 0.5"),

@@ -1,4 +1,4 @@
-//! Checks the direction of dependencies between the workspace's crates.
+//! Checks the direction of dependencies between the crates in the workspace.
 
 use std::path::Path;
 
@@ -8,17 +8,17 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table that lists each crate's permitted dependencies, without `pavior-`.
+/// The first line of the table of each crate's permitted dependencies, without `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
-/// The crate used by interfaces. It re-exports individual items, never a whole crate.
+/// The crate that interfaces use. It re-exports individual items, never a whole crate.
 const FACADE: &str = "pavior";
 
-/// A crate that only tests may use. Tests may also use their own crate with more features.
+/// A crate that only tests may use. Tests may also enable more features of their own crate.
 const TRIALS: &str = "trials";
 
 /// Interfaces that must not compile the network, simulation or drawing crates, and the facade
-/// features that they may use.
+/// features that they may enable.
 const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
@@ -49,7 +49,7 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
     text.lines().filter_map(whole).collect()
 }
 
-/// Returns the crates that a crate may use, according to the table.
+/// Returns the crates that a given crate may use, according to the table.
 fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
     let words = |cell: &'a str| cell.split([',', ' ']).filter(|word| !word.is_empty());
     let rows = page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.contains('|'));
@@ -59,7 +59,7 @@ fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
         .map(|(_, uses)| words(uses).collect())
 }
 
-/// Returns a package's forbidden dependencies, including development dependencies.
+/// Returns a package's forbidden dependencies. Development dependencies are also checked.
 fn of_package(package: &Value, page: &str) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("pavior-").unwrap_or(name).to_string();
     let own = short(text(package, "name"));

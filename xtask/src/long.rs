@@ -7,21 +7,21 @@ use std::process::{Command, Stdio};
 use crate::notes;
 use crate::process::{self, LONG};
 
-/// Checks the claims of the named strategies, or of all strategies, with an example program.
+/// Uses an example program to check the claims of the named strategies, or of all strategies.
 pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) -> Vec<String> {
     let words = format!("run --quiet --package pavior-allocation {profile} --example {name} --");
     // Unlike the checks, this allows incremental builds.
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests at the long size with the given environment variables.
+/// Runs tests at the long size, with the given environment variables set.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);
     process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
 }
 
-/// Tries every hostile value for every option, and every output fault. Prints counts by area.
+/// Tries every hostile value for every option, and every output fault. Prints the counts by area.
 pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
     tests(root, words, &[]).into_iter().collect()
@@ -58,11 +58,11 @@ pub(crate) fn fuzz(root: &Path, given: &[String]) -> Vec<String> {
 const SLURM: [&str; 3] = ["22.05", "24.11", "testing"];
 
 /// Kubernetes releases, as named by `examples/kubernetes/control-plane.sh`. The checks use the last
-/// release.
+/// one.
 const KUBERNETES: [&str; 4] = ["1.34", "1.35", "1.36", "1.37"];
 
 /// Installs the Slurm releases before the tests need them, and prints their versions. Tests skip
-/// missing releases.
+/// any release that is missing.
 pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     for release in SLURM {
         for accounting in ["", "1"] {
@@ -76,8 +76,8 @@ pub(crate) fn prepare_slurm(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Builds the control plane, Kueue and JobSet before the tests need them. Tests skip missing
-/// programs. Removes several gigabytes of Go downloads and build output.
+/// Builds the control plane, Kueue and JobSet before the tests need them. Tests skip any program
+/// that is missing. Removes several gigabytes of Go downloads and build output.
 pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     let newest = KUBERNETES[KUBERNETES.len() - 1];
     let caches = root.join("target/go");
@@ -95,7 +95,7 @@ pub(crate) fn prepare_kube(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Runs the complete `pavior slurm` scenario on a release with the given seeds.
+/// Runs the complete `pavior slurm` scenario on the given release with the given seeds.
 pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     if !SLURM.contains(&release) {
@@ -107,8 +107,8 @@ pub(crate) fn slurm(root: &Path, given: &[String]) -> Vec<String> {
     tests(root, &words, &[required, ("PAVIOR_SEEDS", &seeds)]).into_iter().collect()
 }
 
-/// Runs all cluster disturbances on a release with the given seeds; for `older`, the regular tests
-/// on each older release; for `speed`, a measurement.
+/// Runs all cluster disturbances on the given release with the given seeds. For `older`, runs the
+/// regular tests on each older release; for `speed`, runs a measurement.
 pub(crate) fn kube(root: &Path, given: &[String]) -> Vec<String> {
     let (release, seeds) = (given[0].as_str(), given[1..].join(" "));
     let run = |test: &str, release: &str, more: &[(&str, &str)]| {

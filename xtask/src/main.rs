@@ -1,4 +1,4 @@
-//! Project tasks: checks that the compiler does not make, measurements, and releases.
+//! Project tasks: checks that the compiler does not perform, measurements, and releases.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod blocks;

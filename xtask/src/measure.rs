@@ -1,5 +1,5 @@
-//! Measurements that are run manually: the performance of `pavior serve`, and how costs grow with
-//! machines, queues and clients.
+//! Measurements that are run manually: the performance of `pavior serve`, and the way costs grow
+//! with machines, queues and clients.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(crate) struct Part {
     variables: &'static [(&'static str, &'static str)],
 }
 
-/// Measurements of the service with the release profile.
+/// Measurements of the service, using the release profile.
 #[rustfmt::skip]
 pub(crate) const SERVICE: &[Part] = &[
     Part { title: "durable operations per second, and recovery of a million records",

@@ -1,6 +1,6 @@
-//! Checks that the messages quoted in docs/troubleshooting.md exist in the program.
+//! Checks that the program contains the messages quoted in docs/troubleshooting.md.
 //!
-//! A message is code in the first column of a table, in which an ellipsis stands for a variable
+//! Each message is code in the first column of a table. An ellipsis in it stands for a variable
 //! part. The pieces between ellipses must occur in string literals in the sources.
 
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::sources;
 
 const PAGE: &str = "docs/troubleshooting.md";
 
-/// The minimum length of a significant piece.
+/// The minimum length of a piece that is checked.
 const LEAST: usize = 6;
 
 pub(crate) fn problems(root: &Path) -> Vec<String> {

@@ -1,18 +1,18 @@
-//! Notes that steps and tests leave, which are read at the end of a run: skipped parts and attacks.
+//! Notes left by steps and tests, and read at the end of a run: skipped parts and attacks.
 //!
 //! `xtask/trials` describes the format.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The variable that makes skipped parts an error, set in `.ci/run`.
+/// The variable that turns skipped parts into errors. It is set in `.ci/run`.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
 pub(crate) fn path(root: &Path) -> PathBuf {
     root.join("target/notes.txt")
 }
 
-/// Deletes the notes from earlier runs.
+/// Deletes the notes left by earlier runs.
 pub(crate) fn begin(root: &Path) {
     let _ = fs::create_dir_all(root.join("target"));
     let _ = fs::remove_file(path(root));
@@ -32,7 +32,7 @@ pub(crate) fn skipped(root: &Path) -> Vec<String> {
     })
 }
 
-/// Returns the last line of a run, as an error if the run failed.
+/// Returns the last line printed by a run, as an error if the run failed.
 pub(crate) fn verdict(skipped: &[String], required: bool) -> Result<String, String> {
     match skipped {
         [] => Ok("all checks passed".to_string()),
@@ -47,7 +47,7 @@ pub(crate) fn all_required() -> bool {
     std::env::var_os(REQUIRE_ALL).is_some()
 }
 
-/// Returns the attacks as a Markdown table, ordered by area.
+/// Returns the attacks as a Markdown table, sorted by area.
 pub(crate) fn attacks(root: &Path) -> String {
     let rows = sorted(root, |fields| match fields {
         ["attack", area, attack, tried, failed] => {
@@ -58,7 +58,7 @@ pub(crate) fn attacks(root: &Path) -> String {
     format!("| area | attack | tried | failed |\n|---|---|---:|---:|\n{}\n", rows.join("\n"))
 }
 
-/// Returns the texts of the notes, in order and without duplicates.
+/// Returns the text of each note, in order and without duplicates.
 fn sorted(root: &Path, text: impl Fn(&[&str]) -> Option<String>) -> Vec<String> {
     let notes = fs::read_to_string(path(root)).unwrap_or_default();
     let mut texts: Vec<String> =

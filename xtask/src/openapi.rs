@@ -10,10 +10,10 @@ use std::process::{Child, Command, Stdio};
 use crate::process;
 use crate::python::{self, Environment};
 
-/// The operator token for the tested service.
+/// The operator token for the service under test.
 const TOKEN: &str = "token-of-the-checks";
 
-/// The script that uses the generated client.
+/// The script that exercises the generated client.
 const SCRIPT: &str = "apps/serve/tests/generated_client.py";
 
 pub(crate) fn problems(root: &Path) -> Vec<String> {
@@ -31,17 +31,17 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     })
 }
 
-/// Checks with schemathesis that the service behaves as documented.
+/// Uses schemathesis to check that the service behaves as documented.
 fn described(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let document = format!("{address}/openapi.json");
     let token = format!("Authorization: Bearer {TOKEN}");
-    // Findings are stored in schemathesis's working directory.
+    // Findings are stored in the directory in which schemathesis runs.
     let config = "../apps/serve/tests/schemathesis.toml";
     let step = ["st", "--config-file", config, "run", &document, "--header", &token];
     environment.run(&root.join("target"), &step)
 }
 
-/// Generates a client from the document without warnings, and checks that it works.
+/// Checks that a client can be generated from the document without warnings, and that it works.
 fn generated(root: &Path, environment: &Environment, address: &str) -> Result<(), String> {
     let client = root.join("target/openapi-client").display().to_string();
     let document = format!("{address}/openapi.json");
@@ -51,7 +51,7 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
     environment.run(root, &["python", SCRIPT, &client, address, TOKEN])
 }
 
-/// Starts a service without earlier data. Returns its process and address.
+/// Starts a service with no earlier data. Returns its process and URL.
 fn start(root: &Path) -> Result<(Child, String), String> {
     let program = process::program_of_tests(root)?;
     let folder = root.join("target/openapi");
@@ -75,7 +75,7 @@ fn start(root: &Path) -> Result<(Child, String), String> {
     }
 }
 
-/// Creates a token file that only its owner can read.
+/// Creates a token file that only the file's owner can read.
 fn token_file(folder: &Path) -> std::io::Result<std::path::PathBuf> {
     fs::create_dir_all(folder)?;
     let path = folder.join("tokens");

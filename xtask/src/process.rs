@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// The variable that sets the test size (`xtask/trials`), with its values for checks and long runs.
+/// The variable that sets the test size (`xtask/trials`), with a value for checks or long runs.
 pub(crate) const SIZE: (&str, &str) = (pavior_trials::SIZE, "checks");
 pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 
@@ -34,7 +34,7 @@ pub(crate) fn program(root: &Path) -> Result<PathBuf, String> {
     Ok(root.join("target/debug/pavior"))
 }
 
-/// Builds the program with the features that the tests use, and returns its path. With different
+/// Builds the program with the features that the tests use, and returns its path. With any other
 /// features, most crates would be built twice.
 pub(crate) fn program_of_tests(root: &Path) -> Result<PathBuf, String> {
     run(&mut checked(root, "test --workspace --all-features --no-run --quiet"))?;
@@ -54,12 +54,12 @@ pub(crate) fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Returns a string in a JSON object, or an empty string if there is none.
+/// Returns a string from a JSON object, or an empty string if there is none.
 pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or_default()
 }
 
-/// Runs a command and shows its output. Returns an error if it fails.
+/// Runs a command and shows its output. Returns an error if the command fails.
 pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
@@ -68,7 +68,7 @@ pub(crate) fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// Returns the output of a command. An error includes everything that the command printed.
+/// Returns a command's output. An error includes everything that the command printed.
 pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{}: {error}", shown(command)))?;

@@ -1,6 +1,6 @@
-//! The test programs, which a single build creates, and the steps that run them.
+//! The test programs, all created by a single build, and the steps that run them.
 //!
-//! The programs run as under cargo, but without its lock. Waiting tests can run during builds.
+//! The programs run as under cargo, but without its lock, so waiting tests can run during builds.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::process::{self, text};
 use crate::{notes, steps};
 
-/// The file with cargo's messages about the built programs, one per line.
+/// The file that contains cargo's messages about the built programs, one per line.
 const LIST: &str = "target/checks/programs.jsonl";
 
 /// A program that contains tests.
@@ -39,7 +39,7 @@ pub(crate) fn build(root: &Path) -> Vec<String> {
 }
 
 impl Program {
-    /// Parses a message. Returns `None` if it does not describe a program with tests.
+    /// Parses a message. Returns `None` if the message does not describe a program with tests.
     fn of_message(root: &Path, line: &str) -> Option<Program> {
         let message: Value = serde_json::from_str(line).ok()?;
         let path = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
@@ -49,13 +49,13 @@ impl Program {
         Some(Program { folder: folder.display().to_string(), target, path: path.to_string() })
     }
 
-    /// Returns true if the program runs servers, clusters or browsers, and has a separate step.
+    /// Returns true if the program runs servers, clusters or browsers, and has a step of its own.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
     }
 }
 
-/// Runs the tests of the selected programs, optionally under another program.
+/// Runs the tests in the selected programs, optionally under another program.
 fn tests(
     root: &Path,
     is_run: impl Fn(&Program) -> bool,
@@ -82,7 +82,7 @@ fn tests(
     failed.collect()
 }
 
-/// Runs all other tests.
+/// Runs all the other tests.
 pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
@@ -96,7 +96,7 @@ pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
 /// A package whose tests require the built page.
 pub(crate) const BROWSER: &str = "apps/browser";
 
-/// Runs the tests of the vector code, which contains an unsafe call, under valgrind.
+/// Runs the tests for the vector code, which contains an unsafe call, under valgrind.
 pub(crate) fn memory(root: &Path) -> Vec<String> {
     if !process::is_installed("valgrind") {
         return notes::skip("the unsafe call under valgrind", "valgrind is not installed");

@@ -1,7 +1,7 @@
 //! Checks the Python package: builds a wheel, and installs and tests it in a separate environment.
 //! The documentation site is built in the same environment.
 //!
-//! The environment in `target/python` is recreated when its requirements change.
+//! The environment in `target/python` is recreated whenever its requirements change.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// The variable that makes it an error if Python or the package index is missing.
+/// The variable that makes it an error for Python or the package index to be missing.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
 /// Supported interpreters, newest first.
@@ -19,14 +19,14 @@ const INTERPRETERS: [&str; 5] = ["python3.14", "python3.13", "python3.12", "pyth
 /// A Python program that fails if the interpreter is too old or cannot create environments.
 const IS_USABLE: &str = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
 
-/// The command lines of the checks in `apps/python`.
+/// The command lines for the checks in `apps/python`.
 const STEPS: &[&[&str]] = &[
     &["python", "-m", "pytest", "--quiet", "-rs", "tests"],
     &["python", "-m", "mypy", "--strict", "examples", "benches"],
     &["python", "-m", "mypy.stubtest", "pavior"],
 ];
 
-/// The directory for the wheel that the checks build.
+/// The directory for the wheel built by the checks.
 const WHEELS: &str = "target/wheels-check";
 
 /// A linker for glibc 2.28, which may be older than the machine's own glibc. It runs zig through
@@ -58,7 +58,7 @@ pub(crate) fn site(root: &Path, _: &[String]) -> Vec<String> {
     })
 }
 
-/// Runs a function with the environment, or notes a skipped part if there is no environment.
+/// Runs a function with the environment, or notes a skipped part if the environment is missing.
 pub(crate) fn with_environment(
     root: &Path,
     part: &str,
@@ -71,8 +71,8 @@ pub(crate) fn with_environment(
     }
 }
 
-/// Builds the site with drawings made by the program. Any warning is a failure. The home page
-/// includes the page that runs the engine if that page can be built.
+/// Builds the site with drawings made by the program. Any warning is a failure. If the page that
+/// runs the engine can be built, the home page includes it.
 fn build_site(root: &Path, environment: &Environment) -> Result<(), String> {
     browser::page(root)?;
     environment.run(root, &["python", "docs/site/build.py"])
@@ -84,12 +84,12 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// A Python environment with the programs that the checks need.
+/// A Python environment that contains the programs needed by the checks.
 pub(crate) struct Environment(PathBuf);
 
 impl Environment {
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> Result<(), String> {
-        // Programs in the environment call each other.
+        // Programs in the environment run each other.
         let own = self.0.join("bin");
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));
@@ -145,7 +145,7 @@ pub(crate) fn environment(root: &Path) -> Result<Environment, String> {
     Ok(environment)
 }
 
-/// Builds and installs the wheel. Using the test profile reduces duplicate builds.
+/// Builds and installs the wheel. With the test profile, fewer crates are built twice.
 fn install(root: &Path, environment: &Environment) -> Result<(), String> {
     // The directory does not exist before the first build.
     let _ = fs::remove_dir_all(root.join(WHEELS));
@@ -155,7 +155,7 @@ fn install(root: &Path, environment: &Environment) -> Result<(), String> {
     environment.run(root, &[&pip[..], &[&wheel]].concat())
 }
 
-/// Returns the path of the wheel built by the checks.
+/// Returns the path to the wheel built by the checks.
 pub(crate) fn built_wheel(root: &Path) -> Result<PathBuf, String> {
     let wheels = crate::sources(&root.join(WHEELS), "whl");
     wheels.into_iter().next().ok_or_else(|| format!("{WHEELS}: no wheel was built"))

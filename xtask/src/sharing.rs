@@ -1,12 +1,12 @@
-//! Checks that the interfaces share compiled packages. Each must request the same features of
-//! common packages as the program does; otherwise, cargo would compile these packages twice.
+//! Checks that the interfaces share compiled packages. For each common package, an interface must
+//! request the same features as the program does; otherwise, cargo would compile the package twice.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::process;
 
-/// The program package, as built by `cargo run`. All other builds are compared with this build.
+/// The program's package, as `cargo run` builds it. All other builds are compared with this one.
 const FIRST: &str = "pavior-cli";
 const BUILDS: [&str; 5] = [
     "pavior-cli --features=slurm",
@@ -16,7 +16,7 @@ const BUILDS: [&str; 5] = [
     "pavior-python",
 ];
 
-/// Packages with features that depend on the interface.
+/// Packages whose features depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
 /// Compiled packages: name and version, and features.
@@ -43,7 +43,7 @@ fn built(root: &Path, build: &str) -> Result<Packages, String> {
     Ok(text.lines().filter_map(line).collect())
 }
 
-/// Describes the packages that both builds compile, but with different features.
+/// Describes the packages that both builds compile with different features.
 fn twice(first: &Packages, own: &Packages, build: &str) -> Vec<String> {
     let is_twice = |built: &&(String, String)| {
         let name = built.0.split(' ').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The steps of `cargo xtask check`: a single table that begins with the cheapest steps.
+//! The steps in `cargo xtask check`: a single table, cheapest steps first.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,9 +8,9 @@ use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// The time, in seconds, on two idle cores when earlier builds are reused.
+    /// The time in seconds on two idle cores, when earlier builds are reused.
     seconds: u32,
-    /// The number of cores that other computing steps cannot use at the same time.
+    /// The number of cores that the step keeps from other computing steps while it runs.
     pub(crate) cores: usize,
     /// The names of prerequisite steps, separated by spaces.
     after: &'static str,
@@ -21,7 +21,7 @@ pub(crate) struct Step {
 /// The number of cores shared by computing steps.
 pub(crate) const BOTH: usize = 2;
 const ONE: usize = 1;
-/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing steps.
+/// The value of [`Step::cores`] for a step that mostly waits and runs alongside computing ones.
 pub(crate) const WAIT: usize = 0;
 
 /// The packaging steps. They run only in `.ci/run`, or if they are named.
@@ -31,7 +31,7 @@ pub(crate) const PACKAGING: [&str; 2] = ["package", "release"];
 enum Work {
     /// Cargo commands, run in order.
     Cargo(&'static [&'static str]),
-    /// The integration tests of the package in this directory, which mostly wait.
+    /// The integration tests, which mostly wait, for the package in this directory.
     Waiting(&'static str),
     Own(fn(&Path) -> Vec<String>),
 }
@@ -71,7 +71,7 @@ pub(crate) const STEPS: &[Step] = &[
         work: Own(sharing::problems) },
     Step { name: "formatting", seconds: 5, cores: ONE, after: "",
         does: "run rustfmt", work: Cargo(&["fmt --all --check"]) },
-    // These steps wait for downloads, or build programs that later runs reuse.
+    // These steps wait for downloads, or build programs that later runs can reuse.
     Step { name: "environment", seconds: 1, cores: WAIT, after: "",
         does: "create the Python environment for the checks",
         work: Own(python::prepare) },
@@ -99,7 +99,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "clippy", seconds: 60, cores: BOTH, after: "",
         does: "run clippy on all targets", work: Cargo(&[
         "clippy --workspace --all-targets --all-features --quiet -- -D warnings",
-        // These measurements run only if they are selected by name.
+        // These measurements run only when they are selected by name.
         "clippy --workspace --all-features --test speed --quiet -- -D warnings",
     ]) },
     Step { name: "tests", seconds: 300, cores: BOTH, after: "build",
@@ -108,7 +108,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "run the examples in doc comments", work: Cargo(&[
         "test --workspace --all-features --no-fail-fast --quiet --doc",
     ]) },
-    // The program and the facade are both named pavior, so their documentation would collide.
+    // The program and the facade are both named pavior, so their documentation would conflict.
     Step { name: "documentation", seconds: 60, cores: BOTH, after: "",
         does: "run rustdoc without warnings", work: Cargo(&[
         "doc --package pavior-cli --all-features --no-deps --quiet",
@@ -141,7 +141,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step { name: "release", seconds: 60, cores: ONE, after: "build python clean",
         does: "make a release, and install and use it in a clean Debian 13",
         work: Own(packaging::check) },
-    // This step is last, because it replaces the tested program with a program with fewer features.
+    // This step is last, because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \
          openapi",
         does: "run clippy with fewer features, and test the help without them", work: Cargo(&[
@@ -176,7 +176,7 @@ pub(crate) fn list() -> String {
     text
 }
 
-/// Returns true if the integration tests of the package in a directory are a separate step.
+/// Returns true if the integration tests for the package in a directory are a separate step.
 pub(crate) fn waits(folder: &str) -> bool {
     STEPS.iter().any(|step| matches!(step.work, Waiting(own) if own == folder))
 }

@@ -10,7 +10,7 @@ const FOLDER: &str = "crates/allocation/src/strategies";
 /// The line in the list above which a new contiguous strategy is inserted.
 const END_OF_LIST: &str = "    // The contiguous strategies end here.\n";
 
-/// The beginning of each line in the list of modules, which rustfmt sorts.
+/// The beginning of each line in the module list, which rustfmt sorts.
 const FIRST_MODULE: &str = "pub(super) mod ";
 
 /// The template for the file, with the placeholders `{name}`, `{title}` and `{rule}`.
@@ -57,7 +57,7 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     process::run(Command::new("rustfmt").args(["--edition", "2024"]).arg(modules))
 }
 
-/// Inserts a line in a file before the first occurrence of a text.
+/// Inserts a line into a file before the first occurrence of a text.
 fn insert(file: &Path, before: &str, line: &str) -> Result<(), String> {
     let path = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("{path}: {error}"))?;

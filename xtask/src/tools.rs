@@ -1,4 +1,4 @@
-//! The Debian packages required to check the interfaces and to package a release.
+//! The Debian packages needed to check the interfaces and to package a release.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process;
 
 const PACKAGES: &[&str] = &[
-    // For `pavior slurm` with the installed and other Slurm releases, and for its gate plugin.
+    // For `pavior slurm` on the installed and other Slurm releases, and for its gate plugin.
     "slurm-wlm",
     "slurm-wlm-basic-plugins",
     "slurm-client",
@@ -33,7 +33,7 @@ const PACKAGES: &[&str] = &[
 
 pub(crate) fn install(root: &Path) -> Vec<String> {
     let mut packages = PACKAGES.to_vec();
-    // For the page bundle. Node may already be installed from another source.
+    // For the page bundle. Node may already have been installed from another source.
     if !process::is_installed("npm") {
         packages.extend(["nodejs", "npm"]);
     }

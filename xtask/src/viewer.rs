@@ -1,4 +1,4 @@
-//! Type-checks the page sources, and checks that `crates/viewer/page/dist` is up to date by
+//! Type-checks the sources of the page, and checks that `crates/viewer/page/dist` is up to date by
 //! rebuilding the bundle in a separate directory.
 //!
 //! Accessibility tests also use the npm packages in that directory.
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::{notes, process};
 
-/// The directory that contains the sources.
+/// The directory that contains the page's sources.
 const PAGE: &str = "crates/viewer/page";
 
 /// Rebuilds the bundle and compares it byte by byte.
@@ -28,7 +28,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns a directory with the sources and npm packages, or the reason why npm failed.
+/// Returns a directory with the sources and npm packages, or the reason that npm failed.
 pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     let folder = root.join("target/viewer");
     for stale in ["src", "try", "dist"] {
@@ -36,7 +36,7 @@ pub(crate) fn prepared(root: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut copy = Command::new("cp");
-    // Only sources are copied, so that the bundle must be rebuilt.
+    // Only sources are copied, which ensures that the bundle is rebuilt.
     copy.args(["-r", "package.json", "package-lock.json", "build.mjs", "tsconfig.json", "src"]);
     process::output(copy.args(["try", "try.mjs"]).arg(&folder).current_dir(root.join(PAGE)))?;
     if !folder.join("node_modules/esbuild").is_dir() {

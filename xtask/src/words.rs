@@ -1,16 +1,16 @@
 //! Checks how doc comments begin in each crate: the percentage of sentences that begin with What,
-//! How and the like, and the percentage of function comments that begin with a verb.
+//! How and similar words, and the percentage of function comments that begin with a verb.
 
 use std::path::{Path, PathBuf};
 
 use crate::sources;
 
-/// Words with which no sentence should begin. `Whether` is allowed for fields of type `bool`.
+/// Words with which no sentence should begin. `Whether` is allowed for `bool` fields.
 const CLAUSES: [&str; 8] = ["What", "How", "Where", "Which", "Of", "Who", "Whose", "Whether"];
 /// Words that look like third-person verbs but are not.
 const NO_VERBS: [&str; 8] = ["This", "Its", "Is", "Nodes", "Times", "Boxes", "Jobs", "Sides"];
-/// The maximum percentage of sentences that begin with these words, and the minimum percentage of
-/// function comments that begin with a verb.
+/// The maximum percentage of sentences that begin with one of [`CLAUSES`], and the minimum
+/// percentage of function comments that begin with a verb.
 const LIMITS: (usize, usize) = (3, 75);
 
 #[derive(Debug, Default, PartialEq)]
@@ -69,7 +69,7 @@ impl Count {
         }
     }
 
-    /// Counts an item's comment, given the first line of the item.
+    /// Counts an item's comment, given the item's first line.
     fn add_comment(&mut self, comment: &str, item: &str) {
         let words: Vec<&str> = comment.lines().flat_map(|one| first_words(one.trim())).collect();
         let is_allowed = |word: &str| word == "Whether" && item.contains(": bool");
@@ -84,7 +84,7 @@ impl Count {
     }
 }
 
-/// Returns true if a function definition begins on the line.
+/// Returns true if a function definition begins on this line.
 fn is_function(line: &str) -> bool {
     // `pub(in path)` is two words.
     let is_modifier = |word: &str| {

@@ -1,5 +1,5 @@
-//! Answers as JSON, in one format for all interfaces. Each interface provides its own job names and
-//! time format.
+//! Answers as JSON, in the same format for all interfaces. Each interface provides its own job
+//! names and time format.
 //!
 //! A point has as many coordinates as the machine has axes.
 
@@ -8,7 +8,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId};
 
 use crate::{Blocked, Move, Slots, SlotsAnswer, Snapshot};
 
-/// A node or the sides of a box, with one number per machine axis.
+/// A node, or the sides of a box, with one number for each axis of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     axes: usize,
@@ -60,7 +60,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MoveJson<Name> {
-    /// The name of the job to move.
+    /// The name of the job that moves.
     pub job: Name,
     /// The boxes before the move.
     pub from: Vec<Place>,
@@ -105,7 +105,7 @@ impl SlotsJson {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NextSlotJson<At> {
-    /// The time when more boxes fit.
+    /// The time at which more boxes fit.
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
@@ -113,7 +113,7 @@ pub struct NextSlotJson<At> {
     pub proven: bool,
 }
 
-/// Boxes that fit after moves.
+/// Boxes that fit after some jobs move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsAfterJson<Name> {
@@ -124,14 +124,14 @@ pub struct SlotsAfterJson<Name> {
     pub moves: Vec<MoveJson<Name>>,
 }
 
-/// The number of boxes that fit now, later, and after moves.
+/// The number of boxes that fit now, later, and after some jobs move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SlotsAnswerJson<Name, At> {
     /// The boxes that fit now.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub now: SlotsJson,
-    /// The next time when more boxes fit, or `None` if unknown.
+    /// The next time when more boxes fit, or `None` if it is unknown.
     pub next: Option<NextSlotJson<At>>,
     /// The boxes that fit after moves, if requested.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
@@ -139,7 +139,7 @@ pub struct SlotsAnswerJson<Name, At> {
 }
 
 impl SlotsAnswer {
-    /// Converts the answer. `name` returns a job's name, and `time` formats a time.
+    /// Converts the answer to JSON. `name` returns a job's name, and `time` formats a time.
     pub fn json<Name, At>(
         &self,
         grid: &Grid,
@@ -181,8 +181,8 @@ pub struct BlockedJson<Name, Holder, At> {
 }
 
 impl Blocked {
-    /// Converts the obstacles in a snapshot. `name` returns a job's name, `holder` describes a job
-    /// and its node count, and `time` formats a time.
+    /// Converts the obstacles in a snapshot to JSON. `name` returns a job's name, `holder`
+    /// describes a job and its node count, and `time` formats a time.
     pub fn json<Name, Holder, At>(
         &self,
         snapshot: &Snapshot,

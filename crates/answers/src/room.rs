@@ -1,9 +1,9 @@
 //! Plans that make room on a dispatcher by a given time ([`room_by`]), and the jobs that they
 //! delay.
 //!
-//! To find the delays, the dispatcher is run forward twice, with and without the plan, as if every
-//! job took exactly as long as estimated. With the plan, requeued jobs wait at the end of the
-//! queue, and the nodes needed for the moves or the request stay free.
+//! To find the delays, the dispatcher is run forward twice, once with the plan and once without it,
+//! as if every job took exactly as long as estimated. With the plan, requeued jobs wait at the end
+//! of the queue, and the nodes needed for the moves or the request stay free.
 
 use std::collections::HashMap;
 
@@ -21,16 +21,16 @@ use crate::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, Snapshot, room_by};
 /// A question about making room on a dispatcher.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomQuestion<'a> {
-    /// The nodes to be freed.
+    /// The nodes to free.
     pub room: Room<'a>,
     /// The time from which the nodes must be free.
     pub by: Time,
     /// The duration for which the nodes are needed.
     pub length: Time,
-    /// The time unit of losses, or `None` if jobs must not be requeued. A requeued job loses its
-    /// node count times the number of units since its start.
+    /// The time unit in which losses are counted, or `None` if jobs must not be requeued. A
+    /// requeued job loses its node count times the number of units since it started.
     pub requeue: Option<Time>,
-    /// The limits of the search.
+    /// Limits on the search.
     pub limits: SearchLimits,
 }
 
@@ -39,7 +39,7 @@ pub struct RoomQuestion<'a> {
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
     pub job: JobId,
-    /// The job's start without the plan, or its actual start if it has already started.
+    /// The job's start without the plan or, if it is already running, its actual start.
     pub before: Time,
     /// The job's start with the plan, or `None` if it never starts.
     pub planned: Option<Time>,
@@ -52,7 +52,7 @@ impl DelayedJob {
     }
 }
 
-/// Reasons why the delays caused by a plan cannot be determined.
+/// The reason that the delays caused by a plan cannot be determined.
 #[derive(Clone, Debug, Error)]
 pub enum RoomError {
     /// The strategy or the scheduler failed.
@@ -118,7 +118,7 @@ impl RoomQuestion<'_> {
         Ok(late)
     }
 
-    /// Applies a plan: requeues jobs, and keeps the needed nodes free.
+    /// Applies a plan: requeues jobs, and keeps free the nodes that the plan needs.
     fn planned(
         &self,
         mut dispatcher: Dispatcher,
@@ -132,7 +132,7 @@ impl RoomQuestion<'_> {
             }
         }
         let grid = *dispatcher.machine().grid();
-        // The reservations get unused numbers, counting down from the highest.
+        // The reservations get unused numbers, counted down from the highest number.
         let mut number = u64::MAX;
         let mut keep = |boxes: Vec<Cuboid>, from: Time, to: Time| {
             number -= 1;

@@ -1,4 +1,4 @@
-//! Reasons why the jobs in a queue are waiting. Each is either the scheduler's own reason or
+//! Finds the reason that each job in a queue is waiting. The reason comes from the scheduler or is
 //! derived from the machine.
 
 use std::collections::HashMap;
@@ -11,21 +11,21 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of distinct requests per queue that the strategy is asked to place.
+/// The maximum number of distinct requests, per queue, that the strategy is asked to place.
 const MOST_QUESTIONS: usize = 512;
-/// The maximum number of reservations examined per queue.
+/// The maximum number of reservations to examine per queue.
 const MOST_EXAMINED: usize = 1 << 20;
 
 /// Explains why each job in a dispatcher's queue is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the duration assumed for jobs without a known end; times that are further away are
-/// not reported.
+/// `endless` is the time for which jobs without a known end are assumed to run; times further away
+/// than that are not reported.
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
-/// examined. Beyond these limits, jobs that could be placed are reported as kept waiting by the
-/// scheduler ([`Queued::Kept`]). Cost: that of these questions and examinations, a copy of the
-/// machine, and O(q log q) for q waiting jobs.
+/// examined. Beyond these limits, a job that could be placed is reported as kept waiting by the
+/// scheduler ([`Queued::Kept`]). Cost: these questions and examinations, a copy of the machine, and
+/// O(q log q) for q waiting jobs.
 pub fn waits(
     dispatcher: &Dispatcher,
     standing: Option<&Standing>,
@@ -46,8 +46,8 @@ pub fn waits(
 }
 
 impl Queued {
-    /// Returns a job's state in the queue, given the reason why it is waiting ([`waits`]), which is
-    /// `None` if the job is not in the queue.
+    /// Returns a job's state in the queue, given the reason that it is waiting ([`waits`]) or, if
+    /// the job is not in the queue, `None`.
     pub fn of(reason: Option<&Why>) -> Queued {
         match reason.map(|why| why.cause) {
             Some(Cause::Queue(queued)) => queued,
@@ -89,8 +89,8 @@ impl Search<'_> {
         if let Some(ahead) = self.ahead(job) {
             return Cause::Queue(ahead);
         }
-        // The scheduler has already asked the machine about this job in this state, and the machine
-        // refused it.
+        // In this state, the scheduler has already asked the machine about this job, and the
+        // machine refused it.
         let is_refused =
             kept == Some(Kept::ByMachine) && self.machine.answers(&job.request) != Answers::Count;
         if is_refused {
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 }
 
-/// The error returned once the strategy has been asked [`MOST_QUESTIONS`] times.
+/// The error returned after the strategy has been asked [`MOST_QUESTIONS`] times.
 struct TooManyQuestions;
 
 /// The scheduler's reservations.
@@ -143,7 +143,7 @@ struct Plan<'a> {
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
     /// The times when nodes are freed or taken, each with the change in free nodes and the
-    /// reservation (`None` for the end of a running job).
+    /// reservation (or `None` when a running job ends).
     changes: Vec<(Time, i128, Option<&'a Reserved>)>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation of another job that the candidate would interfere with.
+    /// Finds the first reservation, held by another job, with which the candidate would interfere.
     fn blocking(
         &self,
         asked: &Candidate<'_>,
@@ -187,7 +187,7 @@ impl<'a> Plan<'a> {
     ) -> Option<&'a Reserved> {
         let others = || self.reserved.iter().copied().filter(|other| other.job != asked.id);
         if let [only] = self.reserved[..] {
-            // The only reservation is that of the job at the head of the queue.
+            // The only reservation belongs to the job at the head of the queue.
             return Some(only);
         }
         if !self.changes.is_empty() && others().all(|other| other.placement.is_none()) {

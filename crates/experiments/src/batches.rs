@@ -1,26 +1,26 @@
-//! Computes the difference between two configurations, with a confidence interval, from one run of
-//! the same jobs under each configuration.
+//! Computes the difference between two configurations, with a confidence interval, from one run
+//! under each configuration with the same jobs.
 //!
-//! The waits of successive jobs are correlated, and a log provides only one replication. The method
-//! of batch means divides a run into a few long pieces, whose means are nearly independent
+//! The waits of successive jobs are correlated, and a log provides only one replication. The batch
+//! means method divides a run into a few long pieces, whose means are nearly independent
 //! (Schmeiser, Batch size effects in the analysis of simulation output, Operations Research 30(3),
-//! 1982). Here, both runs are divided at the same jobs. Their pieces are paired, so effects common
-//! to both runs cancel.
+//! 1982). Here, both runs are divided at the same jobs, and their pieces are paired, so that
+//! effects common to both runs cancel.
 //!
-//! A quantity is a ratio of sums, such as the total wait over the number of jobs. Its error is
+//! Each quantity is a ratio of sums, such as the total wait over the number of jobs. Its error is
 //! computed from the residuals of the pieces (the delta method; Cochran, Sampling Techniques, 1977,
 //! ch. 6), with Student's t over the pieces.
 
 use crate::confidence::half_width;
 
-/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser), and shorter
-/// pieces are more correlated.
+/// The number of pieces in a run. Having more than 30 pieces would gain little (Schmeiser), and
+/// shorter pieces are more correlated.
 pub const BATCHES: usize = 30;
 
-/// The minimum number of jobs. With fewer jobs, the correlation between them cannot be estimated.
+/// The minimum number of jobs. With fewer, the correlation between jobs cannot be estimated.
 pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 
-/// A piece of a run, represented by a sum and its divisor.
+/// A piece of a run, represented by a sum and the number that divides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     /// The sum of waits, or of values multiplied by their durations.
@@ -29,10 +29,10 @@ pub struct Batch {
     pub of: f64,
 }
 
-/// A difference and its interval.
+/// A difference and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The excess over the current value.
+    /// The amount by which the alternative exceeds the current value.
     pub difference: f64,
     /// The half-width of the interval, or `None` if there is no interval.
     pub half_width: Option<f64>,
@@ -50,8 +50,8 @@ pub enum Shown {
 }
 
 impl Change {
-    /// Computes how much the mean of `other` exceeds that of `present`. The pieces of both must be
-    /// in the same order. Returns `None` if either sum of divisors is zero. Takes O(pieces) time.
+    /// Computes how much the mean of `other` exceeds that of `present`. Both must have their pieces
+    /// in the same order. Returns `None` if either sum of divisors is 0. Takes O(pieces) time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -123,10 +123,10 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Compares 200 pairs of runs of 6,000 values. Each value is 0.98 times the previous one plus
-    /// noise, most of which both runs share. The true difference is 1. The interval contains it in
-    /// about 93 of 100 pairs; an interval from plain standard errors would contain it in fewer than
-    /// 40.
+    /// Compares 200 pairs of runs with 6,000 values each. Each value is 0.98 times the previous one
+    /// plus noise, most of which the two runs share. The true difference is 1. The interval
+    /// contains it in about 93 of 100 pairs; an interval from plain standard errors would contain
+    /// it in fewer than 40.
     #[test]
     fn intervals_hold_what_they_promise_though_values_depend_on_each_other() {
         let (mut held, mut plain_held) = (0, 0);

@@ -4,11 +4,11 @@ use pavior_kernel::Registry;
 use pavior_network::PatternRegistry;
 use pavior_workload::ShapeRule;
 
-/// The registries that define the names in an experiment. They contain the built-in entries and
-/// those added by the caller. Clones share the entries.
+/// The registries that define the names in an experiment. They contain the built-in entries and any
+/// entries that the caller has added. Clones share the entries.
 ///
-/// [Fingerprints](crate::Specification::fingerprint) identify an added entry only by its name. A
-/// caller that changes an entry's behavior must rename it, or must not resume earlier runs.
+/// A [fingerprint](crate::Specification::fingerprint) identifies an added entry only by its name. A
+/// caller that changes an entry's behavior must rename the entry, or must not resume earlier runs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments;

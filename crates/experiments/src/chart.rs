@@ -1,4 +1,4 @@
-//! Charts built from declared figures and result tables.
+//! Charts built from figure declarations and result tables.
 
 use pavior_draw::{Chart, ChartAxis, Mark, Marks, Series, Unit};
 
@@ -14,7 +14,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     let value = |row: &Line, index: usize| -> Option<String> {
         table.value(row, &column(index)).map(str::to_string)
     };
-    // A parameter without a column is constant, which was checked when the figure was read.
+    // A parameter without a column has a constant value, as checked when the figure was read.
     let drawn = |row: &&Line| {
         row.metric == figure.y
             && figure.fixed.iter().all(|(index, wanted)| {
@@ -35,7 +35,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name on the x axis keeps its position even if there is nothing to draw there.
+        // A name on the x axis keeps its position even if there is nothing to draw at it.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -66,7 +66,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
     }
 }
 
-/// Returns the value to draw (the median if there is one, or else the mean) and its interval.
+/// Returns the value to draw (the median or, if there is none, the mean) and its interval.
 fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     if let Some(median) = row.median {
         return Some((median.value, median.interval));
@@ -75,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Converts the numbers stated in a paper to marks at positions in the figure.
+/// Converts numbers stated in a paper to marks at positions in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -100,7 +100,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
     figure.stated.iter().filter_map(mark).collect()
 }
 
-/// Returns the index of the first matching element, after appending one if none matches.
+/// Returns the index of the first matching element. Appends an element if none matches.
 fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> usize {
     all.iter().position(fits).unwrap_or_else(|| {
         all.push(make());
@@ -108,9 +108,9 @@ fn position<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, make: impl FnOnce() 
     })
 }
 
-/// Returns a series' name, which consists of its parameter values. A number is preceded by the
-/// parameter's name. A label in parentheses directly follows the previous value: `GABL(FCFS)`.
-/// Empty labels are omitted.
+/// Returns a series' name, which consists of the series' parameter values. A number is preceded by
+/// the parameter's name. A label in parentheses directly follows the previous value, as in
+/// `GABL(FCFS)`. Empty labels are omitted.
 fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     let part = |&index: &usize| {
         let value = value(index)?;
@@ -126,7 +126,7 @@ fn name(figure: &Figure, value: impl Fn(usize) -> Option<String>) -> String {
     })
 }
 
-/// Describes the bars that have no value, as in `no value for FF, BF (3x3); `.
+/// Describes bars that have no value, as in `no value for FF, BF (3x3); `.
 fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> String {
     let place = |(index, name): (usize, &String)| {
         let of: Vec<&str> =
@@ -141,8 +141,8 @@ fn missing(names: &[String], series: &[Series], without: &[(usize, String)]) -> 
     if places.is_empty() { String::new() } else { format!("no value for {}; ", places.join(", ")) }
 }
 
-/// Returns the axis for a parameter. If the runs measure time in seconds, times on the axis are
-/// shown in hours and days.
+/// Returns the axis for a parameter. If the runs measure time in seconds, the axis shows times in
+/// hours and days.
 fn along(figure: &Figure, in_seconds: bool) -> ChartAxis {
     let parameter = &parameters::ALL[figure.x];
     let unit = match parameter.unit {
@@ -163,16 +163,16 @@ fn in_seconds(table: &Table) -> bool {
     times.peek().is_some() && times.all(|row| row.unit == "s")
 }
 
-/// Sets an axis label to the one given in the figure, if any. If the label ends with a unit in
-/// parentheses, numbers are formatted without units.
+/// Sets an axis label to the figure's label, if there is one. If the label ends with a unit in
+/// parentheses, numbers on the axis are formatted without units.
 fn labelled(axis: ChartAxis, label: Option<&String>) -> ChartAxis {
     let Some(label) = label else { return axis };
     let unit = if label.trim_end().ends_with(')') { Unit::Plain } else { axis.unit };
     ChartAxis { label: label.clone(), unit, ..axis }
 }
 
-/// Returns a heading such as `Turnaround by load on mesh:16x16, sides uniform`. Each of the
-/// conditions begins with `,`.
+/// Returns a heading such as `Turnaround by load on mesh:16x16, sides uniform`. Each condition
+/// begins with `,`.
 pub fn heading(y: &str, x: &str, machine: Option<&str>, conditions: &str) -> String {
     let y = match y {
         ALLOCATION_NS => "allocation time".to_string(),
@@ -223,8 +223,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if all replications gave the same number or none gave a number. The mean of equal
-/// numbers may differ from them by a rounding error.
+/// Returns true if all replications gave the same number, or if none gave a number. The mean of
+/// equal numbers may differ from them by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())

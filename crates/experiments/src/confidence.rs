@@ -1,4 +1,4 @@
-//! Means, confidence intervals, and the rule that ends replication.
+//! Means, confidence intervals, and the rule for when replication ends.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use crate::student_t;
 pub enum Policy {
     /// A fixed number.
     Fixed(u64),
-    /// At least `least` replications, and then more in batches of [`Policy::BATCH`]. Replication
-    /// ends when every target metric has a confidence interval with a relative half-width of at
-    /// most `relative`, or after `most` replications.
+    /// At least `least` replications, with more added in batches of [`Policy::BATCH`]. Replication
+    /// ends when every target metric has a confidence interval whose relative half-width is at most
+    /// `relative`, or after `most` replications.
     Precision {
         /// The relative half-width, for example 0.05.
         relative: f64,
@@ -28,10 +28,10 @@ impl Policy {
     /// The number of replications added at a time, and the default value of `least`.
     pub const BATCH: u64 = 5;
 
-    /// The maximum number of replications per point. A larger number is considered a mistake.
+    /// The maximum number of replications per point. Any larger number is assumed to be a mistake.
     pub const MOST: u64 = 1_000_000;
 
-    /// Returns the number of replications to add after `done` replications, given the samples of
+    /// Returns the number of replications to add after `done` replications, given the samples for
     /// the metrics that must be precise. Returns 0 if no more are needed.
     pub fn more(&self, done: u64, samples: &[&[f64]]) -> u64 {
         match *self {
@@ -46,8 +46,8 @@ impl Policy {
         }
     }
 
-    /// Returns true if there is a precision target and these samples do not meet it. A metric that
-    /// never applies (an empty sample) has no target.
+    /// Returns true if there is a precision target and these samples miss it. A metric that never
+    /// applies (an empty sample) has no target.
     pub fn missed(&self, samples: &[&[f64]]) -> bool {
         let Policy::Precision { relative, confidence, .. } = *self else { return false };
         let precise = |sample: &&[f64]| {
@@ -88,8 +88,8 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, both of which are samples. `None` for fewer than six samples,
-    /// because then not even the smallest and the largest enclose the median with probability 95%.
+    /// The ends of the interval, which are both samples. `None` for fewer than six samples, because
+    /// even the smallest and largest would then enclose the median with less than 95% probability.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -112,8 +112,8 @@ impl Median {
         let n = sorted.len();
         let middle = *sorted.get(n / 2)?;
         let value = if n % 2 == 0 { sorted[n / 2 - 1].midpoint(middle) } else { middle };
-        // The innermost ranks that enclose the median with probability 0.95 or more: ranks 1 + k
-        // and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
+        // Find the innermost ranks that enclose the median with probability 0.95 or more. Ranks 1 +
+        // k and n - k miss it with probability 2 P(Binomial(n, 1/2) <= k).
         let (mut term, mut below) = (libm::pow(0.5, n as f64), 0.0);
         let mut interval = None;
         for k in 0..n / 2 {
@@ -128,11 +128,11 @@ impl Median {
     }
 }
 
-/// Returns the median and the larger of its distances to the ends of its 95% confidence interval.
-/// The interval is based on order statistics or, for two to five samples, on Student's t.
+/// Returns the median and its distance to the farther end of its 95% confidence interval. The
+/// interval is based on order statistics or, for two to five samples, on Student's t.
 ///
-/// This is useful for measured times, because a single interruption by another process can change a
-/// mean by any amount but hardly affects a median.
+/// This is useful for measured times: a single interruption by another process can change a mean by
+/// any amount, but it hardly affects a median.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -157,7 +157,7 @@ impl fmt::Display for Median {
     }
 }
 
-/// Returns the number of decimals for four significant digits, within the format's precision.
+/// Returns the number of decimals for four significant digits, up to the format's precision.
 pub(crate) fn decimals(number: f64, format: &fmt::Formatter<'_>) -> usize {
     let most = format.precision().unwrap_or(6);
     let digits = if number == 0.0 { 0.0 } else { libm::floor(libm::log10(number.abs())) };
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn medians_have_the_printed_ranks() {
-        // The ranks of the 95% interval for the median in printed tables: n = 10: 2 and 9; n = 20:
-        // 6 and 15; n = 5: none.
+        // These are the ranks of the median's 95% interval in printed tables. For n = 10, they are
+        // 2 and 9; for n = 20, 6 and 15; for n = 5, there are none.
         for (n, rank) in [(6, 1), (10, 2), (20, 6), (40, 14)] {
             let sample: Vec<f64> = (1..=n).map(f64::from).collect();
             let (median, width) = median(&sample).unwrap();

@@ -1,4 +1,4 @@
-//! Comparisons of each strategy with the baseline, over the same jobs.
+//! Comparisons between each strategy and the baseline, over the same jobs.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -13,9 +13,9 @@ pub struct Difference {
     pub values: Vec<String>,
     /// The baseline strategy.
     pub baseline: String,
-    /// The compared metric.
+    /// The metric being compared.
     pub metric: &'static str,
-    /// The unit of the metric.
+    /// The metric's unit.
     pub unit: &'static str,
     /// True if both strategies rejected the same jobs. Otherwise, the means cover different jobs.
     pub same_jobs: bool,

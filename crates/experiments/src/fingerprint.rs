@@ -1,7 +1,7 @@
 //! A digest of everything that determines the results.
 //!
-//! Replications may be mixed only if their fingerprints are equal. In that case, the program, the
-//! points, the metrics and the policy are the same, and so is every field of every log and list.
+//! Replications may be mixed only if their fingerprints are equal. In that case, they have the same
+//! program, points, metrics and policy, and every field in every log and list is the same.
 //!
 //! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
 
@@ -17,7 +17,7 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The program version and a digest of the sources on which results depend.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each text is preceded by its length, so items cannot run together.
+/// A digest under construction. Each text is preceded by its length, which keeps items apart.
 struct Items(SipHasher24);
 
 impl Items {
@@ -81,8 +81,8 @@ impl Specification {
         Ok(format!("{}-{}", self.own_fingerprint(), items.digits()))
     }
 
-    /// Computes a digest of everything except files that determines the results: the program, the
-    /// points, the metrics, and the number of replications per point.
+    /// Computes a digest of everything, except input files, that determines the results: the
+    /// program, the points, the metrics, and the number of replications per point.
     pub fn own_fingerprint(&self) -> String {
         let mut items = Items::new();
         items.text(BUILD);
@@ -102,8 +102,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are named, so a new field cannot be forgotten here. The links between jobs are
-        // added last.
+        // All fields are named, so that a new field cannot be forgotten here. Links between jobs
+        // are added last.
         let Record {
             number,
             line: _,

@@ -1,4 +1,4 @@
-//! The logs and lists of an experiment, opened by path.
+//! An experiment's logs and lists, opened by path.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
@@ -14,7 +14,7 @@ use thiserror::Error;
 
 use crate::{InputError, InputFiles, ListRequest, LogRequest};
 
-/// An experiment's files, identified by path relative to a directory. Each file is read only once.
+/// An experiment's files, identified by paths relative to a directory. Each file is read only once.
 /// Errors are [`LogError`]s.
 pub struct Folder {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct Folder {
     logs: Mutex<HashMap<String, Arc<Trace>>>,
     failures: Mutex<HashMap<String, Arc<Vec<FailureEvent>>>>,
     reservations: Mutex<HashMap<String, Arc<Vec<ReservedNodes>>>>,
-    /// In-memory logs, by the path under which experiments refer to them.
+    /// In-memory logs, by the path that experiments use to refer to them.
     memory: HashMap<String, Arc<Trace>>,
 }
 
@@ -96,7 +96,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key, and reads it on first use.
+/// Returns the value for a key, which is read on first use.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -111,7 +111,7 @@ fn once<T>(
     Ok(value)
 }
 
-/// An error that occurs while reading a log.
+/// The reason that a log cannot be read.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be opened, or is not a log.
@@ -120,9 +120,9 @@ pub enum LogError {
     /// A line violates the format.
     #[error("{path}:{}:{}: {}", fault.line, fault.column, fault.reason)]
     Line {
-        /// The displayed name of the log.
+        /// The log's name, as displayed.
         path: String,
-        /// The fault and its position.
+        /// The fault and where it is.
         fault: Box<LineError>,
     },
 }
@@ -144,7 +144,7 @@ impl LogError {
 const STDIN: &str = "-";
 
 /// The offset and the bytes that identify each type of archive, and the command that unpacks it.
-/// Gzip is listed only to detect gzip within gzip.
+/// Gzip is listed only so that gzip within gzip is detected.
 const PACKED: [(usize, &[u8], &str); 6] = [
     (0, b"\x28\xb5\x2f\xfd", "zstd -dc"),
     (0, b"\xfd7zXZ\0", "xz -dc"),
@@ -154,11 +154,11 @@ const PACKED: [(usize, &[u8], &str); 6] = [
     (257, b"ustar", "tar -xOf"),
 ];
 
-/// The maximum number of leading bytes examined to detect a log's format.
+/// The maximum number of leading bytes to examine when detecting a log's format.
 const BEGIN: u64 = 1 << 16;
 
-/// Reads a log. The path `-` means standard input. The total size is limited, and so is the length
-/// of each line in line-based formats.
+/// Reads a log. The path `-` means standard input. The limits apply to the total size and, in
+/// line-based formats, to the length of each line.
 ///
 /// # Errors
 /// Returns an error if the format cannot be detected, or if the log cannot be read, exceeds the
@@ -186,7 +186,7 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
     if path == Path::new(STDIN) { pavior_files::stdin(limits) } else { open(path, limits) }
 }
 
-/// Reads a log from any input, within the limits of [`read_log`]. The name helps to detect the
+/// Reads a log from any input, within the same limits as [`read_log`]. The name helps to detect the
 /// format.
 ///
 /// # Errors
@@ -234,6 +234,6 @@ fn detected(
         FileError::content(path, reason)
     })?;
     let text = io::Cursor::new(begin).chain(reader);
-    // The readers limit the length of lines, because lines may also end with carriage returns.
+    // The readers limit line lengths themselves, because lines may also end with carriage returns.
     Ok((format, Bounded::new(Box::new(text), limits.without_lines())))
 }

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// An error that occurs while forecasting a log.
+/// The reason that a log cannot be forecast.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or its jobs send messages.
@@ -32,12 +32,12 @@ pub enum LogForecastError {
     /// The strategy cannot be built.
     #[error("{0}")]
     Strategy(String),
-    /// The replay was stopped from outside.
+    /// The caller stopped the replay.
     #[error("the replay was stopped before it finished")]
     Stopped,
 }
 
-/// Replays a log and forecasts the start of each job. Reports each start to `each` and to the
+/// Replays a log and forecasts when each job starts. Reports each start to `each` and to the
 /// environment's progress. Returns the number of jobs that can never fit. Costs one [`replay`].
 ///
 /// # Errors
@@ -67,19 +67,19 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs at the end of a past log that are forecast to measure errors. This is twice
-/// the number of outcomes stored per size class, because some jobs start immediately.
+/// The number of jobs, at the end of a past log, to forecast in order to measure errors. This is
+/// twice the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
 /// The instant at which a past log begins: about 300 years after time 0, so that jobs that started
 /// earlier have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained on a past log, and the instant of the last arrival in the log,
-/// counted from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Reports
-/// each arrival to the environment's progress.
+/// Returns a forecaster trained on a past log, and the instant of the log's last arrival, counted
+/// from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Reports each
+/// arrival to the environment's progress.
 ///
-/// Costs a replay of the log, with forecasts for its last 1,600 jobs.
+/// Costs one replay of the log, with forecasts for its last 1,600 jobs.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`].
@@ -105,7 +105,7 @@ fn is_set(stop: Option<&Stop>) -> bool {
     stop.is_some_and(Stop::is_set)
 }
 
-/// A log whose jobs send no messages, and the machine that replays it.
+/// A log whose jobs send no messages, and the machine for replaying it.
 struct OpenLog<'s> {
     settings: &'s RunSettings,
     jobs: &'s JobSettings,
@@ -165,12 +165,12 @@ pub struct LogScore {
     pub estimates: bool,
 }
 
-/// Returns the scores of a specification's points, in order. The points run in parallel on the
-/// thread pool, and the futures of each point use a single thread.
+/// Returns scores for a specification's points, in order. The points run in parallel on the thread
+/// pool, but all futures for the same point use a single thread.
 ///
 /// # Errors
-/// Returns the errors of [`forecast_log`] for the first point that fails. All points are run even
-/// if one of them fails.
+/// Returns an error, as [`forecast_log`] does, for the first point that fails. All points are run
+/// even if one of them fails.
 pub fn forecast_points(
     specification: &Specification,
     files: &dyn InputFiles,
@@ -206,7 +206,7 @@ fn score_log(
     Ok(LogScore { score: Score::of(&judged), rejected, estimates })
 }
 
-/// Returns the properties of a logged job that are known before the job runs.
+/// Returns the properties of a logged job that are known before it runs.
 fn kind_of(record: &Record) -> Kind {
     let user = u64::try_from(record.tags.user).ok();
     Kind { user, nodes: record.nodes, estimate: record.estimate }

@@ -1,7 +1,7 @@
-//! Formulas in text form: numbers, names, `+ - * / ^`, parentheses, `sqrt` and `log2`.
+//! Formulas in text form, with numbers, names, `+ - * / ^`, parentheses, `sqrt` and `log2`.
 //!
-//! `^` binds most tightly and is right-associative, followed by `* /` and `+ -`. Formulas are
-//! evaluated with `libm`, so their values have the same bits on every processor.
+//! `^` binds most tightly and is right-associative, followed by `* /` and then `+ -`. Formulas are
+//! evaluated with `libm`, so that results are identical, bit for bit, on every processor.
 
 use std::str::FromStr;
 
@@ -29,7 +29,7 @@ enum Function {
 const DEEPEST: u32 = 64;
 
 impl Formula {
-    /// Computes the value of the formula, given the values of the names in it.
+    /// Evaluates the formula, given values for its names.
     ///
     /// # Errors
     /// Returns the first name that has no value.

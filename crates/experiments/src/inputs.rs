@@ -14,10 +14,10 @@ pub struct LogRequest {
     pub path: String,
     /// The options, which select the part of the log to read.
     pub options: ReadOptions,
-    /// The machine's number of nodes, which [`Trace::for_machine`] may use to divide sizes. It is
-    /// not part of the key, because the same text is read for every machine.
+    /// The number of nodes in the machine, which [`Trace::for_machine`] may use to divide sizes. It
+    /// is not part of the key, because the same text is read for every machine.
     pub nodes: u64,
-    /// A key. Equal requests have equal keys.
+    /// A key that is the same for equal requests.
     pub key: String,
 }
 
@@ -26,11 +26,11 @@ pub struct LogRequest {
 pub struct ListRequest {
     /// The path, as given in the point.
     pub path: String,
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: Grid,
     /// The unit of time.
     pub unit: TimeUnit,
-    /// A key. Equal requests have equal keys.
+    /// A key that is the same for equal requests.
     pub key: String,
 }
 
@@ -45,7 +45,7 @@ pub enum InputRequest {
     Reservations(ListRequest),
 }
 
-/// An error from reading an input. Each implementation of [`InputFiles`] has its own error type.
+/// An error from reading an input. Each [`InputFiles`] implementation has its own error type.
 pub type InputError = Box<dyn Error + Send + Sync>;
 
 /// A source of input files, usually a [`Folder`](crate::Folder).
@@ -70,7 +70,7 @@ pub trait InputFiles: Sync {
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError>;
 }
 
-/// A source that contains no files, for points that need none.
+/// A source without any files, for points that need none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -104,7 +104,7 @@ impl LogRequest {
         LogRequest { path: path.to_string(), options, nodes, key }
     }
 
-    /// Reads the log, of which at least one job must remain after the warm-up.
+    /// Reads the log. At least one job must remain after the warm-up.
     pub(crate) fn trace(
         &self,
         files: &dyn InputFiles,
@@ -128,7 +128,7 @@ impl LogRequest {
 }
 
 impl ListRequest {
-    /// Creates a request for a list that a parameter names, for a machine and a unit of time.
+    /// Creates a request for the list that a parameter names, for a machine and a unit of time.
     pub(crate) fn new(parameter: &str, path: &str, grid: Grid, unit: TimeUnit) -> ListRequest {
         let key = format!("{parameter} {path} {grid} {}", unit.name);
         ListRequest { path: path.to_string(), grid, unit, key }
@@ -136,7 +136,7 @@ impl ListRequest {
 }
 
 impl InputRequest {
-    /// Returns the key. Equal requests have equal keys.
+    /// Returns the key, which is the same for equal requests.
     pub fn key(&self) -> &str {
         match self {
             InputRequest::Log(log) => &log.key,
@@ -147,8 +147,8 @@ impl InputRequest {
     /// Reads the input to check that it is readable.
     ///
     /// # Errors
-    /// Returns an error if the input cannot be read. For a log, also returns an error if it has no
-    /// jobs, or none after the warm-up.
+    /// Returns an error if the input cannot be read or, for a log, if there are no jobs, or none
+    /// after the warm-up.
     pub(crate) fn check(&self, files: &dyn InputFiles, warmup: u64) -> Result<(), InputError> {
         match self {
             InputRequest::Log(log) => log.trace(files, warmup).map(drop),

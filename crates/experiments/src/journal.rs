@@ -1,8 +1,8 @@
-//! Finished replications as lines in a journal, which may be cut off at any point.
+//! Finished replications as lines in a journal. The journal may be cut off at any point.
 //!
-//! A line consists of the point index, the replication number and the results, separated by spaces,
-//! and a checksum. If the checksum is wrong, the line was cut off or changed, and is ignored.
-//! Numbers are written in the shortest form that parses back to the same number.
+//! Each line consists of the point's index, the replication's number, the results and a checksum,
+//! separated by spaces. If the checksum is wrong, the line was cut off or changed, and it is
+//! ignored. Numbers are written in the shortest form that parses back to the same number.
 
 use std::io;
 
@@ -15,15 +15,15 @@ use crate::Sample;
 pub struct JournalEntry {
     /// The point's index in the experiment.
     pub point: usize,
-    /// The number of the replication.
+    /// The replication's number.
     pub replication: u64,
-    /// The results of the replication.
+    /// The replication's results.
     pub sample: Sample,
 }
 
 /// A store for finished replications.
 pub trait Store: Send {
-    /// Stores an entry. Once this function returns, the entry survives the end of the process.
+    /// Stores an entry. Once this method returns, the entry survives the end of the process.
     ///
     /// # Errors
     /// Returns an error if the entry cannot be stored. In that case, the sweep stops.
@@ -74,7 +74,7 @@ impl JournalEntry {
         line + " " + &checksum
     }
 
-    /// Parses a line. Returns `None` if any byte was changed, or if the key is different.
+    /// Parses a line. Returns `None` if any byte was changed or the key differs.
     pub fn parse(line: &str, key: &str) -> Option<JournalEntry> {
         let (text, found) = line.rsplit_once(' ')?;
         if found != checksum(key, text) {

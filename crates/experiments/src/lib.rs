@@ -1,11 +1,11 @@
 //! Experiments, which repeat simulations until their means can be trusted.
 //!
 //! Every run belongs to a [`Point`], which has a value for each applicable parameter in
-//! [`parameters::ALL`]. [`RunSettings`] defines the combined meaning of these values. A
+//! [`parameters::ALL`]. [`RunSettings`] defines what these values mean in combination. A
 //! [`Specification`] contains many points, which come from an experiment file or from individual
 //! settings. It runs all points in parallel on the same jobs (common random numbers), and adds
-//! independent replications until the mean of each metric is precise enough. Results depend only on
-//! the points, never on the number of threads.
+//! independent replications until each metric's mean is precise enough. Results depend only on the
+//! points, never on the number of threads.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 pub mod advice;
@@ -74,7 +74,7 @@ pub use specification::{
 pub use student::student_t;
 
 pub mod report {
-    //! Building blocks of reports, for programs that add their own sections.
+    //! Building blocks for programs that add their own sections to reports.
 
     pub use pavior_draw::{Page, Section, SectionTable, html};
 }

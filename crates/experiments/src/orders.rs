@@ -1,7 +1,7 @@
-//! Asymptotic costs stated in an experiment: one formula per strategy, evaluated in snapshots.
+//! Asymptotic costs stated in an experiment, with one formula per strategy, evaluated in snapshots.
 //!
-//! The formulas are given by the `orders` key in an experiment file, and the `printed_order` metric
-//! reports their values. The names in formulas are N (nodes in the machine), h (rows), B (busy
+//! The `orders` key in an experiment file specifies the formulas, and the `printed_order` metric
+//! reports their values. A formula may use the names N (nodes in the machine), h (rows), B (busy
 //! submeshes) and K (nodes per submesh).
 
 use crate::settings::Asked;
@@ -15,13 +15,13 @@ pub(crate) const NAMES: [&str; 4] = ["N", "h", "B", "K"];
 pub struct Orders(pub(crate) Vec<(String, Formula)>);
 
 impl Orders {
-    /// Returns the value of the formula for the point's strategy, or `None` if there is no formula
-    /// or the point is not a snapshot.
+    /// Returns the value of the formula for the point's strategy, or `None` if the strategy has no
+    /// formula or the point is not a snapshot.
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change the asymptotic cost. Therefore, `ff:plain` uses the formula for
-        // `ff` unless it has its own.
+        // Options hardly change the asymptotic cost, so `ff:plain` uses the formula for `ff` unless
+        // it has its own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);
         let (_, formula) = of(strategy).or_else(|| of(plain))?;

@@ -20,8 +20,8 @@ pub struct Paired {
 }
 
 impl Paired {
-    /// Compares `a` with `b`, which must be in the same order. If one is longer, the excess is
-    /// ignored. Returns `None` if there are no pairs.
+    /// Compares `a` with `b`, which must be in the same order. If one of them is longer, its excess
+    /// is ignored. Returns `None` if there are no pairs.
     ///
     /// The interval for the difference is the Student's t interval of the paired differences. The
     /// interval for the ratio r is the interval of the residuals a - r b, divided by the mean of b.
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_they_share() {
-        // The replications differ widely, but the difference between the two columns is always one.
+        // Replications differ widely, but the difference between the two columns is always one.
         let b = [10.0, 50.0, 20.0, 90.0];
         let a: Vec<f64> = b.iter().map(|b| b + 1.0).collect();
         let paired = Paired::of(&a, &b).unwrap();

@@ -9,14 +9,14 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The strategy and scheduler name of a point whose jobs run at their places in the log.
+/// The strategy and scheduler name for a point whose jobs run at their places in the log.
 const PLACED: &str = "placed";
 
-/// A combination of values, one for every parameter that applies, in the order of
+/// A combination of values, one for each parameter that applies, in the order used in
 /// [`parameters::ALL`].
 ///
-/// Runs use a point's [`RunSettings`]; tables, figures and keys use the canonical texts. Points are
-/// cheap to clone, because all points in an experiment share these texts.
+/// Runs use a point's [`RunSettings`], and tables, figures and keys use the canonical texts. Points
+/// are cheap to clone, because all points in an experiment share their texts.
 #[derive(Clone, Debug)]
 pub struct Point {
     texts: Arc<[Option<Arc<str>>]>,
@@ -38,13 +38,13 @@ impl Hash for Point {
 }
 
 impl Point {
-    /// Creates a point from texts, one per entry of [`parameters::ALL`], and their meaning.
+    /// Creates a point from texts, one per entry in [`parameters::ALL`], and from their meaning.
     pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
         assert_eq!(texts.len(), parameters::ALL.len(), "a value or none for every parameter");
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// Splits off the point whose jobs run at their places in the log, if requested. Returns the
+    /// If requested, splits off a point whose jobs run at their places in the log. Returns the
     /// point in which the scheduler decides, and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
@@ -69,13 +69,13 @@ impl Point {
         (Point { texts: plain.into(), settings: Arc::new(settings) }, Some(placed))
     }
 
-    /// Returns the settings of the point's runs.
+    /// Returns the settings for the point's runs.
     pub fn settings(&self) -> &RunSettings {
         &self.settings
     }
 
-    /// Returns the canonical text of the parameter with this name. Returns `None` if there is no
-    /// such parameter, or if the parameter does not apply or is not set.
+    /// Returns the canonical text of the parameter with this name. Returns `None` if no such
+    /// parameter exists, does not apply or is not set.
     pub fn get(&self, name: &str) -> Option<&str> {
         let place = parameters::ALL.iter().position(|parameter| parameter.name == name)?;
         self.at(place)
@@ -86,7 +86,7 @@ impl Point {
         self.texts.get(index)?.as_deref()
     }
 
-    /// Returns true for a single request in a snapshot, which has neither jobs nor time.
+    /// Returns true if the point is a single request in a snapshot, without jobs or time.
     pub fn is_snapshot(&self) -> bool {
         self.settings.jobs().is_none()
     }
@@ -104,14 +104,14 @@ impl Point {
             .filter_map(|(parameter, value)| Some((parameter, value.as_deref()?)))
     }
 
-    /// Returns true if the point has all of these values. An empty value means that the parameter
-    /// is not set.
+    /// Returns true if the point has all of the given values. An empty value means that the
+    /// parameter is not set.
     pub fn has(&self, wanted: &[(&str, &str)]) -> bool {
         wanted.iter().all(|(name, value)| self.get(name).unwrap_or_default() == *value)
     }
 
-    /// Returns all values in one line, as `name=value` separated by spaces. Two keys are equal if
-    /// and only if the points are equal.
+    /// Returns all values on one line, as `name=value` pairs separated by spaces. Two keys are
+    /// equal if and only if the points are equal.
     pub fn key(&self) -> String {
         let part = |(parameter, value): (&Parameter, &str)| {
             format!("{}={}", parameter.name, value.escape_default())
@@ -120,7 +120,7 @@ impl Point {
     }
 }
 
-/// Returns the indices of the parameters that do not have the same value at all points.
+/// Returns the indices of the parameters whose values are not the same at all points.
 pub(crate) fn varying(points: &[Point]) -> Vec<usize> {
     (0..parameters::ALL.len())
         .filter(|&index| points.iter().any(|point| point.at(index) != points[0].at(index)))

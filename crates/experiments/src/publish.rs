@@ -21,7 +21,7 @@ pub struct Publication {
     pub bytes: Vec<u8>,
 }
 
-/// The origin of the numbers, shown in footers.
+/// Where the numbers came from, as shown in footers.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     /// The version of the program.
@@ -31,8 +31,8 @@ pub struct Provenance {
 }
 
 impl Specification {
-    /// Generates all files of an experiment except those that describe when and where it was run.
-    /// The report begins with the paragraphs in `lead` and the sections in `first`.
+    /// Generates all of an experiment's files, except those that describe when and where it was
+    /// run. The report begins with the paragraphs in `lead` and the sections in `first`.
     ///
     /// # Errors
     /// Returns an error only if a write to memory fails.
@@ -135,7 +135,7 @@ impl Specification {
         seeds
     }
 
-    /// Describes the origin of the numbers.
+    /// Describes where the numbers came from.
     fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
         let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
         let total: usize = run.iter().map(|samples| samples.len()).sum();
@@ -181,7 +181,7 @@ impl Specification {
         lines
     }
 
-    /// Describes the limits that sweeps set on the number of replications.
+    /// Describes the sweeps' limits on the number of replications.
     fn capped(&self) -> Option<String> {
         let caps: Vec<u64> = self.caps.iter().flatten().copied().collect();
         let (least, most) = (caps.iter().min()?, caps.iter().max()?);
@@ -195,7 +195,7 @@ impl Specification {
         self.overview_of(samples, &Table::of(self, samples))
     }
 
-    /// Builds the [`Self::overview`] from existing results.
+    /// Builds the [`Self::overview`] table from existing results.
     fn overview_of(&self, samples: &Samples, table: &Table) -> SectionTable {
         const FIRST: [&str; 5] =
             ["turnaround", "utilization", "waiting", "blocks_per_job", "busy_submeshes"];

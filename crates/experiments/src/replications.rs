@@ -1,7 +1,7 @@
 //! All replications, as two tables: one with reproducible results, and one with measured times.
 //!
-//! These tables are sufficient to merge and extend finished experiments, because numbers are read
-//! back exactly as they were written. Every line ends with a checksum of its other cells.
+//! Finished experiments can be merged and extended using these tables alone, because numbers are
+//! read back exactly as they were written. Every line ends with a checksum of its other cells.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -120,8 +120,8 @@ impl Specification {
         let at_point = find("point")?;
         let facts = FACTS.map(find);
         let facts: Vec<usize> = facts.into_iter().collect::<Result<_, _>>()?;
-        // A parameter may have the same name as a metric (`service`), but all parameters precede
-        // the metrics.
+        // A parameter may have the same name as a metric (`service`), but all parameters come
+        // before the metrics.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
             position.ok_or_else(|| format!("there is no column `{name}`"))
@@ -166,7 +166,7 @@ impl Specification {
     }
 }
 
-/// Reads the measured time of each (point, replication).
+/// Reads the measured time for each (point, replication).
 fn read_timings(input: impl Read) -> Result<HashMap<(u64, u64), f64>, String> {
     let mut reader = csv::Reader::from_reader(input);
     let header = reader.headers().map_err(|error| error.to_string())?.clone();

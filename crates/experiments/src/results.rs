@@ -25,8 +25,8 @@ pub struct Table {
 /// A metric at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The values of the parameters that have a column. If a parameter does not apply, its value is
-    /// empty. All lines for a point share these values.
+    /// The values of the parameters that have a column. A value is empty if its parameter does not
+    /// apply. All lines for the same point share these values.
     pub values: Arc<[String]>,
     /// The number of replications.
     pub replications: u64,
@@ -73,8 +73,8 @@ impl fmt::Display for Summary {
     }
 }
 
-/// The measured time of an allocation attempt, over all replications. The value of a replication is
-/// the mean over its timed attempts or, in a snapshot, their median.
+/// The measured time of an allocation attempt, over all replications. For each replication, the
+/// value is the mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
     /// The median, on which interrupted runs have little effect.
@@ -83,17 +83,17 @@ pub struct MeasuredTime {
     pub summary: Summary,
 }
 
-/// A metric at a point: its name, its unit, its mean, and its median if it is a time.
+/// A metric at a point: its name, its unit, its mean and, if it is a time, its median.
 type Measured = (&'static str, &'static str, Summary, Option<Median>);
 
-/// The columns that do not belong to parameters.
+/// The columns that do not correspond to parameters.
 const OTHERS: [&str; 7] =
     ["replications", "target_missed", "overloaded", "metric", "mean", "ci95", "unit"];
 
-/// The results of a point.
+/// The results for a point.
 #[derive(Clone, Debug)]
 pub struct PointResult<'a> {
-    /// The point to which the results belong.
+    /// The point.
     pub point: &'a Point,
     /// The replications.
     pub samples: &'a [Sample],
@@ -106,8 +106,8 @@ pub struct PointResult<'a> {
     pub overloaded: bool,
     /// All metrics with their units.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
-    /// The measured time of an attempt, or `None` if it was not measured. It is not part of the
-    /// results.
+    /// The measured time of an attempt, or `None` if it was not measured. This time is not part of
+    /// the results.
     pub allocation_ns: Option<MeasuredTime>,
 }
 
@@ -149,7 +149,7 @@ impl PointResult<'_> {
 }
 
 impl Specification {
-    /// Returns the results of every point that ran, in point order.
+    /// Returns the results for every point that ran, in point order.
     pub fn results<'a>(
         &'a self,
         samples: &'a Samples,
@@ -176,7 +176,7 @@ impl Specification {
     }
 
     /// Describes the points at which more than a tenth of the arrivals were still waiting at the
-    /// end, and names at most five of these points.
+    /// end. Names at most five of these points.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {
@@ -218,13 +218,13 @@ impl Specification {
     }
 }
 
-/// Summarizes measured times, one per replication, or returns `None` if there are none.
+/// Summarizes measured times, one per replication. Returns `None` if there are no times.
 fn of_times(times: &[f64]) -> Option<MeasuredTime> {
     Median::of(times).map(|median| MeasuredTime { median, summary: Summary::of(times) })
 }
 
 impl Table {
-    /// Builds the table of the points that ran.
+    /// Builds a table of the points that ran.
     pub fn of(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let line = |&(name, unit, summary): &(_, _, _)| (name, unit, summary, None);
@@ -232,7 +232,7 @@ impl Table {
         })
     }
 
-    /// Builds the table of measured times, which are not part of the results.
+    /// Builds a table of measured times, which are not part of the results.
     pub fn measured(specification: &Specification, samples: &Samples) -> Table {
         Table::build(specification, samples, |result| {
             let times = result.allocation_ns.iter();
@@ -289,7 +289,7 @@ impl Table {
         Ok(writer.flush()?)
     }
 
-    /// Reads a table. Unknown columns are parameters, as in the tables that `simulate` prints.
+    /// Reads a table. Treats unknown columns as parameters, as in the tables printed by `simulate`.
     ///
     /// # Errors
     /// Returns an error message that names the line if the text is not a valid table.
@@ -334,11 +334,11 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
-    /// Reads the measured times of replications, and returns a table of their medians. The table is
-    /// empty if the input is empty.
+    /// Reads the measured times for replications, and returns a table of their medians. The table
+    /// is empty if the input is empty.
     ///
     /// # Errors
-    /// Returns an error message if the text does not contain such times.
+    /// Returns an error message if the text does not contain measured times.
     pub fn from_timings(input: impl Read) -> Result<Table, String> {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
@@ -380,7 +380,7 @@ impl Table {
     }
 }
 
-/// Returns true if there is a precision target and these samples do not meet it.
+/// Returns true if there is a precision target and these samples miss it.
 pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool {
     let of = |&target: &usize| samples.iter().filter_map(|run| run.values[target]).collect();
     let targets: Vec<Vec<f64>> = specification.targets.iter().map(of).collect();
@@ -389,7 +389,7 @@ pub fn target_missed(specification: &Specification, samples: &[Sample]) -> bool 
 }
 
 /// Returns the parameters shown in tables: the machine, strategy, scheduler and load, then the
-/// parameters that vary, and those used in a figure.
+/// parameters that vary and those that figures use.
 pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     let mut shown: Vec<usize> =
         [parameters::MACHINE, parameters::STRATEGY, parameters::SCHEDULER, parameters::LOAD]
@@ -407,7 +407,7 @@ pub(crate) fn shown(specification: &Specification) -> Vec<usize> {
     shown
 }
 
-/// Returns a point's values for the given parameters, each empty if the parameter does not apply.
+/// Returns a point's values for the given parameters. A value is empty if it does not apply.
 pub(crate) fn values(point: &Point, shown: &[usize]) -> Vec<String> {
     shown.iter().map(|&index| point.at(index).unwrap_or_default().to_string()).collect()
 }

@@ -1,4 +1,4 @@
-//! The results of one replication of one point.
+//! The results of one replication at one point.
 
 use pavior_kernel::Checksum;
 use pavior_simulation::Outcome;

@@ -1,9 +1,9 @@
-//! Snapshots: a strategy's choice in one state of the machine, and the time it takes.
+//! Snapshots: the choice that a strategy makes in one state of the machine, and the time it takes.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
-//! each replication (`submeshes`). In the latter case, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are
-//! placed in rotation at random free positions. They are from the examples in the MFA paper and
-//! have 5.75 nodes on average. A fresh machine in that state receives the request. To measure time,
+//! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed
+//! in rotation at random free positions. These boxes come from the examples in the MFA paper and
+//! have 5.75 nodes on average. A fresh machine in this state receives the request. To measure time,
 //! the request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
@@ -45,7 +45,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A metric whose value the sweep computes from the orders in its specification.
+/// A metric whose value the sweep computes from the `orders` in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
     meaning: "the strategy's asymptotic cost, as given in `orders`",
@@ -54,11 +54,11 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     build: |_| Box::new(Absent),
 };
 
-/// A snapshot metric in a run of jobs, in which it has no value.
+/// A snapshot metric in a run of jobs, where it has no value.
 struct Absent;
 
 impl Observer for Absent {
-    /// Subscribes to some facts, as every observer must, and ignores them.
+    /// Subscribes to some facts, because every observer must, and ignores them.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }
@@ -130,7 +130,7 @@ impl Snapshot {
     }
 
     /// Returns the part of a granted box that the task uses. If the granted box is larger than the
-    /// request, this is the requested box at the same base.
+    /// request, this part is a box with the requested sides at the same base.
     fn used(&self, granted: &Cuboid) -> Cuboid {
         let asked = self.request.shape.unwrap_or(granted.sides);
         let larger = (0..3).all(|axis| asked[axis] <= granted.sides[axis]);
@@ -141,7 +141,7 @@ impl Snapshot {
         state.machine(&self.strategy, self.seed).expect("the point was checked")
     }
 
-    /// Measures the median time of an attempt, which interruptions hardly affect.
+    /// Measures the median time of an attempt. Interruptions hardly affect the median.
     fn measure(&self, state: &State) -> Option<f64> {
         let mut watch = Stopwatch::new();
         let mut machine = self.machine(state);

@@ -1,5 +1,5 @@
-//! Quantiles of Student's t. Only `libm` is used, so no linked library can change the bits of the
-//! result.
+//! Quantiles of Student's t. Only `libm` is used, so the result has the same bits whichever
+//! libraries are linked.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
@@ -27,12 +27,12 @@ const GAMMA_DK: [f64; 11] = [
 const LN_2_SQRT_E_OVER_PI: f64 = 0.620_782_237_635_245_2;
 /// Half the distance from 1 to the next number.
 const PRECISION: f64 = f64::EPSILON / 2.0;
-/// The square of the smallest change for which Newton's method continues.
+/// The square of the smallest change at which Newton's method continues.
 const LEAST_SQUARE: f64 = 1e-30;
 
-/// Returns the two-sided quantile of Student's t, that is, the t for which the interval from -t to
-/// t has the given probability. The result is infinite for zero degrees of freedom, and for a
-/// probability of 1.
+/// Returns the two-sided quantile of Student's t: the t for which the interval from -t to t has the
+/// given probability. The result is infinite for zero degrees of freedom, and for a probability of
+/// 1.
 ///
 /// ```
 /// # mod pavior { pub use pavior_experiments as experiments; }
@@ -49,8 +49,8 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     }
     // The probability of the upper tail.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // For a probability close to 1 there is no tail, and close to 0 there is only the tail. Neither
-    // case needs a search.
+    // For a probability close to 1, there is no tail; for one close to 0, there is only the tail.
+    // Neither case needs a search.
     if tail <= 0.0 {
         return f64::INFINITY;
     }
@@ -135,7 +135,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
         if step * last_step <= 0.0 {
             bound = if square > LEAST_SQUARE { square } else { LEAST_SQUARE };
         }
-        // Steps are divided by three until they lead to a better value.
+        // Divide the step by three until it leads to a better value.
         let mut share = 1.0;
         let next = loop {
             let change = share * step;
@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step leads to a better value, however short, or the step is NaN.
+                // No step, however short, leads to a better value, or the step is NaN.
                 break p;
             }
         };
@@ -207,7 +207,7 @@ mod tests {
         assert!(student_t(0.999_999_999_999_999_9, 4).is_infinite());
     }
 
-    /// Checks every bit of the quantiles, because results.csv depends on them.
+    /// Checks every bit of the quantiles, because the bytes of results.csv depend on them.
     #[test]
     fn quantiles_have_these_bits() {
         let bits: [(usize, u64); 9] = [

@@ -11,10 +11,10 @@ use crate::path::Segment;
 /// Dimension-order routing on a ring can deadlock if every link is a single channel. With two
 /// channels per link, a message starts on virtual channel 0 and switches to virtual channel 1 at
 /// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links have one
-/// virtual channel on axes that do not wrap and on rings of two nodes, which are treated as meshes.
+/// virtual channel on axes that do not wrap and on rings of two nodes, which count as meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
-    /// One virtual channel, which can be used to demonstrate the deadlock.
+    /// A single virtual channel, for demonstrating the deadlock.
     One,
     /// Two virtual channels, each with the full bandwidth of the link.
     #[default]
@@ -45,14 +45,14 @@ pub enum ChannelKind {
     Link {
         /// The axis: 0, 1 or 2 for x, y or z.
         axis: usize,
-        /// True if the link leads toward greater coordinates (or through the wrap to 0).
+        /// True if the link leads toward greater coordinates (or, at the wrap, back to 0).
         positive: bool,
         /// The virtual channel: 0 or, on axes that have two, 1.
         virtual_channel: u8,
     },
 }
 
-/// A channel, given by its kind and the node where it starts.
+/// A channel, identified by its kind and the node where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
     /// The kind.
@@ -64,8 +64,8 @@ pub struct Channel {
 /// A numbering of the channels on a grid.
 ///
 /// Every node has the same sequence of channels: injection, ejection and, for each axis longer than
-/// 1, the positive link and the negative link, each with its virtual channels. As a result, the
-/// numbers of corresponding channels at neighboring nodes on an axis differ by a constant, and a
+/// 1, the positive link and the negative link, each with its virtual channels. The numbers of
+/// corresponding channels at neighboring nodes on an axis therefore differ by a constant, and a
 /// header advances along a straight part of its path with one addition per channel.
 ///
 /// ```text
@@ -122,7 +122,7 @@ impl Channels {
         channels
     }
 
-    /// Returns true if links along an axis form rings: if the axis wraps and is longer than 2.
+    /// Returns true if links along an axis form rings, that is, if it wraps and is longer than 2.
     fn rings(grid: &Grid, axis: usize) -> bool {
         grid.wraps(axis) && grid.side(axis) > 2
     }
@@ -161,8 +161,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + 1)
     }
 
-    /// Returns the link from a node along an axis, which must be longer than 1. If the link would
-    /// leave the grid at a border, the number returned is unused.
+    /// Returns the link that leads from a node along an axis, which must be longer than 1. If this
+    /// link would leave the grid at a border, the returned number is one that is not used.
     pub fn link(
         &self,
         node: NodeId,
@@ -176,8 +176,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + slot)
     }
 
-    /// Returns `count` successive links along an axis, starting at a node. Only the last of them
-    /// may be a wrap link.
+    /// Returns `count` successive links along an axis, starting at a node. Only the last link may
+    /// be a wrap link.
     #[inline]
     pub(crate) fn run(
         &self,

@@ -1,4 +1,4 @@
-//! Deadlock reports: messages that wait for each other in a cycle.
+//! Deadlock reports, which list the messages that wait for each other in a cycle.
 
 use std::fmt;
 
@@ -12,13 +12,13 @@ use crate::channel::{Channel, ChannelId, Channels};
 pub struct Deadlock {
     /// The machine.
     pub grid: Grid,
-    /// The cycle in which the engine had no more events. Engines may report different cycles,
-    /// because flits can still move up behind a blocked header.
+    /// The time at which the engine ran out of events. Engines may report different times, because
+    /// flits can still move up behind a blocked header.
     pub at: Time,
     /// The number of messages that will never arrive.
     pub undelivered: usize,
     /// The cycle of waiting messages, starting with the smallest id. Each message waits for a
-    /// channel that the next message holds, and the last waits for one that the first holds.
+    /// channel that the next one holds, and the last waits for one that the first holds.
     pub waiting: Vec<Waiting>,
 }
 
@@ -32,9 +32,9 @@ pub struct Waiting {
 }
 
 impl Deadlock {
-    /// Finds a cycle of waiting messages, starting the search at the undelivered message with the
-    /// smallest id. `waits` returns the channel that a message waits for, and the message that
-    /// holds it. Messages are identified by their index in the engine.
+    /// Finds a cycle of waiting messages, starting from the undelivered message with the smallest
+    /// id. `waits` returns the channel that a message waits for, and the message that holds this
+    /// channel. Messages are identified by their index in the engine.
     pub(crate) fn find(
         at: Time,
         undelivered: &[u32],

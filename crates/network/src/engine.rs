@@ -1,4 +1,4 @@
-//! The interface of network engines, their settings, and the choice between them.
+//! The interface to network engines, their settings, and the choice between engines.
 //!
 //! Invariant: an engine always has a cycle open, and time never goes backward.
 
@@ -11,14 +11,14 @@ use crate::deadlock::Deadlock;
 use crate::message::{Delivery, Message, NetworkEvents};
 use crate::wormhole::{Flit, Worm};
 
-/// The time from which a channel can be granted to the next message.
+/// The time at which a channel can be granted to the next message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Release {
     /// The cycle in which the tail leaves the buffer after the channel.
     #[default]
     Drained,
-    /// The cycle after the tail has crossed the channel, so that the buffer may contain flits from
-    /// several messages. Only the flit engine supports this.
+    /// The cycle after the tail has crossed the channel. The buffer may then contain flits from
+    /// several messages. Only the flit engine supports this setting.
     Passed,
 }
 
@@ -34,7 +34,7 @@ pub enum Release {
 pub struct Settings {
     /// The number of cycles that it takes to route a header through a node (t_s).
     pub routing_delay: u32,
-    /// The capacity, in flits, of the input buffer after each channel (B), which is at least 1.
+    /// The capacity (B) of the input buffer after each channel, in flits (at least 1).
     pub buffer: u32,
     /// The virtual channels on links that wrap.
     pub virtual_channels: VirtualChannels,
@@ -43,7 +43,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Returns the settings used in papers: t_s = 3 and B = 1.
+    /// Returns the settings that the papers use: t_s = 3 and B = 1.
     fn default() -> Settings {
         Settings {
             routing_delay: 3,
@@ -54,20 +54,20 @@ impl Default for Settings {
     }
 }
 
-/// The message length used in papers, in flits.
+/// The message length that the papers use, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
 /// The reason that an engine does not support some settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
-    /// Buffers have no room for a flit.
+    /// Buffers are too small to hold a flit.
     #[error("a buffer must hold at least 1 flit")]
     NoBuffer,
-    /// Virtual channels are shared, but buffers hold only 1 flit, so a flit could cross only every
+    /// Virtual channels share links, but buffers hold only 1 flit, so a flit could cross only every
     /// other cycle.
     #[error("shared virtual channels need buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// The closed form used by the worm engine does not cover this setting.
+    /// This setting is not covered by the closed form that the worm engine uses.
     #[error("{0} needs the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
@@ -76,8 +76,8 @@ impl Settings {
     /// Checks the conditions that every engine imposes.
     ///
     /// # Errors
-    /// Returns an error if buffers have no room for a flit, or if virtual channels are shared and
-    /// buffers have room for only one.
+    /// Returns an error if buffers are too small to hold a flit, or if virtual channels share links
+    /// and buffers can hold only one flit.
     pub fn check(&self) -> Result<(), BadSettings> {
         match (self.buffer, self.virtual_channels) {
             (0, _) => Err(BadSettings::NoBuffer),
@@ -109,11 +109,11 @@ impl EngineKind {
 
 /// A network simulation that advances in step with the code that creates messages.
 ///
-/// An engine always has a cycle *open*, [`now`](Engine::now). The deliveries in this cycle have
-/// been reported, but its requests and grants have not happened yet. Messages may be created in
-/// this cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the
-/// next one that has events, but not past `until`. Neither side polls the other: the caller passes
-/// in the time of its own next event, and regains control then or at an earlier delivery.
+/// An engine always has one cycle *open*, [`now`](Engine::now). Deliveries in this cycle have been
+/// reported, but its requests and grants have not happened yet. Messages may be created in this
+/// cycle or for later ones. [`advance`](Engine::advance) closes the cycle and moves to the next one
+/// that has events, but not past `until`. Neither side polls the other: the caller passes in the
+/// time of its own next event, and regains control then or at an earlier delivery.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -130,30 +130,30 @@ impl EngineKind {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Engine {
-    /// Returns the cycle that is open.
+    /// Returns the open cycle.
     fn now(&self) -> Time;
 
-    /// Accepts a message. It requests its injection channel at `created` or, if that time has
-    /// passed, in the open cycle. In either case, `created` determines its place in the channel's
-    /// queue.
+    /// Accepts a message. The message requests its injection channel at `created` or, if that time
+    /// has passed, in the open cycle. In either case, `created` determines the message's place in
+    /// the channel's queue.
     ///
     /// The nodes must be on the grid, and the message must have at least one flit. Use
     /// [`Message::between`] to check external input.
     fn create(&mut self, message: Message);
 
     /// Moves to the next cycle in which anything happens, but not past `until`, and replaces the
-    /// contents of `events`. The cycle stays open, without events, if `until` is not after it, or
-    /// if the network is idle and `until` is [`Time::MAX`].
+    /// contents of `events`. If `until` is not after the open cycle, or if the network is idle and
+    /// `until` is [`Time::MAX`], the same cycle stays open and there are no events.
     ///
     /// Returns the cycle that is now open.
     ///
     /// # Errors
     /// Returns an error if messages are undelivered but no events are pending, so that nothing can
-    /// ever move again. The cycle stays open, and the engine can continue if messages are created.
+    /// ever move again. The cycle stays open, and creating messages lets the engine continue.
     fn advance(&mut self, until: Time, events: &mut NetworkEvents) -> Result<Time, Deadlock>;
 
-    /// Returns the next cycle in which anything can happen, which may be the open one, or `None` if
-    /// no events are pending.
+    /// Returns the next cycle in which anything can happen, or `None` if no events are pending.
+    /// This may be the open cycle.
     fn next_event(&self) -> Option<Time>;
 
     /// Returns the number of messages that have been accepted but not delivered.
@@ -237,11 +237,11 @@ impl Engine for Network {
 }
 
 /// Sends messages, sorted by `created` and then id, through an idle engine. Passes every delivery
-/// to `sink` in order of time and then id. Memory use is proportional to the number of messages in
+/// to `sink`, in order of time and then id. Memory use is proportional to the number of messages in
 /// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks, after all messages that can be delivered have been.
+/// Returns an error if the network deadlocks, once every message that can be delivered has been.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,
@@ -251,8 +251,8 @@ pub fn run_list<E: Engine>(
     for message in messages {
         let mut announced = false;
         while engine.now() < message.created {
-            // A deadlock is not final while there are more messages to send, because they can still
-            // arrive. An engine with announced messages does not report deadlocks.
+            // A deadlock is not final while there are more messages to send, because these can
+            // still be delivered. An engine with announced messages does not report deadlocks.
             if engine.advance(message.created, &mut events).is_ok() {
                 events.deliveries.iter().for_each(&mut sink);
             } else {

@@ -2,14 +2,14 @@
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
-/// The links that dimension-order messages between the nodes in a set can use, and the relative
+/// The links that dimension-order messages within a set of nodes can use, and the relative
 /// positions of these nodes.
 ///
-/// Jobs whose footprints have no link in common never contend on the network, whatever they send.
-/// If two jobs have the same [`relative_layout`](Footprint::relative_layout) and contend with no
-/// others, the same events happen to them at the same times after they start.
+/// If the footprints of two jobs have no link in common, the jobs never contend on the network,
+/// whatever they send. If two jobs have the same [`relative_layout`](Footprint::relative_layout)
+/// and contend with no other job, then the same events happen at the same times after each starts.
 ///
-/// Each phase of a route is a straight run. The links used on a line of the grid are therefore
+/// Each phase of a route is a straight run. On any line of the grid, the links used are therefore
 /// determined by the lowest and highest positions at which messages enter and leave the line:
 ///
 /// ```text
@@ -21,8 +21,8 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///     (y: the links of one row up and down in the columns 0, 1 and 2)
 /// ```
 ///
-/// On axes that do not wrap, and on rings whose nodes are all within half of the ring, these are
-/// exactly the links that an all-to-all uses. On other rings, they are all the links on a line.
+/// On axes that do not wrap, and on rings where all nodes are within half of the ring, these are
+/// exactly the links that an all-to-all uses. On any other ring, they are all of its links.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -43,7 +43,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// The number of link numbers assigned to each node: two per axis.
+    /// The number of link numbers reserved for each node: two per axis.
     const LINKS: u32 = 6;
 
     /// Returns the highest link number on a grid plus one.
@@ -51,8 +51,8 @@ impl Footprint {
         grid.nodes() as usize * Self::LINKS as usize
     }
 
-    /// Computes the footprint of messages between `nodes`, which are given in rank order. Returns
-    /// `None` if the smallest box around them has more than `most` nodes.
+    /// Computes the footprint of messages between `nodes`, which are in rank order. Returns `None`
+    /// if the smallest box around the nodes has more than `most` nodes.
     ///
     /// Cost: O(nodes + nodes in that box + longest side).
     pub fn of(grid: &Grid, nodes: &[NodeId], most: u64) -> Option<Footprint> {
@@ -70,8 +70,8 @@ impl Footprint {
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, which may
-    /// have any width.
+    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, whatever
+    /// its width.
     ///
     /// Cost: O(nodes + longest side).
     pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
@@ -89,13 +89,13 @@ impl Footprint {
         &self.links
     }
 
-    /// Consumes the footprint and returns the same numbers as [`links`](Footprint::links).
+    /// Consumes the footprint and returns its [`links`](Footprint::links).
     pub fn into_links(self) -> Vec<u32> {
         self.links
     }
 
     /// Returns the nodes' relative positions in rank order. Moving all nodes along an axis does not
-    /// change these, unless the nodes then cross a ring's wrap at a different point.
+    /// change these positions, unless the nodes then cross a ring's wrap at a different point.
     pub fn relative_layout(&self) -> &[u32] {
         &self.relative_layout
     }
@@ -147,7 +147,7 @@ impl Arc {
                 (start, length) = (pair[1], rest);
             }
         }
-        // A message going exactly halfway around moves toward larger coordinates, off the arc.
+        // A message going exactly halfway around goes toward larger coordinates, off the arc.
         let whole = 2 * u32::from(length - 1) >= u32::from(side);
         if whole {
             Arc { side, start: 0, length: side, whole }
@@ -168,7 +168,7 @@ impl Arc {
     }
 
     /// Returns everything about the arc that can affect message timing: its length, and the
-    /// position on it of the wrap, where messages switch virtual channels.
+    /// position on it of the wrap, because messages switch virtual channels at the wrap.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -199,7 +199,7 @@ impl PlaceRange {
 /// Collects links.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
-    /// For each axis, what each position contributes to a node number.
+    /// For each axis, the amount that each position contributes to a node number.
     shares: [Vec<u32>; 3],
     list: Vec<u32>,
 }
@@ -243,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links on a line along an axis that are used by messages entering the line within
-    /// `from` and leaving it within `to`.
+    /// Adds the links along an axis that are used on one line of the grid, by messages that enter
+    /// the line within `from` and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

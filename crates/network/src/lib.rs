@@ -1,5 +1,5 @@
 //! Cycle-accurate simulation of the messages that jobs send over the machine's interconnection
-//! network, using wormhole switching on meshes and tori.
+//! network, which uses wormhole switching on a mesh or torus.
 //!
 //! ```text
 //!   job --Layout--> ranks --Pattern--> JobTraffic --Message--> Engine --Delivery--> job, metrics
@@ -8,8 +8,8 @@
 //! - [`Channels`] numbers the channels on a grid. A [`Path`] is a message's dimension-order path.
 //! - [`Engine`] is the common interface of two engines. [`Worm`], the default, simulates only
 //!   headers. [`Flit`] moves every flit, supports more settings, and serves as the specification.
-//!   They were written independently and agree on every message.
-//! - [`patterns`] define who sends to whom. [`JobTraffic`] decides when messages are sent.
+//!   The two were written independently and agree on every message.
+//! - [`patterns`] define which ranks exchange messages. [`JobTraffic`] decides when they are sent.
 //! - A [`Footprint`] is the set of links that a job's messages can use. Jobs that share no links
 //!   never contend.
 //! - [`MessageTotals`], [`ChannelLoad`] and [`Energy`] are metrics, computed from deliveries alone.

@@ -24,18 +24,18 @@ pub struct Message {
     pub from: NodeId,
     /// The destination node, which may be the source.
     pub to: NodeId,
-    /// The length in flits, including the header, which is at least 1.
+    /// The length in flits (at least 1), including the header.
     pub flits: u32,
     /// The cycle in which the message requests its injection channel.
     ///
-    /// This cycle may be in the past if the message waited behind another one from the same source
-    /// before it was passed to the engine (see `followed`).
+    /// This cycle may be in the past if the message waited behind another message from the same
+    /// source before it was passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel.
-    /// The caller must then pass in the next message from the same source.
+    /// The caller must then pass in the next message from the same source at that point.
     ///
-    /// This way, a thousand messages created at once only take the memory of one, because the next
-    /// one cannot move until the channel has been taken and released.
+    /// This way, a thousand messages created at once take only the memory of one, because the next
+    /// message cannot move until this one has taken and released the channel.
     pub followed: bool,
     /// The owner.
     pub tag: Tag,
@@ -129,8 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the number of cycles lost to other messages, which is the latency in excess of that
-    /// on an empty network.
+    /// Returns the number of cycles lost to other messages: the latency minus what the latency
+    /// would be on an empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }
@@ -145,7 +145,7 @@ pub struct Entered {
     pub tag: Tag,
 }
 
-/// The events since the last open cycle, up to the new one's deliveries. Lists are sorted by id.
+/// The events since the last open cycle, including deliveries in the new one, sorted by id.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkEvents {
     /// Messages delivered in the open cycle.

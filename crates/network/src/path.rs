@@ -22,10 +22,10 @@ const MOST_SEGMENTS: usize = 10;
 /// ejection channel at its destination.
 ///
 /// On a ring, the message goes the shorter way around, or toward greater coordinates if both ways
-/// are equally long. With two virtual channels, it enters each axis on virtual channel 0 and
-/// switches to virtual channel 1 at the wrap link. The path is stored as straight runs of links, so
-/// its size does not depend on distance. Each axis has at most three runs: the links before the
-/// wrap link, the wrap link itself, and the links after it.
+/// are equally long. With two virtual channels, the message enters each axis on virtual channel 0
+/// and switches to virtual channel 1 at the wrap link. The path is stored as straight runs of
+/// links, so its size does not depend on distance. Each axis has at most three runs: the links
+/// before the wrap link, the wrap link itself, and the links after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -68,7 +68,7 @@ impl Path {
         path
     }
 
-    /// Returns the maximum number of segments after the injection channel in paths on a grid.
+    /// Returns the maximum number of segments after the injection channel in any path on a grid.
     pub fn segments_bound(channels: &Channels) -> usize {
         1 + (0..3)
             .map(|axis| match (channels.virtual_channels(axis), channels.is_ring(axis)) {

@@ -1,9 +1,9 @@
 //! Experiments that repeat simulations until the means are precise enough.
 //!
 //! A [`Specification`] comes from an experiment file or individual settings, and contains one or
-//! more [`Point`]s. It runs them in parallel on the same jobs, adding replications until every
-//! confidence interval is narrow enough. Use [`directory`] to store runs that can be resumed, and
-//! [`advice`] to compare alternatives on a job log. A [`Catalogue`] adds your own strategies.
+//! more [`Point`]s. It runs all points in parallel on the same jobs, adding replications until
+//! every confidence interval is narrow enough. Use [`directory`] to store runs that can be resumed,
+//! [`advice`] to compare alternatives on a job log, and [`Catalogue`] to add your own strategies.
 //!
 //! ```
 //! use pavior::experiments::{Catalogue, Environment, NoStore, Shard, Specification};
@@ -37,7 +37,7 @@ pub use pavior_experiments::{
 };
 
 pub mod advice {
-    //! Reruns the jobs in a log under alternative configurations and reports paired differences.
+    //! Reruns a log's jobs under alternative configurations and reports paired differences.
 
     pub use pavior_experiments::advice::{
         Advice, AdviceError, Alternative, BATCHES, Batch, Change, Measure, Run, Shown, Topic,
@@ -46,7 +46,7 @@ pub mod advice {
 }
 
 pub mod bench {
-    //! Measurements of how long allocation takes, by strategy and machine.
+    //! Measures how long allocation takes, by strategy and machine.
 
     pub use pavior_experiments::bench::{
         Answers, BATCH, Bench, BenchError, BenchResults, BenchRow, Times,

@@ -1,7 +1,7 @@
 //! Node allocation for jobs on mesh and torus machines, with about forty strategies from the
 //! literature, schedulers, simulations, a network model and experiments.
 //!
-//! The nodes of such a machine form a grid with one to three axes, and each node is linked to its
+//! The nodes of a mesh or torus form a grid with one to three axes, and each node is linked to its
 //! neighbors. On a torus, the axes wrap around. The crate decides which nodes each job gets
 //! (usually a box) and which job starts next. It does not start processes or read a clock, so the
 //! same code can run in a live scheduler and in a simulation.
@@ -106,9 +106,9 @@
 //!
 //! # A scheduler of your own
 //!
-//! A `Scheduler` chooses the next job to start, and is called repeatedly until it chooses none. It
-//! sees the queue and the running jobs, and can ask a `MachineView` whether a job could start now.
-//! A `Dispatcher` keeps the machine, the queue and the running jobs consistent, and your program
+//! A `Scheduler` chooses the next job to start, and it is called repeatedly until it chooses none.
+//! It sees the queue and the running jobs, and can ask a `MachineView` whether a job could start
+//! now. A `Dispatcher` keeps the machine, the queue and the running jobs consistent; your program
 //! supplies the time and the events.
 //!
 //! ```
@@ -158,7 +158,7 @@
 //! # Questions
 //!
 //! The `answers` module explains refusals. Its `why` function finds the box that will be free
-//! first, the jobs that currently hold it, and, within limits, job moves that would free a box
+//! first, the jobs that currently hold it, and, within limits, moves that would free a box
 //! immediately. Asking a question never changes the machine.
 //!
 //! ```
@@ -225,9 +225,9 @@
 //!
 //! # Experiments and drawings
 //!
-//! A `Specification` describes one run for every combination of the listed values, all with the
-//! same jobs. Replications are added until the means are as precise as requested. The result is a
-//! table with confidence intervals, which `draw` can turn into an SVG chart.
+//! A `Specification` describes one run for every combination of the listed values, and all runs use
+//! the same jobs. Replications are added until the means are as precise as requested. The result is
+//! a table with confidence intervals, which `draw` can turn into an SVG chart.
 //!
 //! ```
 //! use pavior::draw::svg;

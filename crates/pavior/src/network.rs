@@ -1,8 +1,8 @@
 //! A cycle-accurate wormhole network and the messages that jobs send over it.
 //!
 //! Simulations use the [`Worm`] engine. The [`Flit`] engine moves every flit individually and
-//! defines the correct results. [`patterns`] determine which nodes send messages to which others,
-//! and a [`Footprint`] is the set of links that a job's messages can use.
+//! defines the correct results. [`patterns`] determine which nodes exchange messages, and a
+//! [`Footprint`] is the set of links that a job's messages can use.
 //!
 //! ```
 //! use pavior::network::{Message, Settings, Worm, run_list};

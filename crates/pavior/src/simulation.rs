@@ -1,7 +1,7 @@
 //! Simulations in which jobs arrive, wait, hold nodes and depart, while observers compute metrics
 //! from these events.
 //!
-//! A [`Setup`] combines a machine, a strategy and a scheduler, and adding jobs turns it into a
+//! A [`Setup`] combines a machine, a strategy and a scheduler. Adding jobs turns it into a
 //! [`SimulationBuilder`]. An [`Observer`] receives every [`Fact`] about a run but cannot affect the
 //! run; the `own_metric` example implements one. Simulations start no threads and open no files,
 //! and only the `allocation_ns` metric reads a clock.

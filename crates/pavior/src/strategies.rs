@@ -45,7 +45,7 @@ pub mod conformance {
 }
 
 pub mod contiguous {
-    //! Strategies that grant a single box, each built from a rule for placing a box of one shape.
+    //! Strategies that grant a single box, each built from a rule that places a box.
 
     pub use pavior_allocation::contiguous::{
         BoxRule, Contiguous, Scored, TURN_BEST_OFF, TURN_BEST_ON, TURN_OFF, TURN_ON, Turn, View,

@@ -1,11 +1,11 @@
-//! Placements on a machine on which nodes reserved in advance count as taken.
+//! Placements on a machine where nodes reserved in advance count as taken.
 //!
-//! The strategy is queried on a fork in which every free node that is not open to the job is taken.
+//! The strategy is queried on a fork in which every free node that is closed to the job is taken.
 //! Jobs with the same reach share a fork.
 //!
 //! Invariant: equal queries get equal answers until the machine or the calendar changes.
 //!
-//! Cost, for each state: one fork per reach, and one search per request.
+//! Cost per state: one fork for each reach and one search for each request.
 
 use pavior_allocation::{Fork, Machine, Placement, Refusal};
 use pavior_kernel::Time;
@@ -31,7 +31,7 @@ struct Reached {
 
 impl BesideCalendar {
     /// Returns the strategy's placement for a job with a nonempty reach, and the number of nodes
-    /// that are open to the job.
+    /// open to the job.
     pub(crate) fn place(
         &mut self,
         machine: &mut Machine,

@@ -1,8 +1,8 @@
 //! Advance reservations, which keep nodes free of jobs for a period.
 //!
-//! Advance reservations are used for maintenance, or for runs with a deadline. A starting job is
-//! expected to run for exactly its estimate, but at least one tick. It may start only on nodes that
-//! are open to it, that is, nodes not reserved at any time before its expected end.
+//! Advance reservations are used for maintenance or for runs with a deadline. A starting job is
+//! expected to run for exactly its estimate, or one tick if that is zero. It may start only on
+//! nodes that are open to it, that is, nodes not reserved at any time before its expected end.
 //!
 //! ```text
 //!   x  0 1 2 3      nodes 2 and 3 are reserved from 10 to 20. At time 4, a job of length 6 may
@@ -14,7 +14,7 @@
 //!
 //! Invariant: reservations are sorted by (start, number), and none has ended.
 //!
-//! Cost: O(R) per query for R reservations, and O(R N/64) words to compute the open nodes.
+//! Cost: O(R) per query for R reservations; finding the open nodes reads O(R N/64) words.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -32,7 +32,7 @@ pub struct AdvanceReservation {
     others: Occupancy,
 }
 
-/// Reasons why nodes cannot be reserved.
+/// The reason that nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
     /// The reservation does not end after it begins.
@@ -55,8 +55,8 @@ pub enum BadReservation {
 }
 
 impl AdvanceReservation {
-    /// Creates a reservation of boxes, which may overlap, from `from` until just before `to`. The
-    /// number identifies the reservation in a calendar. Takes O(N) time for N nodes.
+    /// Creates a reservation of boxes from `from` until just before `to`. The boxes may overlap.
+    /// The number identifies the reservation in a calendar. Takes O(N) time for N nodes.
     ///
     /// # Errors
     /// Returns an error if the period is empty, if there are no nodes, or if a box extends beyond
@@ -94,7 +94,7 @@ impl AdvanceReservation {
         self.from
     }
 
-    /// Returns the time from which jobs may use the nodes again.
+    /// Returns the time at which the nodes become available to jobs again.
     pub fn to(&self) -> Time {
         self.to
     }
@@ -115,8 +115,8 @@ impl AdvanceReservation {
     }
 }
 
-/// The number of reservations, in order, that begin before a job's expected end. Jobs with the same
-/// reach currently have the same open nodes.
+/// The number of reservations, in order of start time, that begin before a job's expected end. At
+/// any moment, the same nodes are open to all jobs with the same reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// The number of times that a reservation was added, removed or ended.
+    /// The number of times that a reservation has been added or removed, or has ended.
     state: u64,
 }
 
@@ -205,15 +205,15 @@ impl Calendar {
     }
 
     /// Returns the boxes reserved at any time during the estimated run of a job that starts at
-    /// `at`, or `None` if there are none.
+    /// `at`, or `None` if no boxes are reserved.
     pub fn reserved(&self, at: Time, estimate: Time) -> Option<Placement> {
         let parts: Vec<Cuboid> =
             self.met(at, estimate).flat_map(|met| met.boxes().iter().copied()).collect();
         (!parts.is_empty()).then_some(Placement::Parts(parts))
     }
 
-    /// Removes the nodes reserved at any time during the estimated run of a job that starts at
-    /// `at`. Takes O(R N/64) time.
+    /// Removes from `free` the nodes reserved at any time during the estimated run of a job that
+    /// starts at `at`. Takes O(R N/64) time.
     ///
     /// # Panics
     /// Panics if the nodes are on another grid.
@@ -235,7 +235,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// Returns the reservations that overlap a job in time, on any nodes.
+    /// Returns the reservations that overlap a job in time, whichever nodes they cover.
     pub(crate) fn met(
         &self,
         at: Time,
@@ -257,14 +257,14 @@ impl Calendar {
         ends
     }
 
-    /// Returns a number that changes whenever a reservation is added or removed, or ends.
+    /// Returns a number that changes whenever a reservation is added, is removed or ends.
     #[inline]
     pub(crate) fn state(&self) -> u64 {
         self.state
     }
 }
 
-/// Returns the expected end of a job. A job holds its nodes for at least one tick.
+/// Returns a job's expected end. A job holds its nodes for at least one tick.
 fn end(at: Time, estimate: Time) -> Time {
     at.saturating_add(estimate.max(Time(1)))
 }

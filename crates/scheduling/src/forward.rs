@@ -1,4 +1,4 @@
-//! Simulates one possible future of a given state, with given run times.
+//! Simulates one possible future from a given state, using given run times.
 //!
 //! Cost: one round of decisions whenever a job arrives or ends, or an advance reservation begins or
 //! ends.
@@ -13,15 +13,15 @@ use crate::{DispatchError, Dispatcher, RunningJob};
 /// A move of a running job to other nodes at a given time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedMove {
-    /// The time of the move.
+    /// The time at which the job moves.
     pub at: Time,
-    /// The job. A job that has ended by then does not move.
+    /// The job to move. If it has already ended by then, nothing moves.
     pub job: JobId,
-    /// The new nodes. If they are not free at that time, the job stays on its old nodes.
+    /// The new nodes. If they are not all free at that time, the job stays where it is.
     pub to: Placement,
 }
 
-/// Event priorities at equal times: jobs end before other jobs move.
+/// Event priorities for simultaneous events: jobs end before other jobs move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -58,7 +58,7 @@ enum Event {
 pub struct Future<A: Iterator<Item = Job>, L> {
     /// The machine, its running jobs and its queue.
     pub dispatcher: Dispatcher,
-    /// The time of the state.
+    /// The current time in this state.
     pub now: Time,
     /// The planned moves of running jobs.
     pub moves: Vec<PlannedMove>,
@@ -77,9 +77,9 @@ where
     L: FnMut(&Job, Option<Time>) -> Time,
 {
     /// Runs until `started` returns false, the end is reached, or no events remain. `started` is
-    /// called with each starting job and its start time. At each instant, jobs end, then move, then
-    /// arrive, and then the scheduler starts jobs. Running jobs that should already have ended are
-    /// ended first.
+    /// called for each job that starts, with its start time. At each instant, jobs first end, then
+    /// move, then arrive, and finally the scheduler starts jobs. Running jobs that should have
+    /// ended before now are ended first.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if an arriving job is already
@@ -88,7 +88,7 @@ where
         self.run_while(started, || true)
     }
 
-    /// Runs like [`Future::run`], but also stops when `goes_on`, which is called at each instant,
+    /// Works like [`Future::run`], but also calls `goes_on` at each instant and stops when it
     /// returns false.
     ///
     /// # Errors
@@ -139,8 +139,8 @@ where
 }
 
 /// Simulates a machine until no jobs are waiting. Returns the waiting jobs with their start times,
-/// in start order. Jobs that never start are omitted. Running jobs end at their expected ends, and
-/// waiting jobs run for exactly their estimates. No other jobs arrive.
+/// in start order, omitting jobs that never start. Running jobs end at their expected ends, and
+/// each waiting job runs for exactly its estimate. No other jobs arrive.
 ///
 /// # Errors
 /// Returns an error if the strategy or the scheduler fails.

@@ -26,9 +26,9 @@ pub type Registry = pavior_kernel::Registry<SchedulerKind>;
 pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 
 /// Returns a scheduler's name with the options that services and daemons use by default. Promises
-/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and the `depth`
-/// oldest waiting jobs, or all, are planned. Options in the name take precedence, and a scheduler
-/// without such options is unchanged.
+/// to waiting jobs hold even if users underestimate run times (`promise=holds`), and only the
+/// oldest `depth` waiting jobs are planned, or all of them if `depth` is `None`. Options in the
+/// name take precedence. A scheduler that has neither option is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -66,7 +66,7 @@ pub struct SchedulerKind {
     pub build: BuildScheduler,
 }
 
-/// Creates an entry for a scheduler without options. `make` is called for every run.
+/// Creates an entry for a scheduler without options. `make` is called once for each run.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_kernel::*; }

@@ -2,8 +2,8 @@
 //!
 //! A [`Scheduler`] receives the [`Queue`] of waiting jobs, the [`Running`] jobs with their
 //! estimated ends, and a [`MachineView`], through which it checks whether a job could start now. A
-//! scheduler has no access to strategies or clocks; the caller passes the time. For a job that
-//! would overlap an advance reservation ([`Calendar`]), the reserved nodes count as taken.
+//! scheduler has no access to strategies or clocks; the caller passes in the time. If a job would
+//! overlap an advance reservation ([`Calendar`]), the reserved nodes count as taken for it.
 //!
 //! A [`Dispatcher`] combines the queue, the running jobs, the machine and the scheduler, and starts
 //! the jobs that the scheduler chooses. The simulator and all interfaces are built on it.

@@ -12,18 +12,18 @@ use crate::{AdvanceReservation, Dispatcher, Prediction, Queue, RepeatedJob, Runn
 /// The result of a query to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {
-    /// The number of free nodes on the queried machine, which may be a fork in which reserved nodes
-    /// are taken.
+    /// The number of free nodes on the machine that was queried, which may be a fork in which
+    /// reserved nodes are taken.
     pub free: u32,
-    /// The reason for the refusal, if the machine refused.
+    /// The reason for the refusal, if the request was refused.
     pub refusal: Option<Refusal>,
 }
 
-/// An observer that counts attempts and may time them.
+/// An observer that counts attempts and, optionally, times them.
 pub trait AttemptObserver {
-    /// Records the beginning of an attempt.
+    /// Records that an attempt begins.
     fn begins(&mut self) {}
-    /// Records the end of an attempt.
+    /// Records that an attempt has ended.
     fn ended(&mut self, attempt: Attempt);
 }
 
@@ -35,8 +35,8 @@ impl AttemptObserver for () {
 /// A scheduler's view of the machine. Each query through the view counts as an attempt in the
 /// metrics. Queries to forks of the machine, which are used for planning, do not count.
 ///
-/// Nodes with an advance reservation count as taken for jobs that would overlap the reservation
-/// ([`Calendar`]), so that a scheduler that queries only this view can ignore reservations. A
+/// For a job that would overlap an advance reservation, the reserved nodes count as taken
+/// ([`Calendar`]). A scheduler that queries only this view can therefore ignore reservations. A
 /// scheduler that plans on its own forks must use [`MachineView::calendar`].
 pub struct MachineView<'a> {
     machine: &'a mut Machine,
@@ -80,7 +80,7 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the extra time that a job is predicted to take on these nodes, compared with its
-    /// estimate for the requested box. Returns zero without a prediction.
+    /// estimate, which applies to the requested box. Returns zero if there is no prediction.
     pub fn added_time(&mut self, job: &Job, placement: &Placement) -> Time {
         let growth = self.prediction.as_mut().map_or(1.0, |known| known.growth(job, placement));
         // The conversion saturates out-of-range numbers and turns NaN into zero.
@@ -90,7 +90,7 @@ impl<'a> MachineView<'a> {
     /// Checks that a job could start now.
     ///
     /// # Errors
-    /// Returns the reason if the job could not start.
+    /// Returns the reason if the job could not start now.
     pub fn can_start(&mut self, job: &Job) -> Result<(), Refusal> {
         self.place(job).map(drop)
     }
@@ -115,9 +115,9 @@ impl<'a> MachineView<'a> {
         answer
     }
 
-    /// Returns a job's placement if it starts now on nodes that a plan leaves free. `fork` must be
-    /// the current machine with the plan's reservations taken. Advance reservations also count as
-    /// taken.
+    /// Returns the placement that a job gets if it starts now on nodes that a plan leaves free.
+    /// `fork` must be the current machine with the nodes reserved by the plan taken. Nodes with an
+    /// advance reservation also count as taken.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -176,7 +176,7 @@ impl<'a> MachineView<'a> {
         Dispatcher::of(self.machine.clone(), (queue, running), calendar, scheduler)
     }
 
-    /// Returns the machine, which can be forked.
+    /// Returns the machine, which the caller can fork.
     pub fn machine(&self) -> &Machine {
         self.machine
     }
@@ -200,10 +200,10 @@ impl<'a> MachineView<'a> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
-    /// Returns a number that changes whenever an answer for a job with the same reach could change.
-    /// Each start or end of a job increases it by exactly one. While this number stays the same, a
-    /// refused job can be granted only if its reach has increased, and only by a strategy that can
-    /// miss free nodes.
+    /// Returns a number that changes whenever the answer for a job whose reach stays the same could
+    /// change. Each start or end of a job increases it by exactly one. While this number stays the
+    /// same, a refused job can be granted only if its reach has increased, and only by a strategy
+    /// that can miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
@@ -224,8 +224,8 @@ impl<'a> MachineView<'a> {
         self.granted
     }
 
-    /// Returns the state, and the time if answers depend on it. They do if there are advance
-    /// reservations, because reaches increase with time.
+    /// Returns the machine's state, and the time if answers depend on it. They do if there are
+    /// advance reservations, because reaches increase with time.
     #[inline]
     pub(crate) fn moment(&self) -> (u64, Time) {
         (self.state(), self.now())

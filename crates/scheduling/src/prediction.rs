@@ -3,12 +3,12 @@
 use pavior_allocation::Placement;
 use pavior_workload::Job;
 
-/// A prediction of how much longer a job takes on specific nodes than in the requested box.
+/// A prediction of how much longer a job takes on specific nodes than in its requested box.
 ///
-/// Predictions are provided by the code that runs the machine
+/// The caller that runs the machine provides the prediction
 /// ([`MachineView::with_prediction`](crate::MachineView::with_prediction)), because a scheduler has
-/// no access to the strategy or the network. Any function of a job and a placement implements this
-/// trait.
+/// no access to the strategy or the network. Any function that takes a job and a placement and
+/// returns a number implements this trait.
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling;
 /// #     pub use pavior_workload as workload; pub use pavior_allocation::*; }
@@ -23,7 +23,7 @@ use pavior_workload::Job;
 /// takes(&mut slower);
 /// ```
 pub trait Prediction {
-    /// Returns the job's run time on these nodes divided by its run time in the requested box.
+    /// Returns the job's run time on these nodes divided by its run time in its requested box.
     /// Equal arguments must give equal results until a job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }

@@ -3,9 +3,9 @@
 //!
 //! A job's key is computed when the job is queued, and again if it is requeued after a failure. A
 //! rule whose keys change over time must be a separate [`Scheduler`]. If the job with the smallest
-//! key does not fit, it blocks all others. With `backfill`, the others are tried in order of their
-//! keys, and jobs with large keys may wait indefinitely. A decision takes O(log q) time for q
-//! waiting jobs or, with `backfill`, O(q) time after each change to the machine, with one query per
+//! key does not fit, it blocks all others. With `backfill`, the others are tried in key order, and
+//! jobs with large keys may wait indefinitely. A decision takes O(log q) time for q waiting jobs.
+//! With `backfill`, it takes O(q) time after each change to the machine, with one query per
 //! distinct request.
 
 use std::cmp::Ordering;
@@ -19,10 +19,10 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Queue, Running, Scheduler, Standing, Start};
 
-/// A function that computes a job's key or returns an error.
+/// A function that returns a job's key or an error.
 pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync;
 
-/// A function that computes keys of any type.
+/// A function that returns a key of any type, or an error.
 type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 
 /// A scheduler based on a function that returns a key for each job.
@@ -39,8 +39,8 @@ type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 pub struct Priority(LeastFirst<Number>);
 
 impl Priority {
-    /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the one
-    /// with the smallest key that fits. A NaN key is an error, which stops the run.
+    /// Creates a scheduler that starts the job with the smallest key or, with `backfill`, the job
+    /// with the smallest key among those that fit. A NaN key is an error that stops the run.
     pub fn new(mut key: Box<KeyFunction>, backfill: bool) -> Priority {
         let number = move |job: &Job| {
             let key = key(job)?;
@@ -103,15 +103,15 @@ impl Eq for Number {}
 pub(crate) struct LeastFirst<K> {
     key: Box<Key<K>>,
     backfill: bool,
-    /// The waiting jobs, in order of their keys.
+    /// The waiting jobs, in key order.
     order: BTreeSet<Place<K>>,
     /// The youngest job seen so far. Any younger job is new.
     youngest: Option<(Time, JobId)>,
     /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// The state of the machine, and the time if answers depend on it, in which all waiting jobs
-    /// except those in `fresh` are known to be refused. Used only with `backfill`.
+    /// The state in which all waiting jobs except those in `fresh` are known to be refused, with
+    /// the time if answers depend on it. Used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
@@ -157,7 +157,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds new arrivals. If jobs were requeued or withdrawn, compares the whole queue.
+    /// Adds new arrivals. If any job was requeued or withdrawn, compares the whole queue.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -6,8 +6,8 @@ use pavior_workload::Job;
 
 /// Waiting jobs in order of arrival.
 ///
-/// Adding a job and removing the first one take O(1) time. Removing any other job moves the jobs on
-/// its shorter side.
+/// Adding a job or removing the first one takes O(1) time. Removing any other job shifts either the
+/// jobs before it or the jobs after it, whichever are fewer.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
@@ -52,19 +52,19 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// Returns the index of the job with this arrival and id, or `None` if it is not waiting. Takes
-    /// O(log q) time for q waiting jobs.
+    /// Returns the index of the job with the given arrival and id, or `None` if that job is not
+    /// waiting. Takes O(log q) time for q waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
     }
 
-    /// Adds a job, which must be younger than all others.
+    /// Adds a job, which must be younger than every job in the queue.
     pub fn push(&mut self, job: Job) {
         self.jobs.push_back(job);
     }
 
-    /// Requeues a failed job at the position determined by its arrival.
+    /// Requeues a job after a failure, at the position determined by its arrival.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -77,8 +77,8 @@ impl Queue {
         self.returns
     }
 
-    /// Withdraws the job at an index, so that it never runs. Returns `None` if there is no such
-    /// job.
+    /// Withdraws the job at the given index, so that it never runs. Returns `None` if there is no
+    /// job at that index.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.jobs.remove(index)?;
         self.withdrawals += 1;
@@ -91,7 +91,7 @@ impl Queue {
         self.withdrawals
     }
 
-    /// Removes the job at an index to start it. Returns `None` if there is no such job.
+    /// Removes the job at the given index so that it can start. Returns `None` if there is none.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

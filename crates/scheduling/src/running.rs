@@ -25,13 +25,13 @@ impl RunningJob {
     /// Returns the expected end: the start time plus the estimate, doubled until the end is in the
     /// future.
     ///
-    /// A job that outruns its estimate is expected to take twice as long, a guess that is wrong by
-    /// at most a factor of two. The obvious guess, that the job may end at any moment, would stop
-    /// backfilling while the job runs. A job waiting for its nodes would be promised them
+    /// A job that outruns its estimate is expected to take twice as long. This guess is off by at
+    /// most a factor of two. The obvious guess, that the job may end at any moment, would stop
+    /// backfilling while the job runs: a job waiting for its nodes would be promised them
     /// immediately, and no other job could end before then.
     ///
-    /// A job with an estimate of zero ends at the instant at which it starts, after the scheduler
-    /// has been called. It therefore does not count as late at that instant.
+    /// A job with an estimate of zero ends in the same instant in which it starts, but after the
+    /// scheduler has been called. In that instant, it therefore does not count as late.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));
@@ -84,7 +84,7 @@ impl Running {
         self.jobs.get(&(*self.ends.get(&job)?, job))
     }
 
-    /// Returns the jobs in order of estimated end, then number.
+    /// Returns the jobs in order of estimated end. Ties are sorted by job number.
     pub fn by_estimated_end(&self) -> impl DoubleEndedIterator<Item = &RunningJob> {
         self.jobs.values()
     }
@@ -108,7 +108,7 @@ impl Running {
         })
     }
 
-    /// Returns how often estimates have been changed so far ([`Running::estimate_anew`]).
+    /// Returns the number of times that estimates have been changed ([`Running::estimate_anew`]).
     pub fn revisions(&self) -> u64 {
         self.revisions
     }

@@ -19,22 +19,22 @@ pub trait Scheduler: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
-    /// Returns the reasons why jobs are waiting, or `None` if the scheduler does not report them.
-    /// The last call to [`Scheduler::next`] must have returned `None`. Since then, the queue and
-    /// the machine must not have changed, and `now` must not have gone backward. Takes O(q) time
-    /// for q waiting jobs.
+    /// Returns the reasons that jobs are waiting, or `None` if the scheduler does not report
+    /// reasons. The last call to [`Scheduler::next`] must have returned `None`. Since then, the
+    /// queue and the machine must not have changed, and `now` must not have gone backward. Takes
+    /// O(q) time for q waiting jobs.
     fn standing(&self, _now: Time, _queue: &Queue, _machine: &Machine) -> Option<Standing> {
         None
     }
 
     /// Returns the number of jobs that started later than first promised, not counting delays
-    /// caused by failures, or zero if the scheduler makes no promises.
+    /// caused by failures. Returns zero if the scheduler makes no promises.
     fn broken_guarantees(&self) -> u64 {
         0
     }
 
-    /// Returns an error that has occurred, for example in a script or a service that the scheduler
-    /// depends on. After an error, [`Scheduler::next`] returns `None`, and the run stops.
+    /// Returns any error that has occurred, such as one in a script or service. After an error,
+    /// [`Scheduler::next`] returns `None`, and the run stops.
     fn error(&self) -> Option<CallerError> {
         None
     }
@@ -56,8 +56,8 @@ impl Start {
         Start { index, placement: None }
     }
 
-    /// Starts a job on these nodes, which must be free and at least as many as requested. The
-    /// scheduler is responsible for their shape and the job's [`Freedom`](pavior_mesh::Freedom).
+    /// Starts a job on the given nodes, which must be free and at least as many as the job
+    /// requests. The scheduler must honor the job's shape and [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

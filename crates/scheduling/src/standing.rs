@@ -6,27 +6,27 @@ use pavior_mesh::JobId;
 
 use crate::Queue;
 
-/// A scheduler's plan for waiting jobs, after it has decided that no job starts now.
+/// A scheduler's plan for the waiting jobs, made once it has decided that none of them starts now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The reason for each job's wait, in queue order.
+    /// The reason that each job is waiting, in queue order.
     pub kept: Vec<Kept>,
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
     /// The expected end and node count of each running job, if reservations are node counts and the
-    /// scheduler stores the ends.
+    /// scheduler stores expected ends.
     pub ends: Vec<(Time, u64)>,
 }
 
-/// The reason why a job does not start.
+/// The reason that a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Only the machine keeps the job waiting: it starts as soon as it can be placed.
     ByMachine,
-    /// Another job must start first, even if nodes are free. Contains that job's id, or `None` if
-    /// the scheduler has not examined the waiting job.
+    /// Another job must start first, even if enough nodes are free. Contains that job's id, or
+    /// `None` if the scheduler has not examined this job.
     ByOrder(Option<JobId>),
-    /// Nodes reserved for other jobs, or the machine itself, keep the job waiting.
+    /// The job is kept waiting by nodes reserved for other jobs, or by the machine itself.
     ByReservations,
 }
 
@@ -51,22 +51,22 @@ impl Standing {
         Standing::among_oldest(queue, queue.len(), None)
     }
 
-    /// Creates a plan in which `first` starts as soon as it can be placed, and the others start
-    /// after it.
+    /// Creates a plan in which `first` starts as soon as it can be placed, and the other jobs start
+    /// only after it.
     pub(crate) fn strict(queue: &Queue, first: JobId) -> Standing {
         let kept = |id| if id == first { Kept::ByMachine } else { Kept::ByOrder(Some(first)) };
         Standing { kept: queue.iter().map(|job| kept(job.id)).collect(), ..Standing::default() }
     }
 
-    /// Creates a plan in which the oldest `open` jobs start as soon as they can be placed. The
-    /// others are not examined until `first` has started.
+    /// Creates a plan in which each of the oldest `open` jobs starts as soon as it can be placed.
+    /// The other jobs are not examined until `first` has started.
     pub(crate) fn among_oldest(queue: &Queue, open: usize, first: Option<JobId>) -> Standing {
         let kept = |place| if place < open { Kept::ByMachine } else { Kept::ByOrder(first) };
         Standing { kept: (0..queue.len()).map(kept).collect(), ..Standing::default() }
     }
 
-    /// Creates a plan in which the head and all jobs that end before its reservation begins start
-    /// as soon as they can be placed. The other jobs may not use the reserved nodes.
+    /// Creates a plan in which the head, and every job that ends before the head's reservation
+    /// begins, starts as soon as it can be placed. The other jobs may not use the reserved nodes.
     pub(crate) fn behind_head(
         now: Time,
         queue: &Queue,

@@ -2,8 +2,8 @@
 //!
 //! A queue may grow without limit, a job may lose a node every time it runs, and a machine may
 //! reach a state in which nothing can start. Without bounds, such a run would exhaust memory or
-//! never end. A run that reaches a bound fails with an error that names it; normal runs stay far
-//! below all bounds.
+//! never end. When a run reaches a bound, it fails with an error that names the bound; normal runs
+//! stay far below all bounds.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -31,10 +31,10 @@ use crate::pace::Pace;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The maximum number of waiting jobs if the stream of jobs is endless. It does not apply to
-    /// logs, which are finite.
+    /// The maximum number of waiting jobs when the stream of jobs is endless. Logs are finite, so
+    /// the maximum does not apply to them.
     pub waiting: u64,
-    /// The latest time that the run may reach.
+    /// The latest simulated time that the run may reach.
     pub until: Time,
     /// The maximum number of times that failures may interrupt a single job.
     pub interruptions: u64,
@@ -47,13 +47,13 @@ impl Default for Bounds {
     }
 }
 
-/// The maximum number of instants since the last completion at which the machine is idle even
-/// though jobs are waiting, if nothing but arrivals can still happen. Jobs that start and are
-/// interrupted do not count as progress.
+/// The maximum number of instants, since the last completion, in which the machine is idle with
+/// jobs waiting and only arrivals can still happen. Jobs that start and are interrupted do not
+/// count as progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
-/// The same maximum if nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]). Because some
-/// schedulers try every waiting job after each change, an instant with several failed attempts
-/// counts ten times, plus once for every hundred waiting jobs.
+/// The corresponding maximum when nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]).
+/// Because some schedulers try every waiting job after each change, an instant with several failed
+/// attempts counts ten times, plus once more for every hundred waiting jobs.
 pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
@@ -61,7 +61,7 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 /// The reason that a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// A time would exceed the largest value that can be represented.
+    /// A time would be larger than can be represented.
     #[error(
         "job {job} would {what} later than 2^62 ticks, the largest possible time; use smaller \
          times or a smaller arrival scale"
@@ -73,7 +73,7 @@ pub enum Endless {
         what: &'static str,
     },
     /// The run reached its time limit.
-    #[error("the run exceeds the limit on simulated time (--max-time)")]
+    #[error("the run exceeds the simulated-time limit (--max-time)")]
     TooLate,
     /// The queue grows without limit.
     #[error(
@@ -100,13 +100,13 @@ pub enum Endless {
     /// Far more jobs are interrupted than complete, so the run is not expected to finish.
     #[error(
         "node failures have destroyed all of a running job's work {times} times, while {completed} \
-         jobs completed; at this pace the run will not finish. More jobs complete with a longer \
-         --mttf, shorter or smaller jobs, or --checkpoint, which preserves the work of jobs; \
+         jobs completed; at this pace the run will not finish. To let more jobs complete, use a \
+         longer --mttf, shorter or smaller jobs, or --checkpoint, which saves completed work; \
          --max-interruptions does not help"
     )]
     FewComplete {
-        /// The number of interruptions in which all work was lost, since they began to outnumber
-        /// completions.
+        /// The number of interruptions that destroyed all of a job's work, since such interruptions
+        /// began to outnumber completions.
         times: u64,
         /// The number of completions over the same period.
         completed: u64,
@@ -128,16 +128,16 @@ pub enum Endless {
          or times are too large for it", named(jobs, *count)
     )]
     NeverStarted {
-        /// The numbers of the first few such jobs.
+        /// The numbers of the first few jobs that never started.
         jobs: [u64; 4],
-        /// The number of such jobs.
+        /// The total number of jobs that never started.
         count: u64,
     },
     /// The machine is idle, but no waiting job can start.
     #[error(
         "no more jobs complete: {waiting} jobs are waiting (the first is job {job}), and none is \
          running. Either the scheduler starts none on the idle machine, or failures prevent jobs \
-         from completing (--checkpoint preserves the work of jobs that lose nodes)"
+         from completing (--checkpoint saves the completed work of jobs that lose nodes)"
     )]
     Stuck {
         /// The number of waiting jobs.
@@ -161,8 +161,8 @@ pub(crate) struct Watch {
     endless_arrivals: bool,
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
-    /// The number of completions as of the last instant. Counts of idle instants and interruptions
-    /// restart whenever it changes.
+    /// The number of completions as of the last instant. Whenever it changes, the counts of idle
+    /// instants and interruptions start over.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
@@ -200,12 +200,12 @@ impl Watch {
         }
     }
 
-    /// Returns the time at which a job that starts now will end.
+    /// Returns the time at which a job that starts now ends.
     pub(crate) fn end(now: Time, job: &Job, length: Time) -> Result<Time, Endless> {
         now.checked_add(length).ok_or(Endless::Overflow { job: job.number, what: "end" })
     }
 
-    /// Counts an interruption. `in_vain` is true if the job lost all work since its last start.
+    /// Counts an interruption. `in_vain` is true if all work since the job's last start was lost.
     pub(crate) fn interrupted(&mut self, job: &Job, in_vain: bool) -> Result<(), Endless> {
         if in_vain {
             self.pace.interrupted();
@@ -222,8 +222,8 @@ impl Watch {
         Ok(())
     }
 
-    /// Checks for progress after an instant. `only_arrivals` is true if nothing but arrivals can
-    /// still happen. Completions and attempts are totals.
+    /// Checks for progress after an instant. `only_arrivals` is true if only arrivals can still
+    /// happen. The numbers of completions and attempts are totals.
     pub(crate) fn settled(
         &mut self,
         completed: u64,

@@ -8,8 +8,8 @@ use pavior_workload::Job;
 use crate::metrics::{ALL, Context, Metric, MetricSpec, named};
 use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulation, Stop, placed};
 
-/// A run that is being configured. It is created by [`Setup::simulation`] and executed by
-/// [`SimulationBuilder::run`].
+/// A run that is being configured. [`Setup::simulation`] creates it, and [`SimulationBuilder::run`]
+/// executes it.
 #[must_use = "a run is carried out by `run`"]
 pub struct SimulationBuilder<'o, 'i> {
     setup: Setup,
@@ -73,20 +73,20 @@ impl<'o> SimulationBuilder<'o, '_> {
     /// Adds metrics to measure. If none are added, the standard metrics are measured.
     ///
     /// # Errors
-    /// Returns an error, with a suggestion if a name is similar, if a metric is unknown.
+    /// Returns an error if a metric is unknown. The error may suggest a similar name.
     pub fn measure(self, names: &[&str]) -> Result<Self, BadName> {
         let metrics = names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.with_metrics(metrics))
     }
 
-    /// Like [`SimulationBuilder::measure`], but for metrics given as specs, such as custom ones.
+    /// Works like [`SimulationBuilder::measure`], but takes metric specs, such as custom ones.
     pub fn with_metrics(mut self, metrics: impl Into<Vec<&'static MetricSpec>>) -> Self {
         self.metrics.get_or_insert_default().extend(metrics.into());
         self
     }
 
     /// Sets the context that metrics use, such as the time unit. The default is [`Context::of`] the
-    /// machine.
+    /// machine's grid.
     pub fn with_context(mut self, context: Context) -> Self {
         self.context = context;
         self
@@ -98,7 +98,7 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Sets the bounds that end the run with an error. The default is [`Bounds::default`].
+    /// Sets the bounds at which the run ends with an error. The default is [`Bounds::default`].
     pub fn within(mut self, bounds: Bounds) -> Self {
         self.bounds = bounds;
         self
@@ -110,8 +110,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Runs the jobs at the given times on the given nodes, listed in job order, instead of using
-    /// the scheduler and the strategy. Failures, links and reservations are ignored.
+    /// Runs each job at its given time on its given nodes, listed in job order, without using the
+    /// scheduler or the strategy. Failures, links and reservations are ignored.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self

@@ -1,11 +1,11 @@
-//! Recording of channel loads during a run.
+//! Records channel loads during a run.
 
 use pavior_kernel::Time;
 use pavior_network::{ChannelLoad, Channels};
 
 use crate::{Fact, Interest, Observer};
 
-/// An observer that counts the flits crossing each channel, from the time that counting starts.
+/// An observer that counts the flits that cross each channel once counting has started.
 pub struct ChannelRecorder {
     load: ChannelLoad,
     from: Time,

@@ -7,14 +7,14 @@ use pavior_network::{Delivery, IterationRoutes, MessageTotals};
 use pavior_scheduling::Attempt;
 use pavior_workload::Job;
 
-/// A fact about a run.
+/// An event reported to observers.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averaging starts. This is reported at the start of the run and again after the warm-up.
+    /// Averages start over. Reported at the start of the run and again after the warm-up.
     CountingStarts,
     /// A job arrived and is waiting.
     Arrived(&'a Job),
-    /// A job that can never fit arrived and was rejected.
+    /// A job arrived that can never fit, and it was rejected.
     Rejected(&'a Job, Refusal),
     /// A scheduler checked whether a job could start.
     Attempted(Attempt),
@@ -73,7 +73,7 @@ pub enum Fact<'a> {
         /// The free nodes after the interruption.
         free: &'a Occupancy,
     },
-    /// The run has started or the machine has changed. States whether the slice in
+    /// The run has started or the machine has changed. Reports whether the slice in
     /// [`Setup`](crate::Setup) could have been granted at the end of the instant.
     Slice {
         /// True if the slice could have been granted with no jobs running.
@@ -81,8 +81,8 @@ pub enum Fact<'a> {
         /// True if the slice could have been granted alongside the running jobs.
         beside: bool,
     },
-    /// A message was delivered. If no observer wants this fact, messages need not be simulated
-    /// while a job is alone on the network.
+    /// A message was delivered. If no observer wants this fact, messages are not necessarily
+    /// simulated for a job that is alone on the network.
     Delivered(&'a Delivery),
     /// The network totals since counting started. Reported when a run with a network ends.
     Carried(&'a MessageTotals),
@@ -90,7 +90,7 @@ pub enum Fact<'a> {
     Ended,
 }
 
-/// The kinds of facts that an observer receives in addition to [`Fact::CountingStarts`] and
+/// A set of kinds of facts that an observer receives, in addition to [`Fact::CountingStarts`] and
 /// [`Fact::Ended`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interest(u16);
@@ -114,15 +114,15 @@ impl Interest {
     pub const DELIVERIES: Interest = Interest(16);
     /// [`Fact::Carried`].
     pub const TRAFFIC: Interest = Interest(32);
-    /// [`Fact::Routed`]. Cost: whenever a job starts, all messages in one iteration of its pattern
-    /// are visited.
+    /// [`Fact::Routed`]. Cost: whenever a job starts, every message in one iteration of its pattern
+    /// is visited.
     pub const ROUTES: Interest = Interest(64);
     /// [`Fact::Slice`].
     pub const SLICES: Interest = Interest(256);
     /// All facts about jobs.
     pub const JOBS: Interest = Interest(15 | 128);
 
-    /// Returns the kind that a fact belongs to, or `None` if all observers receive the fact.
+    /// Returns the kind of a fact, or `None` if all observers receive the fact.
     pub(crate) fn in_fact(fact: &Fact<'_>) -> Option<Interest> {
         Some(match fact {
             Fact::CountingStarts | Fact::Ended => return None,
@@ -147,7 +147,7 @@ impl Interest {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }
 
-    /// Returns this interest's index among the [kinds](Interest::kinds), if it is a single kind.
+    /// Returns the index of a single kind among the [kinds](Interest::kinds).
     pub(crate) fn index(self) -> usize {
         self.0.trailing_zeros() as usize
     }
@@ -160,7 +160,7 @@ impl std::ops::BitOr for Interest {
     }
 }
 
-/// An observer of a run, which cannot affect it. A run and its observers may move between threads.
+/// An observer of a run. It cannot affect the run. Runs and observers may move between threads.
 pub trait Observer: Send {
     /// Returns the kinds of facts that the observer wants. Called once, at the start of the run.
     fn interest(&self) -> Interest;

@@ -1,12 +1,11 @@
-//! Simulates jobs that arrive, wait, hold nodes and depart. Observers compute metrics from these
-//! events.
+//! Simulates jobs that arrive, wait, hold nodes and depart. Observers compute metrics from the run.
 //!
 //! Data flows in one direction: workload, queue, scheduler, machine, facts, metrics. Observers
 //! cannot affect a run.
 //!
 //! Within an instant, events are processed in this order: departures, repairs, failures, and
-//! arrivals (in workload order). The scheduler then runs until it starts no more jobs. A job of
-//! zero length departs in another round of the same instant.
+//! arrivals (in workload order). The scheduler then runs until it starts no more jobs. A
+//! zero-length job departs in another round of the same instant.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

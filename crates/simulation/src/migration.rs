@@ -1,18 +1,18 @@
-//! Migration: running jobs are moved to make room for the oldest waiting job.
+//! Migration: moves running jobs to make room for the oldest waiting job.
 //!
-//! After the scheduler has started all the jobs it can, the oldest waiting job may be refused even
-//! though enough nodes are free. The `unblock` planner then searches for the cheapest set of jobs
-//! to move so that the job's box fits. The jobs in this set move immediately, and each ends later
-//! by the price of its nodes. They are moved only if
+//! After the scheduler has started all the jobs it can, the oldest waiting job may still be refused
+//! even though enough nodes are free. In that case, the `unblock` planner searches for the cheapest
+//! set of jobs to move so that the waiting job's box fits. The jobs in this set move immediately,
+//! and each move delays its job's end by the price of the job's nodes. The jobs are moved only if
 //!
 //! - the sum of the prices is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
-//! - on a fork with these moves made, the strategy grants the oldest waiting job its nodes.
+//! - on a fork in which these moves are made, the strategy grants the oldest waiting job its nodes.
 //!
-//! The scheduler is then called again. Each oldest waiting job is considered only once per machine
-//! state.
+//! The scheduler is then called again. A given oldest job is considered only once in each state of
+//! the machine.
 //!
-//! Cost: `earliest`, plus `unblock` with limits of [`MOST_JOBS`] jobs and [`BUDGET`] words.
+//! Cost: `earliest`, plus `unblock` limited to [`MOST_JOBS`] jobs and [`BUDGET`] words.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ use pavior_scheduling::Dispatcher;
 use pavior_workload::Job;
 use rustc_hash::FxHashMap;
 
-/// The maximum number of jobs moved to make room for one job.
+/// The maximum number of jobs to move to make room for one job.
 const MOST_JOBS: usize = 3;
-/// The maximum number of words that each plan may read, which takes about a millisecond.
+/// The maximum number of words that each plan may read. Reading them takes about 1 ms.
 const BUDGET: u64 = 200_000;
 
 /// The price of moving running jobs, and a rule for which jobs may be moved.
@@ -41,9 +41,9 @@ pub struct Migration {
 /// The state kept for migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
-    /// The oldest waiting job and the machine state in the last search.
+    /// The oldest waiting job and the machine state at the last search.
     asked: Option<(JobId, u64)>,
-    /// For each running job, its end time and true if it may be moved.
+    /// Each running job's end time, and true if the job may be moved.
     running: FxHashMap<JobId, (Time, bool)>,
 }
 
@@ -74,7 +74,7 @@ impl Mover {
         Some(*end)
     }
 
-    /// Returns moves that make room for the oldest waiting job, if they are worth their price.
+    /// Returns moves that make room for the oldest waiting job, if any are worth their price.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));
@@ -118,7 +118,7 @@ fn shape(request: &Request, machine: &Machine) -> Option<Shape> {
     (!boxes.is_empty()).then_some(Shape { sides, turn })
 }
 
-/// Returns true if the strategy grants a request once these moves are made.
+/// Returns true if the strategy grants the request after the given moves.
 fn is_granted(machine: &Machine, moves: &[Move], request: &Request) -> bool {
     let mut fork = machine.fork();
     let mut held: FxHashMap<JobId, Placement> = FxHashMap::default();

@@ -5,11 +5,11 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 
 use crate::{Fact, Interest, Observer, Stopwatch};
 
-/// The maximum distance between timed attempts, which is drawn uniformly from 1 to this number.
-/// Timing every attempt would double the cost of fast ones.
+/// The maximum distance between timed attempts. Each distance is drawn uniformly from 1 to this
+/// number. Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
-/// The observers, which are notified of facts at the current instant.
+/// The observers to notify of facts, and the current instant.
 pub(crate) struct Observers<'a, 'o> {
     pub(crate) now: Time,
     told: &'a mut [&'o mut dyn Observer],
@@ -19,8 +19,8 @@ pub(crate) struct Observers<'a, 'o> {
     attempts: u64,
 }
 
-/// A stopwatch that times one attempt in sixteen on average. Attempts are chosen at random, because
-/// schedulers often repeat the same queries.
+/// A stopwatch that times one attempt in sixteen on average. Attempts are chosen at random because
+/// schedulers often repeat the same sequence of queries.
 struct Sampled {
     watch: Stopwatch,
     gaps: Stream,
@@ -71,7 +71,7 @@ impl<'a, 'o> Observers<'a, 'o> {
         self.attempts
     }
 
-    /// Returns the mean time per attempt, over the attempts that were timed.
+    /// Returns the mean time per attempt, over the timed attempts.
     pub(crate) fn attempt_ns(&self) -> Option<f64> {
         self.watch.as_ref().and_then(|sampled| sampled.watch.mean_ns())
     }

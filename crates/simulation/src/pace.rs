@@ -1,16 +1,16 @@
-//! Detection of runs that cannot finish because failures keep destroying jobs' work.
+//! Detects runs that cannot finish because failures keep destroying jobs' work.
 //!
 //! Endless runs and slow runs differ only in their pace, so a run is ended only if two conditions
-//! hold. First, far more interruptions than completions must have cost jobs all their work, which
+//! hold. First, interruptions that cost a job all its work must far outnumber completions. This
 //! does not happen if jobs are shorter than the time between failures. Second, at the pace since
-//! then, the remaining completions must require too much work. Work is counted rather than timed.
+//! then, the remaining completions must take too much work. Work is counted, not timed.
 
 use crate::Ending;
 
 /// The number of interruptions that is normal for each completed or running job. Only interruptions
-/// in which all work is lost count, not those of jobs that resume from a checkpoint.
+/// that destroy all of a job's work count; those of jobs that resume from a checkpoint do not.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of such interruptions beyond the normal number at which a run can be hopeless.
+/// The number of interruptions, beyond the normal number, at which a run can be hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
 /// The amount of remaining work at which a run can be hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
@@ -19,7 +19,7 @@ pub const WORK_IN_VAIN: u64 = 1_000_000_000;
 /// The work in an instant without waiting jobs (see [`WORK_IN_VAIN`]).
 pub const WORK_OF_AN_INSTANT: u64 = 100;
 
-/// Counts since the time that interruptions began to outnumber completions.
+/// Counts since interruptions began to outnumber completions.
 pub(crate) struct Pace {
     ending: Ending,
     in_vain: u64,
@@ -36,9 +36,9 @@ impl Pace {
         self.in_vain += 1;
     }
 
-    /// Records the end of an instant, given the number of new completions, the total so far, and
-    /// the numbers of running and waiting jobs. If the run is hopeless, returns the numbers of
-    /// interruptions and completions.
+    /// Records the end of an instant, given the number of new completions, the total number of
+    /// completions, and the numbers of running and waiting jobs. If the run is hopeless, returns
+    /// the numbers of interruptions and completions.
     pub(crate) fn hopeless(
         &mut self,
         new: u64,

@@ -1,7 +1,7 @@
-//! Replay of jobs at their original times on their original nodes, without a scheduler.
+//! Replays jobs at their original times on their original nodes, without a scheduler.
 //!
-//! Several jobs may hold the same node at the same time. It becomes free when the last of them
-//! ends. Cost: O(jobs log jobs), plus the total number of nodes over all jobs.
+//! Several jobs may hold the same node at the same time; the node becomes free when the last of
+//! them ends. Cost: O(jobs log jobs), plus the number of nodes held, summed over all jobs.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::Time;
@@ -11,10 +11,10 @@ use pavior_workload::{Job, Service};
 use crate::observers::Observers;
 use crate::{Fact, Observer, Outcome, Setup};
 
-/// A job's start time and nodes, or `None` if unknown, in which case the job counts as rejected.
+/// A job's start time and nodes. If they are unknown (`None`), the job counts as rejected.
 pub type Place = Option<(Time, Placement)>;
 
-/// The order of simultaneous events. A job of zero length ends after it has started.
+/// The order of simultaneous events. A zero-length job ends after it has started.
 const ENDS: u8 = 0;
 const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;

@@ -14,9 +14,9 @@ pub struct JobRecord {
     pub job: Job,
     /// The job's fate.
     pub fate: Fate,
-    /// The routes in one iteration of the job's pattern, if it started and sends messages.
+    /// The routes in one iteration of the job's pattern, if the job started and sends messages.
     pub routes: Option<IterationRoutes>,
-    /// The time of each move, and the job's placement after it.
+    /// The time of each move, and the job's placement after the move.
     pub moves: Vec<(Time, Placement)>,
 }
 

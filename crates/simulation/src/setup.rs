@@ -1,4 +1,4 @@
-//! The settings, inputs, outcome and errors of a run.
+//! The settings, inputs, outcomes and errors of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::{BadFailing, Endless, Failing, Migration, NetworkSetup};
 
-/// The settings for a run, apart from its jobs. [`Setup::new`] sets the machine, the strategy and
+/// The settings for a run, except for its jobs. [`Setup::new`] sets the machine, the strategy and
 /// the scheduler. All other settings have defaults, which the `with_` methods change.
 ///
 /// ```
@@ -41,8 +41,8 @@ pub struct Setup {
     /// Settings for moving running jobs to make room. Incompatible with a network, failures and
     /// advance reservations.
     pub migration: Option<Migration>,
-    /// The seed for the run's random draws, such as choices made by strategies and message
-    /// destinations. Jobs and failures have seeds of their own.
+    /// The seed for the run's random draws, such as those made by strategies and for message
+    /// destinations. Jobs and failures have their own seeds.
     pub seed: u64,
     /// The replication's number.
     pub replication: u64,
@@ -93,7 +93,7 @@ impl Setup {
         Setup { network: network.into(), ..self }
     }
 
-    /// Lets running jobs be moved to make room. By default, jobs stay where they are.
+    /// Lets running jobs be moved to make room for others. By default, jobs are not moved.
     #[must_use]
     pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
         Setup { migration: migration.into(), ..self }
@@ -146,7 +146,7 @@ impl Setup {
 /// The condition that ends a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The given number of jobs, including the warm-up, have completed.
+    /// The given number of jobs, including those in the warm-up, have completed.
     Completions(u64),
     /// All jobs have departed.
     Drained,
@@ -160,8 +160,8 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Sorted links between positions in `jobs`, or `None` if all jobs arrive at the listed times.
-    /// With links, followers are submitted after their predecessors.
+    /// Sorted links between jobs, as positions in `jobs`, or `None` if all arrive at the listed
+    /// times. With links, each follower is submitted after its predecessors.
     pub links: Option<Arc<[Link]>>,
 }
 
@@ -178,8 +178,8 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds sorted links between jobs, which are given by position in order of arrival. By default,
-    /// there are none. The number of jobs must be finite.
+    /// Adds sorted links between jobs, which are identified by their positions in order of arrival.
+    /// By default, there are none. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
@@ -208,7 +208,7 @@ pub struct Outcome {
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links from rejected jobs. Their followers were submitted at the listed times.
+    /// The number of links that start at rejected jobs. Their followers came at the listed times.
     pub unfollowed: u64,
     /// The mean time per attempt in nanoseconds, without the clock's overhead, if it was measured.
     pub allocation_ns: Option<f64>,
@@ -229,7 +229,7 @@ pub enum RunError {
     /// The network cannot be built with these settings.
     #[error(transparent)]
     Network(#[from] BadSettings),
-    /// Messages wait for each other in a cycle.
+    /// Messages wait for each other in a cycle, so none of them can proceed.
     #[error(transparent)]
     Deadlock(#[from] Deadlock),
     /// The scheduler or the caller started a job that cannot start.

@@ -10,9 +10,9 @@ const EMPTY: usize = 1000;
 /// A stopwatch that adds up measured times, excluding the overhead of the clock itself.
 ///
 /// The overhead is the mean of the middle half of many empty measurements. It is determined when
-/// the stopwatch is created and subtracted from every measurement. With a coarse clock, a short
-/// time may come out one tick too long or too short, so readings below 0 are kept to make the mean
-/// over many readings correct.
+/// the stopwatch is created, and it is subtracted from every measurement. With a coarse clock, a
+/// short time may come out one tick too long or too short. Negative readings are therefore kept, so
+/// that the mean over many readings is correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,

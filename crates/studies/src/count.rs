@@ -1,32 +1,32 @@
-//! Verdicts on whole statements, computed from the verdicts on their rows.
+//! Verdicts on whole statements, computed from the verdicts on the statements' rows.
 
 use std::io::Write;
 
 use super::statements::Statements;
 use super::{Statement, Verdict};
 
-/// A statement and its number of rows for each verdict.
+/// A statement, and its number of rows with each verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementCount {
-    /// The id of the statement.
+    /// The statement's id.
     pub id: String,
     /// The statement's claim.
     pub claim: String,
-    /// The number of rows that the paper states, for each verdict in [`Verdict`] order.
+    /// The number of rows stated by the paper, for each verdict in [`Verdict`] order.
     pub stated: [usize; 3],
-    /// The number of rows that we added, for each verdict.
+    /// The number of rows added by us, for each verdict.
     pub ours: [usize; 3],
 }
 
 impl StatementCount {
-    /// Returns the number of rows that the paper states.
+    /// Returns the number of rows stated by the paper.
     pub fn rows(&self) -> usize {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement: `Differs` if any row that the paper states differs,
-    /// otherwise `Tolerance` if any of these rows holds only within tolerance, and otherwise
-    /// `Holds`. Rows that we added are ignored.
+    /// Returns the verdict on the statement. It is `Differs` if any row stated by the paper
+    /// differs, otherwise `Tolerance` if any such row holds only within tolerance, and otherwise
+    /// `Holds`. Rows added by us are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -36,7 +36,7 @@ impl StatementCount {
         }
     }
 
-    /// Describes the row counts in words.
+    /// Describes the row counts as text.
     pub fn in_words(&self) -> String {
         let words = |[hold, tolerance, differ]: [usize; 3]| {
             let counts = [(hold, "hold"), (tolerance, "within tolerance"), (differ, "differ")];
@@ -79,7 +79,7 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes one CSV row per statement, counting only the rows that the paper states.
+/// Writes one CSV row per statement, counting only the rows stated by the paper.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

@@ -1,4 +1,4 @@
-//! Looks up the results at the points that statements refer to.
+//! Looks up results at the points to which statements refer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ pub struct Estimate {
     pub value: f64,
     /// Half the width of the interval, or `None` if there are too few runs.
     pub ci95: Option<f64>,
-    /// For a median, its distances to the lower and upper ends of the interval.
+    /// For a median, the distances to the lower and upper ends of the interval.
     pub sides: Option<[f64; 2]>,
-    /// The number of replications on which the estimate is based.
+    /// The number of replications that the estimate is based on.
     pub runs: u64,
     /// True if any of the points involved missed its precision target.
     pub missed: bool,
 }
 
 impl Estimate {
-    /// Returns the ends of the interval. If there is no interval, both ends equal the number.
+    /// Returns the ends of the interval. Without an interval, both ends equal the number.
     pub fn ends(self) -> [f64; 2] {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         [self.value - below, self.value + above]
     }
 
-    /// Returns how far a number is outside the interval, as a negative distance if it is inside.
+    /// Returns how far a number is outside the interval, or a negative distance if it is inside.
     pub fn outside(self, number: f64) -> f64 {
         let [below, above] = self.sides.unwrap_or([self.ci95.unwrap_or(0.0); 2]);
         let apart = number - self.value;
@@ -47,8 +47,8 @@ pub(super) struct PointEvidence<'e> {
     samples: &'e Samples,
 }
 
-/// A metric in an experiment: either an observed metric or the measured allocation time. Measured
-/// times are represented by their median over the runs, which is robust against interruptions.
+/// A metric in an experiment: either an observed metric or the measured allocation time. A measured
+/// time is represented by its median over the runs, because interruptions hardly affect medians.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Observed {
     /// An observed metric, by index.
@@ -74,8 +74,8 @@ impl<'e> PointEvidence<'e> {
         PointEvidence { specification, samples }
     }
 
-    /// Returns a parameter's values at the points that match `picks`, as text and, if possible, as
-    /// numbers. Numbers are in ascending order, and words are in point order.
+    /// Returns the values of a parameter at the points that match `picks`, as text and, if
+    /// possible, as numbers. Numbers are in ascending order, and words are in point order.
     pub(super) fn values(
         &self,
         parameter: &str,
@@ -96,7 +96,7 @@ impl<'e> PointEvidence<'e> {
         Ok(values)
     }
 
-    /// Returns the index of the only point that matches `picks`. An empty value means that the
+    /// Returns the index of the only point that matches `picks`. An empty value means that a
     /// parameter is not set.
     pub(super) fn point(&self, picks: &BTreeMap<String, String>) -> Result<usize, String> {
         let wanted = canonical(picks)?;
@@ -161,8 +161,8 @@ impl<'e> PointEvidence<'e> {
         }
     }
 
-    /// Returns a metric's values at two points, by replication, omitting replications in which
-    /// either value is missing.
+    /// Returns a metric's values at two points, by replication. Omits replications in which either
+    /// value is missing.
     fn pairs(&self, metric: Observed, [a, b]: Pair) -> (Vec<f64>, Vec<f64>) {
         let (a, b) = (self.sample(metric, a), self.sample(metric, b));
         a.into_iter().zip(b).filter_map(|(a, b)| Some((a?, b?))).unzip()
@@ -199,8 +199,8 @@ impl<'e> PointEvidence<'e> {
         self.compared(metric, pair, |x, y| x - y, of_all)
     }
 
-    /// Compares two points. Measured times are compared run by run, and other metrics are compared
-    /// over all runs together.
+    /// Compares two points. Measured times are compared run by run; other metrics are compared over
+    /// all runs together.
     fn compared(
         &self,
         metric: Observed,
@@ -216,8 +216,8 @@ impl<'e> PointEvidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// Computes, for each run, how much greater the ratio or difference `of` two values is at
-    /// `high` than at `low`, and returns the mean over the runs.
+    /// For each run, computes how much greater the ratio or difference `of` two values is at `high`
+    /// than at `low`. Returns the mean over the runs.
     pub(super) fn growth(
         &self,
         metric: Observed,
@@ -242,7 +242,7 @@ fn known(name: &str) -> Result<&'static Parameter, String> {
     })
 }
 
-/// Converts values to the canonical form that points use.
+/// Converts values to the canonical form used by points.
 fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<str>)>, String> {
     let one = |(key, value): (&String, &String)| {
         let parameter = known(key)?;
@@ -258,7 +258,7 @@ fn canonical(picks: &BTreeMap<String, String>) -> Result<Vec<(&'static str, Arc<
     picks.iter().map(one).collect()
 }
 
-/// Borrows values in the form that [`Point::has`] expects.
+/// Borrows values in the form that [`Point::has`] takes.
 fn borrowed<'v>(values: &'v [(&'static str, Arc<str>)]) -> Vec<(&'v str, &'v str)> {
     values.iter().map(|(key, value)| (*key, &**value)).collect()
 }

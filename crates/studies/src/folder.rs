@@ -1,4 +1,4 @@
-//! A paper's directory, either built in or supplied by a user.
+//! A paper's directory, which is either built in or supplied by a user.
 
 use std::ops::Range;
 
@@ -17,15 +17,15 @@ pub(super) struct Folder {
     pub(super) readings: Option<String>,
 }
 
-/// An error that occurred while reading a paper's directory.
+/// The reason that a paper's directory cannot be used.
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
-    /// The name of the file at fault.
+    /// The name of the file that is at fault.
     pub file: &'static str,
     /// A description of what is wrong.
     pub reason: String,
-    /// The text of the file and the range in it that is wrong, if known.
+    /// The file's text and the range in it that is wrong, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 
@@ -41,7 +41,7 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// Includes a directory from `papers/` in the program. A part of a study uses the statements and
+/// Includes a directory from `papers/` in the program. Each part of a study uses the statements and
 /// quick keys of the whole study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {
@@ -76,13 +76,13 @@ impl Folder {
         })
     }
 
-    /// Returns the experiment with the keys overridden by those in `quick.toml`.
+    /// Returns the experiment, with its keys overridden by those in `quick.toml`.
     pub(super) fn quick_experiment(&self) -> Result<String, PaperError> {
         replaced(&self.experiment, &self.quick)
     }
 }
 
-/// Returns an experiment whose keys are overridden by those in `quick`.
+/// Returns an experiment, with its keys overridden by those in `quick`.
 pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperError> {
     let mut whole: Table = parse(EXPERIMENT, experiment)?;
     let quick: Table = parse(QUICK, quick)?;
@@ -93,7 +93,7 @@ pub(super) fn replaced(experiment: &str, quick: &str) -> Result<String, PaperErr
 /// Unwraps the result of reading a file that is built into the program.
 ///
 /// # Panics
-/// Panics if the file is invalid, which a test rules out by reading every built-in file.
+/// Panics if the file is invalid. A test that reads every built-in file rules this out.
 pub(super) fn built_in<T>(result: Result<T, PaperError>) -> T {
     result.unwrap_or_else(|error| panic!("built-in file: {error}"))
 }

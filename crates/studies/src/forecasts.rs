@@ -1,19 +1,19 @@
-//! The forecast study, which predicts when the jobs in a log will start and compares each interval
-//! with the actual start. The study is an experiment with one log per point and goals for each log.
+//! The forecast study, which predicts when jobs in a log will start and compares each interval with
+//! the actual start. The study is an experiment with one log per point and goals for each log.
 
 use pavior::experiments::{LogScore, Specification};
 
 use crate::folder::{self, PaperError};
 
-/// The name of the study in `pavior reproduce`, and of its directory.
+/// The study's name in `pavior reproduce`, and the name of its directory.
 pub const NAME: &str = "forecasts";
 
 /// The number of futures per forecast.
 pub const FUTURES: usize = 8;
 
-/// The range required for the share of waiting jobs that start within their 90% interval.
+/// The required range for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The range required for this share in each third of the jobs, by node count.
+/// The required range for this share in each third of the jobs, by node count.
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
 /// The minimum number of jobs in a third. Smaller thirds are not judged.
 const FEWEST: u64 = 500;
@@ -41,7 +41,7 @@ pub fn specification(quick: bool) -> Result<Specification, PaperError> {
 
 /// A log and the verdict on its forecasts.
 pub struct JudgedLog {
-    /// The name of the log, without its file extension.
+    /// The log's name, without its file extension.
     pub log: String,
     /// The machine on which the log is replayed.
     pub machine: String,
@@ -50,7 +50,7 @@ pub struct JudgedLog {
 }
 
 impl JudgedLog {
-    /// Combines the points in the experiment with their scores, in order.
+    /// Combines the experiment's points with their scores, in order.
     pub fn all(specification: &Specification, scores: Vec<LogScore>) -> Vec<JudgedLog> {
         let points = specification.points.iter().zip(scores);
         let one = |(point, forecasts): (&pavior::experiments::Point, LogScore)| {
@@ -62,8 +62,8 @@ impl JudgedLog {
         points.map(one).collect()
     }
 
-    /// Returns true if the intervals contain the actual start as often as required, or `None` if
-    /// the log is not judged because none of its jobs has an estimate.
+    /// Returns true if the intervals contain the actual start as often as required. Returns `None`
+    /// if the log is not judged because none of its jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -72,8 +72,8 @@ impl JudgedLog {
         estimates.then(all)
     }
 
-    /// Returns true if the loss is less than that of every other kind of forecast, or `None` if the
-    /// log is not judged.
+    /// Returns true if the loss is lower than that of every other forecast method. Returns `None`
+    /// if the log is not judged.
     pub fn leads(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
@@ -142,7 +142,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// Describes the results in the table in words.
+/// Describes the results in the table as text.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

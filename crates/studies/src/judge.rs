@@ -1,4 +1,4 @@
-//! Judges statements, independently of any particular paper.
+//! Judges statements from any paper.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, PointEvidence, Statement};
 
-/// Judges every row. A quick run leaves out rows that compare measured times.
+/// Judges every row. In a quick run, leaves out rows that compare measured times.
 ///
 /// # Errors
-/// Returns the row's position and a reason if a row refers to anything that does not exist.
+/// Returns the row's position and the reason if a row refers to anything that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &PointEvidence<'_>,
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row, and adds one statement per name. A name may cover several combinations.
+    /// Judges a row, and adds one statement per name. Several combinations may have the same name.
     fn add_verdicts(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for combination in combinations(row, self.evidence)? {
@@ -80,8 +80,8 @@ impl Judge<'_, '_> {
         self.names.get(value).map_or(value, String::as_str)
     }
 
-    /// Judges all combinations with the same name. Returns the worst verdict, together with the
-    /// combination to show.
+    /// Judges all combinations that share a name. Returns the worst verdict and the combination to
+    /// show.
     fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged =
             members.iter().map(|one| self.verdict(row, one)).collect::<Result<Vec<_>, _>>();
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the wording of an order, either as given or derived from the values of both points.
+    /// Returns the wording of an order, which is either given or derived from the points' values.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -169,7 +169,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns a combination's two points, which are the same if the row refers to only one point.
+    /// Returns a combination's two points, which coincide if the row refers to only one point.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -206,9 +206,9 @@ impl Judge<'_, '_> {
     }
 }
 
-/// Returns the combination to show. For an order, this is the one with the strongest evidence
-/// against it; for closeness, the one whose values are farthest apart; for stated numbers, the
-/// first one. Ties go to the last combination.
+/// Returns the combination to show. For an order, this is the combination with the strongest
+/// evidence against it; for closeness, the one whose values are farthest apart; for stated numbers,
+/// the first one. Ties go to the last combination.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {
         // A statement without a ratio ranks below one whose ratio is exactly 1.

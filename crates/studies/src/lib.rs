@@ -1,16 +1,16 @@
-//! Papers as data (experiments and statements), and a judge that works for all of them.
+//! Papers as data (experiments and statements), and a judge that works for any paper.
 //!
 //! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!
 //! - `paper.toml`: the title, the source, and remarks on how we interpret the paper.
-//! - `experiment.toml`: the paper's experiment, in the usual format.
-//! - `quick.toml`: keys that override the experiment's keys in a quick run.
+//! - `experiment.toml`: the paper's experiment, in the usual experiment-file format.
+//! - `quick.toml`: keys that override those of the experiment in a quick run.
 //! - `statements.toml`: the paper's statements, row by row, with a rule that judges each row.
 //! - `readings.toml` (optional): alternative readings of details that the paper leaves open.
 //!
-//! The judge implements rules and does not depend on any particular paper. The only strategy that
-//! it refers to is MFA, whose paper contains worked examples. The [`forecasts`] study has an
-//! experiment, too, but goals instead of statements.
+//! The judge implements rules that do not depend on any particular paper. The only strategy that it
+//! refers to is MFA, whose paper contains worked examples. The [`forecasts`] study also has an
+//! experiment, but it has goals instead of statements.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod count;
@@ -61,7 +61,7 @@ struct About {
     source: String,
     #[serde(default)]
     reading: Vec<String>,
-    /// True for this project's own studies, which are not published papers.
+    /// True for this project's own studies, as opposed to published papers.
     #[serde(default)]
     study: bool,
 }
@@ -84,7 +84,7 @@ static BUILT_IN: LazyLock<Vec<Paper>> = LazyLock::new(|| {
     papers.map(|(name, folder)| folder::built_in(Paper::new(name, folder))).collect()
 });
 
-/// The first remark in the report about a quick run.
+/// The first remark in the report on a quick run.
 const QUICK: &str = "This is a quick run with few loads and replications. Its intervals are wide, \
                      so most statements hold. Only a full run counts, and only a full run judges \
                      measured times.";
@@ -95,13 +95,13 @@ impl Paper {
         &BUILT_IN
     }
 
-    /// Returns the four built-in published papers, which `reproduce all` runs.
+    /// Returns the four published papers that are built in. `reproduce all` runs these.
     pub fn published() -> Vec<&'static Paper> {
         BUILT_IN.iter().filter(|paper| !paper.about.study).collect()
     }
 
-    /// Reads a paper from its directory, using the given name. `read` must return the text of a
-    /// file, or `None` if the file does not exist.
+    /// Reads a paper with the given name from its directory. `read` must return the text of a file,
+    /// or `None` if the file does not exist.
     ///
     /// # Errors
     /// Returns an error if a file is missing or its contents are invalid.
@@ -167,8 +167,8 @@ impl Paper {
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// Judges the statements from the samples. A quick run leaves out rows about measured times,
-    /// because other programs on the machine would affect their verdicts.
+    /// Judges the statements based on the samples. In a quick run, leaves out rows about measured
+    /// times, because other programs on the machine would affect their verdicts.
     ///
     /// # Errors
     /// Returns an error if a row refers to anything that the experiment does not have.
@@ -192,7 +192,7 @@ impl Paper {
         count::counts(&self.statements, all)
     }
 
-    /// Returns the paragraphs at the beginning of the report.
+    /// Returns the paragraphs that begin the report.
     pub fn lead(&self, quick: bool) -> Vec<String> {
         let mut lead = vec![format!("{}: {}.", self.source(), self.title())];
         lead.extend(self.about.reading.iter().cloned());
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn every_paper_can_be_read_and_its_statements_fit_its_experiment() {
         for paper in Paper::built_in() {
-            // The full version of each paper is larger, but has the same statements.
+            // The full version of each paper is larger, but it has the same statements.
             for quick in [true, false].into_iter().take(size(1, 2, 2)) {
                 let specification = paper.specification(quick).unwrap();
                 assert!(!specification.points.is_empty() && !specification.figures.is_empty());

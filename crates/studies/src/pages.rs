@@ -1,4 +1,4 @@
-//! Pages about statements: sections in a paper's report, the report on all papers, and the files.
+//! Pages about statements: sections in a paper's report, the report on all papers, and files.
 
 use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
@@ -7,22 +7,22 @@ use super::{
 use pavior::draw::{Page, Section, SectionTable, html};
 use pavior::experiments::{Provenance, Publication};
 
-/// The judged statements of a paper.
+/// A paper's judged statements.
 pub struct Verdicts {
     /// The paper's name in `pavior reproduce`, which is also the name of its directory.
     pub name: String,
-    /// The title of the paper.
+    /// The paper's title.
     pub title: String,
     /// The authors and the year.
     pub source: String,
     /// The judged rows.
     pub statements: Vec<Statement>,
-    /// The row counts of each statement.
+    /// Each statement's row counts.
     pub counts: Vec<StatementCount>,
 }
 
 impl Verdicts {
-    /// Creates the verdicts on a paper by counting its judged rows.
+    /// Creates a paper's verdicts by counting its judged rows.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Creates a table of each statement's row counts.
+/// Creates a table with each statement's row counts.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -108,8 +108,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Generates the files: the statements and their summary as CSV, and a Markdown file that contains
-/// the summary and the rows that differ.
+/// Generates the files: the statements and their summary as CSV, and a Markdown file with the
+/// summary and the rows that differ.
 ///
 /// # Errors
 /// Returns an error only if a write to memory fails.
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Counted rows need no runs, but every paper also has rows that do.
+            // Counted rows need no runs, but every paper also has rows that need them.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

@@ -1,4 +1,4 @@
-//! Finds the points that a row compares, once for each combination of selected values.
+//! Finds the points that a row compares, for each combination of selected values.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ impl Combination {
         own.map(|(.., value)| value.as_str())
     }
 
-    /// Returns the value of a parameter that a row's name refers to.
+    /// Returns the value of a parameter to which a row's name refers.
     ///
     /// # Errors
     /// Returns an error if the row does not set this parameter.
@@ -65,7 +65,7 @@ fn sided(word: &str) -> (Side, &str) {
     }
 }
 
-/// Returns every combination of a row's values. Parameters that are not in its name vary fastest.
+/// Returns every combination of a row's values. Parameters not in the row's name vary fastest.
 ///
 /// # Errors
 /// Returns an error if a value is invalid or does not occur in the experiment.
@@ -79,7 +79,7 @@ pub(super) fn combinations(
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they select the points in which other values are found.
+    // Fixed values come first, because they select the points in which to find other values.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -129,12 +129,12 @@ fn values(
         Take::First => values.first(),
         Take::Last => values.last(),
     };
-    let missing = || format!("no point in the experiment has such a value of `{name}`");
+    let missing = || format!("no point in the experiment has that value for `{name}`");
     Ok(vec![one.ok_or_else(missing)?.clone()])
 }
 
 impl Found {
-    /// Returns true if a value is within the limits. If there are no limits, this includes words.
+    /// Returns true if a value is within the limits. Without limits, this is true even of words.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
@@ -143,7 +143,7 @@ impl Found {
     }
 }
 
-/// Formats a value as experiment files do.
+/// Formats a value in the same way as experiment files.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

@@ -5,9 +5,9 @@ use std::io::Write;
 use super::Estimate;
 use pavior::experiments::{Median, Summary};
 
-/// The precision that the papers claim for their own means.
+/// The precision that papers claim for their own means.
 const PAPERS_OWN: f64 = 0.05;
-/// The maximum relative distance between close values.
+/// The maximum relative distance between values that count as close.
 const CLOSE: f64 = 0.10;
 
 /// A description of the rules, for reports.
@@ -26,14 +26,14 @@ pub(super) const RULES: &str = "A stated value or bound holds if it is in our 95
 pub enum Verdict {
     /// The claim is within our interval.
     Holds,
-    /// The claim is outside our interval, but within the widened interval.
+    /// The claim is outside our interval, but within the interval widened by the tolerance.
     Tolerance,
-    /// The claim is within neither interval.
+    /// The claim is outside both intervals.
     Differs,
 }
 
 impl Verdict {
-    /// Returns the name of the verdict: `holds`, `tolerance` or `differs`.
+    /// Returns the verdict's name: `holds`, `tolerance` or `differs`.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
@@ -42,12 +42,12 @@ impl Verdict {
         }
     }
 
-    /// Returns true unless the claim is within neither interval.
+    /// Returns true unless the claim is outside both intervals.
     pub fn is_good(self) -> bool {
         self != Verdict::Differs
     }
 
-    /// Returns `Holds`, `Tolerance` or `Differs`, depending on the first true condition.
+    /// Returns `Holds` or `Tolerance`, whichever condition is true first, or else `Differs`.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -57,7 +57,7 @@ impl Verdict {
     }
 }
 
-/// A number or claim in a paper, compared with our number.
+/// A number or claim from a paper, compared with our number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
     /// The name, for example `T2@3.8`.
@@ -66,27 +66,27 @@ pub struct Statement {
     pub paper: String,
     /// Our number, or `None` if the experiment does not provide one.
     pub ours: Option<f64>,
-    /// The half-width of the 95% confidence interval or, for a median, half the interval's width.
+    /// The half-width of the 95% confidence interval. For a median, half the interval's width.
     pub ci95: Option<f64>,
-    /// The ends of the interval if our number is a median.
+    /// The ends of the interval, if our number is a median.
     pub interval: Option<[f64; 2]>,
     /// Our number divided by the paper's number or, for a claim about two values, their ratio.
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the paper makes the statement, false if we added it.
+    /// True if the paper makes the statement, or false if we added it.
     pub stated: bool,
     /// Remarks for the reader, including the number of runs.
     pub note: String,
 }
 
 impl Statement {
-    /// Returns the origin of the statement: `paper` or `ours`.
+    /// Returns where the statement comes from: `paper` or `ours`.
     pub fn source(&self) -> &'static str {
         if self.stated { "paper" } else { "ours" }
     }
 
-    /// Formats our number and its interval with four digits, or a count with all of its digits.
+    /// Formats our number and its interval with four digits, or a count with all its digits.
     pub fn number(&self) -> String {
         match (self.ours, self.ci95) {
             (Some(median), _) if self.interval.is_some() => {
@@ -122,7 +122,7 @@ impl Statement {
         self
     }
 
-    /// Creates a statement about a counted or computed number, which has no random error.
+    /// Creates a statement about a number that was counted or computed and has no random error.
     pub(super) fn counted(
         id: impl Into<String>,
         paper: impl Into<String>,
@@ -152,8 +152,8 @@ pub(super) enum Claim {
     Ratio(f64),
     /// Our number is within this range.
     Between(f64, f64),
-    /// Our number is at most this bound. The tolerance is a fraction of the bound, which defaults
-    /// to the papers' own precision.
+    /// Our number is at most this bound. The tolerance is a fraction of the bound, by default the
+    /// papers' own precision.
     AtMost(f64, Option<f64>),
     /// Our number is at least this bound. The tolerance is the same as for [`Claim::AtMost`].
     AtLeast(f64, Option<f64>),
@@ -166,8 +166,8 @@ pub(super) enum Claim {
 }
 
 impl Claim {
-    /// Judges our number. If there is none, the verdict is `Differs`. For an order, the caller must
-    /// set the ratio, which cannot be derived from the difference.
+    /// Judges our number. The verdict is `Differs` if there is no number. For an order, the caller
+    /// must set the ratio, which cannot be derived from the difference.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
         let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
@@ -197,7 +197,7 @@ impl Claim {
         }
     }
 
-    /// Returns the paper's number by which ours is divided to compute the ratio.
+    /// Returns the paper's number, by which ours is divided to obtain the ratio.
     fn whole(&self) -> Option<f64> {
         match self {
             Claim::Value(paper)
@@ -235,20 +235,20 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // If there are too few runs for an interval, an order cannot be shown.
+            // With too few runs for an interval, an order cannot be shown.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }
     }
 }
 
-/// Judges whether a value is within our interval, or within it once widened by the tolerance.
+/// Judges whether a value is within our interval, or within the interval widened by the tolerance.
 fn within(paper: f64, ours: Estimate) -> Verdict {
     let outside = ours.outside(paper);
     Verdict::graded(outside <= 0.0, outside <= PAPERS_OWN * paper.abs())
 }
 
-/// Formats a number with all of its digits, or a missing number as an empty string.
+/// Formats a number with all its digits. A missing number becomes an empty string.
 pub(super) fn number(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -292,7 +292,7 @@ mod tests {
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),
-            // The ratio is within 10% of ours.
+            // This ratio is within 10% of ours.
             (&Claim::Ratio(0.549), 0.5, 0.0, Tolerance),
             (&Claim::Ratio(0.551), 0.5, 0.0, Differs),
             (&Claim::Ratio(0.551), 0.5, 0.06, Holds),

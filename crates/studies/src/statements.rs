@@ -1,8 +1,8 @@
 //! A paper's statements as data, read from `statements.toml`.
 //!
-//! A statement has rows. Each row has a rule, and parameter values that select its points. If a
-//! parameter has several values and its name is part of the row's `id`, each value gets a separate
-//! row. Otherwise, a single row must hold for all of them. A word in the `id` that is not a
+//! Each statement has rows. Each row has a rule, and parameter values that select its points. If a
+//! parameter has several values and its name is part of the row's `id`, each value gets its own
+//! row. Otherwise, a single row must hold for all the values. A word in the `id` that is not a
 //! parameter must be marked (`{ word = "fast" }`), so that misspelled parameters are detected.
 
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ pub(super) struct Statements {
     pub(super) statement: Vec<PaperStatement>,
 }
 
-/// A statement in the paper.
+/// A statement from the paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, such as `T2`, with which the row names begin.
+    /// The id, such as `T2`, which begins the name of every row.
     pub(super) id: String,
-    /// The paper's claim, on one line.
+    /// The paper's claim, in one line.
     #[serde(rename = "claim")]
     pub(super) text: String,
     /// Keys shared by all rows.
@@ -42,7 +42,7 @@ pub(super) struct PaperStatement {
     pub(super) worked: Vec<Spanned<Worked>>,
 }
 
-/// One or more rows that differ only in parameter values.
+/// One or more rows that differ only in their parameter values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Row {
@@ -51,11 +51,11 @@ pub(super) struct Row {
     pub(super) id: Vec<Part>,
     /// The rule that judges the row.
     pub(super) rule: Rule,
-    /// The paper's claim. If an order has none, the values in `a` and `b` describe it.
+    /// The paper's claim. If an order has no claim, the values in `a` and `b` describe it.
     pub(super) paper: Option<Stated>,
     /// The amount by which a number may exceed a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
-    /// True if we added the row, false if the paper states it.
+    /// True if we added the row, or false if the paper states it.
     #[serde(default)]
     pub(super) ours: bool,
     /// A remark for the reader.
@@ -66,20 +66,20 @@ pub(super) struct Row {
     /// Parameter values that both points share.
     #[serde(default)]
     pub(super) at: Picks,
-    /// Additional values for the first point.
+    /// Additional parameter values for the first point.
     #[serde(default)]
     pub(super) a: Picks,
-    /// Additional values for the second point. If there are none, the rule judges the mean at the
-    /// first point.
+    /// Additional parameter values for the second point. If there are none, the rule judges the
+    /// mean at the first point.
     #[serde(default)]
     pub(super) b: Picks,
-    /// The quantity whose growth since the point `from` is judged: the ratio of `a` to `b` or their
-    /// difference.
+    /// The quantity whose growth since the point `from` is judged: the ratio of `a` to `b`, or
+    /// their difference.
     pub(super) growth: Option<Growth>,
-    /// The point from which growth is measured, given as the values that differ from `at`.
+    /// The point from which growth is measured, identified by the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas that use the values in `at` and are compared instead of points.
+    /// Two formulas, which use the values in `at` and are compared instead of points.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -106,7 +106,7 @@ pub(super) type Picks = BTreeMap<String, Pick>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pick {
-    /// The values found in the points: numbers in ascending order, words in point order.
+    /// All values found in the points, with numbers in ascending order and words in point order.
     Found(Found),
     /// Each of these values.
     Each(Vec<Value>),
@@ -114,7 +114,7 @@ pub(super) enum Pick {
     One(Value),
 }
 
-/// A selection from the values found in the points.
+/// A selection of the values found in the points.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
@@ -133,7 +133,7 @@ pub(super) enum Take {
     Last,
 }
 
-/// A paper's claim in a row.
+/// A paper's claim about a row.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Stated {
@@ -164,7 +164,7 @@ pub(super) enum Rule {
     Below,
     /// The value of `a` is above that of `b`.
     Above,
-    /// The value of `a` is at least that of every `b` that has one.
+    /// The value of `a` is at least as high as that of every `b` that has one.
     Highest,
 }
 
@@ -192,8 +192,8 @@ impl Fault {
 }
 
 impl PaperStatement {
-    /// Returns the rows with their positions, adding the keys in `common` to rows that lack them.
-    /// Rows in papers have the type [`Row`], while the yardstick's rows have a type of their own.
+    /// Returns the rows with their positions, adding the keys in `common` to any row that lacks
+    /// them. Rows in papers are of type [`Row`], and rows in the yardstick are of a different type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

@@ -1,4 +1,4 @@
-//! Worked examples, which compare a paper's results for a snapshot with ours.
+//! Worked examples, which compare a paper's results for a snapshot with our results.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{PointEvidence, Statement};
 
-/// A worked example: a snapshot in the experiment, and the paper's results for it.
+/// A worked example: a snapshot in the experiment, and the paper's results for that snapshot.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Worked {
@@ -29,11 +29,11 @@ pub(super) struct Worked {
 enum Finds {
     /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
-    /// The places that MFA considers around one of the busy boxes (numbered from 1), in order.
+    /// The places, in order, that MFA considers around one of the busy boxes (numbered from 1).
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
-    /// The index and the number of busy neighbors of the requested box at this base.
+    /// The index of the requested box at this base, and the number of its busy neighbors.
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
@@ -41,7 +41,7 @@ enum Finds {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
-    /// The side of the busy box on which the place is located.
+    /// The side of the busy box on which the place lies.
     side: String,
     x: u16,
     y: u16,
@@ -49,12 +49,12 @@ struct Candidate {
     worth: String,
     /// The nodes that contribute to the index: busy nodes, and the box's own nodes on the border.
     nodes: String,
-    /// The version printed in the paper, if the row has been corrected.
+    /// The row as printed in the paper, if it has been corrected.
     #[serde(default)]
     printed: String,
 }
 
-/// The state and the request at a point.
+/// The state and the request at some point.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -162,13 +162,13 @@ impl Asking<'_> {
         (stated, stated_busy): (i64, usize),
     ) -> Result<Statement, String> {
         let placed = Cuboid::new([x, y, 0], self.request);
-        // The box must be on the machine, and must be free.
+        // The box must lie on the machine and be free.
         let mut held = self.state.clone();
         held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
         let touched = self.touches(&placed);
         let grid = self.state.grid();
         let own: Vec<String> = placed.nodes(grid).map(|node| shown(grid.point(node))).collect();
-        // The box's own nodes count if they are on the border, and other nodes if they are busy.
+        // The box's own nodes count if they are on the border; other nodes count if they are busy.
         let border = touched.iter().filter(|node| own.contains(node)).count();
         let busy = touched.len() - border;
         let index = index(self.state.free(), &placed);
@@ -177,8 +177,8 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// Returns the nodes that contribute to a box's index: its busy neighbors and its own nodes on
-    /// the border.
+    /// Returns the nodes that contribute to a box's index: its busy neighbors, and those of its own
+    /// nodes that are on the border.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();
@@ -203,7 +203,7 @@ impl Asking<'_> {
     }
 }
 
-/// Formats a node on a 2D machine as the paper does.
+/// Formats a node on a 2D machine in the same way as the paper.
 fn shown(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }

@@ -1,4 +1,4 @@
-//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses for all parts.
+//! The program's bill of materials (CycloneDX 1.6, JSON), and the licenses of all its parts.
 //!
 //! The parts are the packages that `cargo tree` lists for the program with all interfaces, without
 //! build tools, and the npm packages in the page bundle.
@@ -17,7 +17,7 @@ use crate::process::{self, array, text};
 pub(super) struct Part {
     /// The package as a CycloneDX component.
     component: Value,
-    /// The package URLs of the dependencies.
+    /// The package URLs of the package's dependencies.
     needs: BTreeSet<String>,
     /// The directory that contains the package's licenses.
     folder: PathBuf,
@@ -29,7 +29,7 @@ impl Part {
     }
 }
 
-/// Describes a package with its URL, such as `pkg:cargo/serde@1.0.0`, and an SPDX expression.
+/// Describes a package by its URL, such as `pkg:cargo/serde@1.0.0`, and an SPDX expression.
 fn component(package: &Value, url: &str, license: &str) -> Value {
     json!({
         "type": "library",
@@ -61,7 +61,7 @@ pub(super) fn parts(root: &Path) -> Result<Vec<Part>, String> {
         nodes.map(|node| (text(node, "id"), array(&node["dependencies"]))).collect();
     let part = |package: &Value| {
         let (id, url) = (text(package, "id"), cargo_url(package));
-        // `/` is an old form of OR.
+        // `/` is the former spelling of OR.
         let license = text(package, "license").replace('/', " OR ");
         let mut component = component(package, &url, &license);
         if let Some(sum) = sums.get(&url) {
@@ -137,7 +137,7 @@ pub(super) fn text_of(parts: &[Part]) -> Result<String, String> {
     serde_json::to_string_pretty(&bill).map_err(|error| error.to_string())
 }
 
-/// Returns each third-party part with its license name, followed by every license text once.
+/// Returns each third-party part with its license's name, followed by each license text once.
 pub(super) fn licenses(parts: &[Part]) -> Result<String, String> {
     let mut list = "pavior includes the following packages.\n\n".to_string();
     let mut texts: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::process::{self, array, text};
 
-/// Fields of `cargo metadata` that each published package must have.
+/// Fields that each published package must have in `cargo metadata`.
 const FIELDS: [&str; 6] =
     ["description", "license", "rust_version", "readme", "keywords", "categories"];
 
-/// Returns the unmet requirements, one per line.
+/// Returns the requirements that are not met, one per line.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let toolchain = fs::read_to_string(root.join("rust-toolchain.toml")).unwrap_or_default();
     match published(root) {
@@ -24,7 +24,7 @@ pub(crate) fn problems(root: &Path) -> Vec<String> {
     }
 }
 
-/// Returns the packages to be published, in the format of `cargo metadata`.
+/// Returns the packages to publish, in the format of `cargo metadata`.
 fn published(root: &Path) -> Result<Vec<Value>, String> {
     let metadata = process::metadata(root, "--no-deps")?;
     // In the metadata, `publish = false` is an empty list of registries.
@@ -41,7 +41,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // Using the minimum Rust version as the toolchain ensures that this version is tested.
+    // Because the minimum Rust version is also the toolchain, it is always tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
@@ -49,11 +49,11 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     problems
 }
 
-/// Packs all packages and compiles their contents.
+/// Packs all packages and compiles what they contain.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";
-    // Earlier steps have usually downloaded everything.
+    // Usually, earlier steps have already downloaded everything.
     let packed = process::output(process::cargo(root, words).arg("--offline"))
         .or_else(|_| process::output(&mut process::cargo(root, words)));
     packed.and_then(|_| compile_packed(root)).err().into_iter().collect()
@@ -70,7 +70,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
     for package in published(root)? {
         let name = text(&package, "name");
         let folder = format!("{name}-{}", text(&package, "version"));
-        // Cargo compares file times, but packages store a fixed time; `-m` sets the current time.
+        // Cargo compares file times, but packages store a fixed time. `-m` sets the current time.
         let mut unpack = Command::new("tar");
         unpack.arg("-xzmf").arg(packed.join(format!("{folder}.crate"))).arg("-C").arg(&workspace);
         process::output(&mut unpack)?;

@@ -1,4 +1,4 @@
-//! The Debian packages: `pavior`, with the program and the unit of `pavior serve`, and
+//! The Debian packages: `pavior`, with the program and the systemd unit for `pavior serve`, and
 //! `pavior-slurm`, with the services for Slurm.
 //!
 //! The templates for the control files are in `xtask/templates/debian`; `dpkg-deb` packs them.
@@ -11,20 +11,20 @@ use super::files::{copy_into, file_names, make_folder, write as write_file};
 use super::{DOC, MANUAL, Release, SERVE, SLURM, glibc};
 use crate::process;
 
-/// The directory for packaged systemd units in Debian.
+/// The directory for packaged systemd units on Debian.
 const SYSTEM: &str = "usr/lib/systemd/system";
 
-/// The directories for zsh completions: under a prefix, and in Debian.
+/// The directories for zsh completions: under a prefix, and on Debian.
 const ZSH: (&str, &str) = ("usr/share/zsh/site-functions", "usr/share/zsh/vendor-completions");
 
-/// The maintainer scripts. After an upgrade, only running services are restarted.
+/// The maintainer scripts. After an upgrade, only services that were running are restarted.
 const SCRIPTS: [(&str, &str); 3] = [
     ("postinst", include_str!("../../templates/debian/postinst.in")),
     ("prerm", include_str!("../../templates/debian/prerm.in")),
     ("postrm", include_str!("../../templates/debian/postrm.in")),
 ];
 
-/// Creates the program package from an installation under a prefix.
+/// Creates the program's package from an installation under a prefix.
 pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior");
     let usr = folder.join("usr");
@@ -48,7 +48,7 @@ pub(super) fn program(release: &Release, tree: &Path) -> Result<(), String> {
     pack(release, "pavior", &control, "pavior-serve.service")
 }
 
-/// Creates the package with the services for Slurm.
+/// Creates the package that contains the services for Slurm.
 pub(super) fn slurm(release: &Release) -> Result<(), String> {
     let folder = release.stage.join("debian/pavior-slurm");
     for file in SLURM {
@@ -59,13 +59,13 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
         let page = release.root.join("docs").join(page).with_extension("md");
         copy_into(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
     }
-    // An upgrade keeps the administrator's changes.
+    // With this file, an upgrade keeps the administrator's changes.
     write_file(&folder.join("DEBIAN/conffiles"), "/etc/pavior/slurm.toml\n")?;
     let control = include_str!("../../templates/debian/pavior-slurm.control.in");
     pack(release, "pavior-slurm", control, "pavior-slurm.service pavior-slurm-observe.service")
 }
 
-/// Packs a directory laid out like `/`, after adding control files, copyright and changelog.
+/// Adds control files, copyright and changelog to a directory laid out like `/`, and packs it.
 fn pack(release: &Release, name: &str, control: &str, services: &str) -> Result<(), String> {
     let folder = release.stage.join("debian").join(name);
     let (own, doc) = (folder.join("DEBIAN"), folder.join("usr/share/doc").join(name));

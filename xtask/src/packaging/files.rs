@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Returns the sorted file names in a directory.
+/// Returns the names of the files in a directory, sorted.
 pub(super) fn file_names(folder: &Path) -> Result<Vec<String>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries

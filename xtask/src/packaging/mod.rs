@@ -1,8 +1,8 @@
-//! A release: archives, Debian packages, the wheel, a bill of materials and checksums, described in
-//! docs/releasing.md.
+//! A release: archives, Debian packages, the wheel, a bill of materials and checksums. These are
+//! described in docs/releasing.md.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
-//! create one in `target/release-check` from earlier build output, and install and try it in a
+//! create one in `target/release-check` from earlier build output. They install it and try it in a
 //! Debian system that has no Pavior and discards all changes.
 
 mod bill;
@@ -17,7 +17,7 @@ use std::process::Command;
 use self::files::{copy_into, file_names, make_folder, write};
 use crate::{notes, process, python};
 
-/// The oldest glibc that a release supports, as in manylinux_2_28.
+/// The oldest glibc that a release supports, which is that of manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
 /// Programs needed to make a release, from the Debian packages dpkg and binutils.
@@ -35,11 +35,11 @@ sys.exit(wrong and str(wrong))";
 /// The directory in which the checks create a release.
 const CHECKED: &str = "target/release-check";
 
-/// The script that creates chroots and runs commands in them, and the chroot for the checks.
+/// The script that creates chroots and runs commands in them, and the chroot used by the checks.
 const CHROOT: &str = "examples/slurm/release.sh";
 const CLEAN: &str = "clean-13";
 
-/// The script that installs and tries a release, and the Python program that tests the wheel.
+/// The script that installs and tries out a release, and the Python program that tests the wheel.
 const TRIAL: [&str; 2] = ["xtask/installed.sh", "apps/python/examples/first.py"];
 
 /// Shells and the paths of their completion files.
@@ -61,7 +61,7 @@ const SLURM: [&str; 3] = [
 ];
 const SERVE: &str = "apps/serve/dist/pavior-serve.service";
 
-/// A release and its packing settings.
+/// A release, and settings for packing it.
 struct Release {
     root: PathBuf,
     /// The output directory.
@@ -69,7 +69,7 @@ struct Release {
     /// The directory for unpacked files.
     stage: PathBuf,
     version: &'static str,
-    /// The commit time of the sources, which becomes the time of every packed file.
+    /// The commit time of the sources, which becomes the file time of every packed file.
     seconds: String,
     /// The compression level for dpkg-deb, 0 to 9.
     effort: &'static str,
@@ -92,8 +92,8 @@ pub(crate) fn dist(root: &Path) -> Result<(), String> {
     release.make(&program)
 }
 
-/// Creates a release from the program and wheel built by the checks, and tries it in a clean
-/// Debian 13. Skips parts that this machine cannot create.
+/// Creates a release from the program and wheel that the checks built, and tries it out in a clean
+/// Debian 13. Skips any part that this machine cannot create.
 pub(crate) fn check(root: &Path) -> Vec<String> {
     if let Err(why) = check_tools() {
         return notes::skip("the contents of a release", &why);
@@ -122,7 +122,7 @@ pub(crate) fn prepare(root: &Path) -> Vec<String> {
     Vec::new()
 }
 
-/// Installs and tries the release in `dist/` in a clean Debian, by default Debian 13.
+/// Installs the release in `dist/` in a clean Debian (13 by default) and tries it out.
 pub(crate) fn installed(root: &Path, words: &[String]) -> Result<(), String> {
     let version = words.first().map_or("13", String::as_str);
     if !["12", "13"].contains(&version) {
@@ -141,7 +141,7 @@ fn chroot(root: &Path, debian: &str) -> Result<(), String> {
     process::output(Command::new(root.join(CHROOT)).args(["make", debian])).map(drop)
 }
 
-/// Installs a copy of a release in a chroot and tries it.
+/// Installs a copy of a release in a chroot and tries it out.
 fn install_and_try(root: &Path, release: &Path, debian: &str) -> Result<(), String> {
     let copy = root.join("target/installed");
     let _ = fs::remove_dir_all(&copy);
@@ -167,7 +167,7 @@ fn check_tools() -> Result<(), String> {
     missing.map_or(Ok(()), |program| Err(format!("{program} is not installed")))
 }
 
-/// Returns the oldest glibc that can run a program: the newest version of any referenced symbol.
+/// Returns the oldest glibc that can run a program: the newest version among referenced symbols.
 fn glibc(program: &Path) -> Result<(u32, u32), String> {
     let mut readelf = Command::new("readelf");
     let text = process::output(readelf.args(["--version-info", "--wide"]).arg(program))?;
@@ -176,7 +176,7 @@ fn glibc(program: &Path) -> Result<(u32, u32), String> {
 
 fn newest(text: &str) -> Option<(u32, u32)> {
     let version = |word: &str| {
-        // Some versions have three numbers: 2.2.5.
+        // Some versions consist of three numbers, such as 2.2.5.
         let mut numbers = word.strip_prefix("GLIBC_")?.split('.').map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     };
@@ -184,14 +184,14 @@ fn newest(text: &str) -> Option<(u32, u32)> {
 }
 
 impl Release {
-    /// Prepares a release in a directory, which it empties first.
+    /// Empties a directory and prepares a release in it.
     fn new(root: &Path, out: PathBuf, effort: &'static str) -> Result<Release, String> {
         let stage = root.join("target/release-stage");
         for folder in [&out, &stage] {
             let _ = fs::remove_dir_all(folder);
             make_folder(folder)?;
         }
-        // The checkout may belong to another user, for example in a container.
+        // The checkout may belong to a different user, for example in a container.
         let time = ["-c", "safe.directory=*", "log", "-1", "--format=%ct"];
         // A source archive contains no commits.
         let committed = process::output(Command::new("git").args(time).current_dir(root));
@@ -262,7 +262,7 @@ impl Release {
     }
 }
 
-/// Moves a program's debug data into a separate, linked file.
+/// Moves a program's debug data into a separate file linked from the program.
 fn split_debug_data(program: &Path, debug: &Path) -> Result<(), String> {
     let objcopy = |arguments: &[&str], files: &[&Path]| {
         process::output(Command::new("objcopy").args(arguments).args(files)).map(drop)

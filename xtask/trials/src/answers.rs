@@ -1,4 +1,4 @@
-//! A table of states, questions and the answers required from every interface.
+//! A table of states and questions, with the answers required from every interface.
 //!
 //! A state describes a `mesh:4x2`: jobs with their boxes and remaining seconds, and unavailable
 //! nodes. A question is a shape. An answer consists of sentences in which times are in seconds from
@@ -7,10 +7,10 @@
 /// The cases, as JSON.
 pub const ANSWERS: &str = include_str!("../cases/answers.json");
 
-/// Rewrites an answer in the table's words.
+/// Rewrites an interface's answer in the table's words.
 ///
-/// `times` contains the text that an interface prints for each number of seconds from now. `names`
-/// contains pairs of names for strategies and jobs: in the interface and in the table.
+/// `times` contains the text that the interface prints for each number of seconds from now. `names`
+/// contains, for each strategy and job, its name in the interface and its name in the table.
 pub fn in_words_of_the_table(
     line: &str,
     times: &[(String, u64)],

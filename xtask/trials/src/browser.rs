@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const REQUIRED: &str = "PAVIOR_REQUIRE_BROWSER";
 
-/// The directories for npm packages from `cargo xtask step viewer` and from a manual installation.
+/// The directories for npm packages installed by `cargo xtask step viewer` or manually.
 const INSTALLED: [&str; 2] =
     ["../../target/viewer/node_modules", "../../crates/viewer/page/node_modules"];
 
@@ -22,7 +22,7 @@ const INSTALLED: [&str; 2] =
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// A browser with one page, which is closed when dropped.
+/// A browser with a single page. Dropping it closes the browser.
 pub struct Browser {
     process: Child,
     send: File,
@@ -36,8 +36,8 @@ pub struct Browser {
 static ALONE: Mutex<()> = Mutex::new(());
 
 impl Browser {
-    /// Starts a browser with a screen of the given size. Returns `None` if Chromium is neither
-    /// installed nor required.
+    /// Starts a browser with a screen of the given size. Returns `None` if Chromium is not
+    /// installed and not required.
     pub fn start(width: u32, height: u32) -> Option<Browser> {
         let found = Command::new("chromium").arg("--version").stderr(Stdio::null()).output();
         if !found.is_ok_and(|output| output.status.success()) {
@@ -45,7 +45,7 @@ impl Browser {
             crate::skipped("the page in a browser", why, REQUIRED);
             return None;
         }
-        // Browsers run one at a time, because each keeps a processor busy drawing.
+        // Browsers run one at a time, because each one keeps a processor busy with drawing.
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let browser = Browser::launch(width, height, alone);
         Some(browser.expect("Chromium starts"))
@@ -124,7 +124,7 @@ impl Browser {
         assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
-    /// Opens the text of a page, without a server.
+    /// Opens a page given as text, without a server.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");
@@ -152,7 +152,7 @@ impl Browser {
         }
     }
 
-    /// Waits until the element with the given id shows a text.
+    /// Waits until the element with the given id shows the given text.
     pub fn shows(&mut self, element: &str, text: &str) {
         let text = json!(text);
         self.until(&format!("document.getElementById('{element}')?.textContent.includes({text})"));
@@ -165,7 +165,7 @@ impl Browser {
             _ if key.len() == 1 => key,
             _ => "",
         };
-        // The browser's default actions depend on the key code.
+        // The browser's default actions depend on key codes.
         let number = match key {
             "Tab" => 9,
             "Enter" => 13,
@@ -189,7 +189,7 @@ impl Browser {
         self.call("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// Sets the user preferences for dark mode and reduced motion.
+    /// Sets the user's preferences for dark mode and reduced motion.
     pub fn prefer(&mut self, dark: bool, still: bool) {
         let scheme = if dark { "dark" } else { "light" };
         let motion = if still { "reduce" } else { "no-preference" };
@@ -215,7 +215,7 @@ impl Browser {
     }
 
     /// Returns all violations of axe-core's accessibility rules on the page, one per line. Returns
-    /// `None` if axe-core is neither installed nor required.
+    /// `None` if axe-core is not installed and not required.
     pub fn barriers(&mut self) -> Option<String> {
         let paths = INSTALLED.map(|folder| {
             Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("axe-core/axe.min.js")

@@ -1,22 +1,22 @@
 //! Counts instructions with callgrind, and compares the counts with stored ones.
 //!
-//! A measured program runs itself again under `valgrind`. Counts depend on the compiler and on AVX2
+//! A measured program reruns itself under `valgrind`. Counts depend on the compiler and on AVX2
 //! support, but not on other running programs.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 
-/// The maximum relative growth of a count.
+/// The maximum relative growth in a count.
 const TOLERANCE: f64 = 0.05;
 
-/// A set of counts in a file of tab-separated values.
+/// A set of counts, stored in a file of tab-separated values.
 pub struct FixedSet {
-    /// A short description of the counted code.
+    /// A short description of the code whose instructions are counted.
     pub what: &'static str,
-    /// The path of the file.
+    /// The path to the file.
     pub file: &'static str,
-    /// Returns the counts of this build, each with its name. A count is NaN if counting failed.
+    /// Returns this build's counts, each with its name. A count is NaN if counting failed.
     pub counts: fn() -> Vec<(String, f64)>,
 }
 
@@ -30,16 +30,16 @@ pub fn can_count() -> bool {
     there
 }
 
-/// Runs this program again with `arguments` and the standard input `input`. Returns the number of
-/// instructions in all calls of the function whose name contains `function`, or `None` if callgrind
-/// fails. No other function that is called may have such a name.
+/// Reruns this program with `arguments`, and with `input` as the standard input. Returns the number
+/// of instructions in all calls to the function whose name contains `function`, or `None` if
+/// callgrind fails. No other function that is called may have `function` in its name.
 pub fn collected(arguments: &[&str], function: &str, input: &str) -> Option<f64> {
     events(arguments, function, input, &[]).and_then(|events| Some(events.first()?.1))
 }
 
-/// Counts instructions like [`collected`], and also memory accesses, such as data reads (`Dr`) and
-/// data reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A
-/// vector read counts once.
+/// Works like [`collected`], but also counts memory accesses, such as data reads (`Dr`) and data
+/// reads that miss a first-level cache of 32 KiB or of this processor's size (`D1mr`). A vector
+/// read counts once.
 pub fn collected_with_memory(
     arguments: &[&str],
     function: &str,
@@ -99,7 +99,7 @@ fn platform() -> String {
 }
 
 impl FixedSet {
-    /// Checks or writes the file if the argument is `check` or `write`; otherwise, returns `None`.
+    /// Checks or writes the file if the argument is `check` or `write`. Otherwise, returns `None`.
     pub fn done(&self, argument: Option<&str>) -> Option<ExitCode> {
         let done = match argument {
             Some("check") => self.check(),
@@ -123,7 +123,7 @@ impl FixedSet {
         std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
-    /// Compares this build's counts with the file. Notes a skipped part if they are not comparable.
+    /// Compares this build's counts with the file. Notes a skipped part if that is impossible.
     fn check(&self) -> Result<(), String> {
         let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();
@@ -142,7 +142,7 @@ impl FixedSet {
         Ok(())
     }
 
-    /// Returns true if a count exceeds the stored count by no more than the tolerance.
+    /// Returns true if a count does not exceed the stored count by more than the tolerance.
     fn holds(&self, text: &str, case: &str, count: f64) -> bool {
         let before = text
             .lines()

@@ -1,8 +1,8 @@
 //! The size of a test run, and notes from tests about skipped tests and attempted attacks.
 //!
-//! The Rust test harness hides the output of passing tests, and reports a test skipped because of a
-//! missing program as `ok`. Tests therefore append notes to the file named by the environment
-//! variable [`NOTES`]. `cargo xtask check` and `cargo xtask attack` read the file at the end.
+//! The Rust test harness hides the output of passing tests, and reports tests skipped because a
+//! program is missing as `ok`. Tests therefore append notes to the file named by the environment
+//! variable [`NOTES`], which `cargo xtask check` and `cargo xtask attack` read at the end.
 //!
 //! A note is a line of tab-separated fields:
 //!
@@ -29,10 +29,10 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// The environment variable with the path of the notes file.
+/// The environment variable that names the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped because this machine lacks a prerequisite. Panics if the
+/// Notes that a test is skipped because this machine lacks something it needs. Panics if the
 /// environment variable `required` is set, as it is in `.ci/run`.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
@@ -43,8 +43,8 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Notes an attack with the numbers of attempts and of broken promises. Panics if a promise was
-/// broken or nothing was tried.
+/// Notes an attack, with the number of attempts and the number of broken promises. Panics if a
+/// promise was broken or nothing was tried.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
     note(&["attack", area, attack, &tried.to_string(), &failed.to_string()]);
@@ -52,7 +52,7 @@ pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     assert_eq!(failed, 0, "{area}: {attack}: failures in {tried} attempts");
 }
 
-/// Returns the path of a real job log in the directory named by `PAVIOR_TRACES`, or in
+/// Returns the path to a real job log in the directory named by `PAVIOR_TRACES`, or in
 /// `../shared/traces` next to the repository. If the log is missing, notes a skipped test.
 pub fn log(name: &str) -> Option<PathBuf> {
     let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
@@ -70,7 +70,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // A single write keeps lines from different tests from mixing.
+    // A single write keeps lines from different tests separate.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the notes file can be written");
 }

@@ -55,7 +55,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
     }
 }
 
-/// Returns true if the size is quick, after printing the name of the skipped part.
+/// Returns true if the size is quick. In that case, also prints the name of the skipped part.
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
@@ -64,8 +64,8 @@ pub fn left_out(what: &str) -> bool {
     is_quick
 }
 
-/// Returns the seeds for a long run: those in the variable [`SEEDS`], or else 1 to 5. Returns
-/// `None` for other sizes.
+/// Returns the seeds for a long run: those in the variable [`SEEDS`], or 1 to 5 if it is not set.
+/// Returns `None` for other sizes.
 pub fn seeds() -> Option<Vec<u64>> {
     let number = |seed: &str| seed.parse().unwrap_or_else(|_| panic!("{SEEDS}: `{seed}`"));
     (Size::chosen() == Size::Long).then(|| match std::env::var(SEEDS) {

@@ -83,10 +83,10 @@ fn options_of_disabled_features_are_rejected() {
     let moves = format!("--trace {log} --machine mesh:4x4 --strategy ff --migration 1");
     for (options, reason) in [
         ("--max-interruptions 5".to_string(), "--max-interruptions needs failures"),
-        (format!("{pod} --fail-classes cube:mttf=9:mttr=1 --spare-switches 1"), "no switch fails"),
+        (format!("{pod} --fail-classes cube:mttf=9:mttr=1 --spare-switches 1"), "switch can fail"),
         (
             format!("{pod} -s tpu --fail-classes switch:mttf=9:mttr=1 --spare-switches 48"),
-            "48 spares leave none of 48 switches in use",
+            "48 spares are too many for 48 switches",
         ),
         (format!("{moves} --jobs-csv jobs.csv"), "a job that moves has several: use --placements"),
         (

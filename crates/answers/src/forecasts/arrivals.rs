@@ -9,9 +9,9 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days for which arrivals are stored: a week, to include every weekday.
+/// The number of days for which to keep arrivals: a week, so that every weekday is included.
 const DAYS: u64 = 7;
-/// The maximum number of stored arrivals.
+/// The maximum number of arrivals to keep.
 const ARRIVALS: usize = 20_000;
 
 /// Arrivals in the last seven days, at most 20,000.
@@ -38,8 +38,8 @@ impl Arrivals {
         self.recent.push_back(arrival);
     }
 
-    /// Returns arrivals after `now` that repeat those from the last one to seven days at the same
-    /// hours. There are none if less than a day of arrivals is known.
+    /// Returns arrivals after `now` that repeat those of one to seven days ago at the same time of
+    /// day. There are none if less than a day of arrivals is known.
     pub(crate) fn later<'a>(
         &'a self,
         now: Time,

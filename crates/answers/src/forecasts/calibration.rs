@@ -1,4 +1,4 @@
-//! Corrects forecasts based on the errors of earlier ones.
+//! Corrects forecasts based on the errors of earlier forecasts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,28 +9,28 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of promises per size class that are used to correct later ones.
+/// The maximum number of promises per size class from which corrections are computed.
 const LATEST: usize = 800;
-/// The maximum number of tracked open promises.
+/// The maximum number of open promises to track.
 const OPEN: usize = 100_000;
-/// The minimum number of promises in a size class. If there are fewer, promises to jobs of all
-/// sizes are used; if these are also too few, a fixed margin applies.
+/// The minimum number of promises in a size class. With fewer, promises to jobs of all sizes are
+/// used; if these are also too few, a fixed margin applies.
 const ENOUGH: usize = 30;
-/// The fraction of waits that may fall outside the interval on each side. Slightly less than 5%,
+/// The fraction of waits that may fall outside the interval on each side. It is slightly below 5%,
 /// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
-/// The step by which a miss changes the target level (Gibbs & Candes 2021).
+/// The amount by which a miss changes the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin used until enough promises are known, scaled by [`scaled`]. With this margin, a wait
-/// of one hour becomes an interval of 0 to 12 hours.
+/// The margin used until enough promises are known, scaled by [`scaled`]. It turns a wait of one
+/// hour into an interval from 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
 
-/// The 5, 50 and 95% quantiles of a wait, scaled by [`scaled`].
+/// The 5%, 50% and 95% quantiles of a wait, scaled by [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
-/// Scales a wait to its cube root; waits below one minute are treated as one minute. Forecast
+/// Scales a wait to its cube root, treating any wait below one minute as one minute. Forecast
 /// errors grow with the wait, but more slowly.
 fn scaled(wait: Time) -> f64 {
     (TimeUnit::SECOND.units(wait) + 60.0).cbrt()
@@ -46,8 +46,8 @@ fn wait_of(scaled: f64) -> Time {
 /// The quantiles over the futures are shifted according to the errors of earlier promises. Each of
 /// the three quantiles has its own shift, computed from the latest 800 promises to jobs of similar
 /// size. The target level adapts to the misses (adaptive conformal inference, Gibbs & Candes 2021).
-/// A job that waits longer than promised counts as a miss from that moment, not only from its
-/// start. Otherwise, the correction would lag whenever the queue grows.
+/// If a job waits longer than promised, it counts as a miss from that moment, not only once it
+/// starts. Otherwise, the correction would lag whenever the queue grows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calibration {
     classes: BTreeMap<u32, Residuals>,
@@ -75,10 +75,10 @@ impl Default for Residuals {
 /// The record of promises to jobs that had to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// The number of promises. A promise that is neither kept nor broken is still open, or its job
-    /// was withdrawn.
+    /// The number of promises made. If a promise is neither kept nor broken, it is still open, or
+    /// its job was withdrawn.
     pub made: u64,
-    /// The number of jobs that started in the promised interval.
+    /// The number of jobs that started within the promised interval.
     pub kept: u64,
     /// The number of jobs that started outside the promised interval, or have already waited longer
     /// than promised.
@@ -103,7 +103,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// Returns the error of each quantile.
+    /// Returns each quantile's error.
     fn residual(&self, now: Time) -> Quantiles {
         let wait = scaled(now.since(self.at));
         self.raw.map(|quantile| wait - quantile)
@@ -118,7 +118,7 @@ impl Residuals {
         self.latest.push_back(residual);
     }
 
-    /// Adjusts the target level of the lower bound after a hit or a miss.
+    /// Adjusts the target level for the lower bound after a hit or a miss.
     fn learn_low(&mut self, missed: bool) {
         self.levels[0] = (self.levels[0] + STEP * (OUTSIDE - f64::from(missed))).clamp(0.0, 0.4);
     }
@@ -127,14 +127,14 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns the shift of each quantile if enough promises are known. For jobs that have already
-    /// waited too long, the waits so far are used.
+    /// Returns each quantile's shift if enough promises are known. For jobs that have already
+    /// waited too long, uses the waits so far.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {
             return None;
         }
-        // Ranks are computed for one more value, because the next wait also counts.
+        // Ranks are computed as if there were one more value, because the next wait also counts.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -157,9 +157,9 @@ impl Calibration {
         self.all.latest.len() >= ENOUGH
     }
 
-    /// Returns the 5, 50 and 95% quantiles of a wait from now, computed from the waits in several
-    /// futures, and the same quantiles without shifts. Takes O(n log n) time for the 800 latest
-    /// promises.
+    /// Returns the 5%, 50% and 95% quantiles of a wait from now, computed from the waits in several
+    /// futures, and the same quantiles without shifts. Takes O(n log n) time for the n latest
+    /// promises, at most 800.
     pub(crate) fn waits(&self, now: Time, kind: &Kind, futures: &[Time]) -> Said {
         let mut waits: Vec<f64> = futures.iter().map(|&wait| scaled(wait)).collect();
         let raw = [0.05, 0.5, 0.95].map(|level| quantile(&mut waits, level));
@@ -171,7 +171,7 @@ impl Calibration {
         Said { raw, waits: [low.min(median), median, high.max(median)].map(wait_of) }
     }
 
-    /// Returns the errors so far of promises that are still open but already broken.
+    /// Returns the errors so far for promises that are still open but already broken.
     fn late(&self, now: Time, class: Option<u32>) -> Vec<Quantiles> {
         let late = self.late.iter().filter_map(|job| self.open.get(job));
         let like = late.filter(|promise| class.is_none_or(|class| promise.class == class));
@@ -222,7 +222,7 @@ impl Calibration {
         });
     }
 
-    /// Records that a job will never start. This does not affect later forecasts.
+    /// Records that a job will never start. Its promise then does not affect later forecasts.
     pub(crate) fn withdrawn(&mut self, job: JobId) {
         if let Some(promise) = self.open.remove(&job) {
             self.deadlines.remove(&(promise.high, job));
@@ -230,7 +230,7 @@ impl Calibration {
         }
     }
 
-    /// Drops all open promises, so they do not affect later forecasts.
+    /// Drops all open promises, so that they do not affect later forecasts.
     pub(crate) fn forget_open(&mut self) {
         self.open.clear();
         self.deadlines.clear();
@@ -244,7 +244,7 @@ impl Calibration {
 }
 
 /// Returns a quantile of the values by linear interpolation, or 0 if there are no values. Reorders
-/// the values.
+/// the values in place.
 fn quantile(values: &mut [f64], level: f64) -> f64 {
     let Some(last) = values.len().checked_sub(1) else { return 0.0 };
     let place = level * last as f64;

@@ -1,18 +1,18 @@
-//! The random draws of one future: run times and later arrivals.
+//! The random draws in one future: run times and later arrivals.
 
 use pavior_kernel::{Stream, Time};
 use rustc_hash::FxHashMap;
 
 use super::{Kind, Past};
 
-/// The fraction of a user's jobs whose run times are all drawn from the same earlier job.
+/// The fraction of a user's jobs whose run times are all drawn from the same earlier run.
 const ALIKE: f64 = 2.0 / 3.0;
 
 /// The random stream for one future, and the earlier run that each user's jobs resemble.
 ///
 /// A user's consecutive jobs have similar run times: for example, if the first one fails
-/// immediately, so do the others. If each run time were drawn independently, the differences would
-/// average out, and all futures would agree.
+/// immediately, so do the others. If every run time were drawn independently, the differences would
+/// average out, and all futures would look the same.
 pub(crate) struct Draws {
     pub(crate) stream: Stream,
     ranks: FxHashMap<u64, f64>,

@@ -17,25 +17,25 @@ use super::future::starts;
 use super::obstacle::obstacle;
 use super::{Experience, HORIZON, Kind, Past, QueueForecast, Start};
 
-/// The effort spent on a forecast.
+/// The amount of work spent on a forecast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
-    /// The number of futures, at least 1.
+    /// The number of futures to simulate, which is at least 1.
     pub futures: usize,
     /// The maximum number of threads that run the futures.
     pub threads: usize,
-    /// The seed of the random draws.
+    /// The seed for the random draws.
     pub seed: u64,
 }
 
 impl Default for Effort {
-    /// Returns an effort with eight futures on one thread.
+    /// Returns an effort of eight futures on one thread.
     fn default() -> Effort {
         Effort { futures: 8, threads: 1, seed: 1 }
     }
 }
 
-/// The predicted start of a job, in ticks of [`TimeUnit::SECOND`].
+/// A job's predicted start, in ticks of [`TimeUnit::SECOND`].
 ///
 /// [`TimeUnit::SECOND`]: pavior_workload::TimeUnit::SECOND
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,15 +46,15 @@ pub struct Forecast {
     pub low: Time,
     /// The median: half of the jobs start earlier.
     pub median: Time,
-    /// The 95% quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now,
-    /// the job starts then or later. If a job starts neither in any future nor in the plan, all
+    /// The 95% quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now, the
+    /// job starts then or later. If the job starts in no future, and not in the plan either, all
     /// four times have this value.
     pub high: Time,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Time,
 }
 
-/// Reasons why a forecast is impossible.
+/// The reason that a forecast is impossible.
 #[derive(Clone, Debug, Error)]
 pub enum ForecastError {
     /// The scheduler or the strategy failed in a future.
@@ -75,14 +75,14 @@ pub enum ForecastError {
 ///
 /// The caller reports the events: [`submitted`](Forecaster::submitted),
 /// [`started`](Forecaster::started), [`ended`](Forecaster::ended) and
-/// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures: from
-/// the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler forward, with
-/// run times and later arrivals drawn from the past. The quantiles of the start times are then
-/// corrected by the errors of earlier forecasts, so that about nine out of ten intervals contain
-/// the actual start. A job's run time is never used before the job has ended.
+/// [`withdrawn`](Forecaster::withdrawn). [`Forecaster::forecast`] simulates several futures:
+/// starting from the state of a [`Dispatcher`], it runs the machine's own strategy and scheduler
+/// forward, with run times and later arrivals drawn from the past. The quantiles of the start times
+/// are then corrected by the errors of earlier forecasts, so that about nine out of ten intervals
+/// contain the actual start. A job's run time is never used before the job has ended.
 ///
-/// Memory use is bounded: at most 20,000 run times, 20,000 arrivals from seven days, and 100,000
-/// open promises are stored.
+/// Memory use is bounded: the forecaster stores at most 20,000 run times, 20,000 arrivals from the
+/// last seven days, and 100,000 open promises.
 pub struct Forecaster {
     scheduler: Selection,
     effort: Effort,
@@ -95,7 +95,7 @@ pub struct Forecaster {
 }
 
 impl Forecaster {
-    /// Creates an untrained forecaster for dispatchers with this `scheduler`.
+    /// Creates an untrained forecaster for dispatchers that use `scheduler`.
     pub fn new(scheduler: Selection, effort: Effort) -> Forecaster {
         Forecaster {
             scheduler,
@@ -115,7 +115,7 @@ impl Forecaster {
         self.stop = flag;
     }
 
-    /// Changes the dispatchers' scheduler for later questions, but keeps everything learned so far.
+    /// Changes the scheduler assumed in later forecasts, but keeps everything learned so far.
     pub fn order_by(&mut self, scheduler: Selection) {
         self.scheduler = scheduler;
     }
@@ -142,7 +142,7 @@ impl Forecaster {
         self.kinds.insert(job.id, kind);
     }
 
-    /// Records a running job that was not reported before.
+    /// Records a running job that has not been reported before.
     pub fn found(&mut self, job: JobId, kind: Kind) {
         self.kinds.insert(job, kind);
     }
@@ -159,14 +159,14 @@ impl Forecaster {
         }
     }
 
-    /// Records that a job left the queue or was killed before it completed.
+    /// Records that a job left the queue, or was killed before it completed.
     pub fn withdrawn(&mut self, job: JobId) {
         self.kinds.remove(&job);
         self.calibration.withdrawn(job);
     }
 
-    /// Forgets all running and waiting jobs and their promises, but keeps everything else learned
-    /// so far.
+    /// Forgets all running and waiting jobs and the promises made to them, but keeps everything
+    /// else learned so far.
     pub fn forget_jobs(&mut self) {
         self.kinds.clear();
         self.calibration.forget_open();
@@ -181,7 +181,7 @@ impl Forecaster {
     /// Predicts when the given jobs in the queue will start. Jobs that the scheduler would start
     /// now are started in `state`, and their predicted start is `now`.
     ///
-    /// Costs the same as [`Forecaster::forecast_waiting`] for the remaining jobs.
+    /// Costs as much as [`Forecaster::forecast_waiting`] for the remaining jobs.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -202,9 +202,9 @@ impl Forecaster {
         Ok(forecast)
     }
 
-    /// Forecasts like [`Forecaster::forecast`], and explains why a job has no predicted time.
+    /// Works like [`Forecaster::forecast`], and also explains why a job has no predicted start.
     ///
-    /// Cost: that of the forecast and, for each job without a time, one search by the strategy and
+    /// Cost: a forecast and, for each job without a predicted start, one search by the strategy and
     /// one pass over all places for the job's box.
     ///
     /// # Errors
@@ -235,10 +235,10 @@ impl Forecaster {
     }
 
     /// Predicts when waiting jobs will start. The scheduler must already have found that no job
-    /// starts now. The first forecast that contains a time for a job is a promise, whose error is
+    /// starts now. The first forecast that gives a time for a job is a promise, and its error is
     /// used to correct later forecasts.
     ///
-    /// Cost: one run per future. Each run ends when the last of the jobs has started.
+    /// Cost: one run per future. Each run ends when the last of the given jobs has started.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -251,8 +251,8 @@ impl Forecaster {
         Ok(self.forecast_beside(state, now, jobs, &[Plan::Said])?.0)
     }
 
-    /// Forecasts like [`Forecaster::forecast`], and also returns the start times under each of
-    /// several plans. The forecasts use the first plan.
+    /// Works like [`Forecaster::forecast`], but also returns the start times under each of several
+    /// plans. The forecasts use the first plan.
     pub(crate) fn forecast_beside(
         &mut self,
         state: &Dispatcher,
@@ -322,8 +322,8 @@ impl Forecaster {
         Ok(said.map_or(beyond, |said| said.forecast(job, now, plan)))
     }
 
-    /// Returns the forecast for a job, given its start in each future. Returns `None` if it starts
-    /// neither in a future nor in the plan, because then there is no time to correct.
+    /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
+    /// in no future and not in the plan either, because there is then no time to correct.
     fn said(
         &self,
         now: Time,
@@ -336,7 +336,7 @@ impl Forecaster {
         starts.then(|| self.calibration.waits(now, kind, &waits))
     }
 
-    /// Creates a future without later arrivals. A job without an estimate or past runs is assumed
+    /// Creates a future with no later arrivals. A job without an estimate or past runs is assumed
     /// to run for an hour.
     fn planned(&self, state: &Dispatcher, now: Time, plan: Plan) -> Result<Way, ForecastError> {
         let runs = all(state).map(|(job, start)| {
@@ -360,7 +360,7 @@ impl Forecaster {
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // Sort by number, because sorting by end time would reveal the run times of jobs without an
+        // Sort by number. Sorting by end time would reveal the run times of jobs without an
         // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
@@ -377,7 +377,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns when the jobs start in each future.
+    /// Returns when each job starts in each future.
     fn starts(
         &self,
         ways: Vec<Way>,
@@ -402,8 +402,8 @@ impl Forecaster {
         Ok(started.into_iter().collect::<Result<_, _>>()?)
     }
 
-    /// Copies the state with the users' estimates, so that no run time is revealed. A job without
-    /// an estimate gets its run time in this future as its estimate.
+    /// Copies the state with the users' estimates, so that no run time is revealed. If a job has no
+    /// estimate, its run time in this future is used instead.
     fn fork(
         &self,
         state: &Dispatcher,
@@ -437,10 +437,10 @@ impl Said {
 
 const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 
-/// The assumed properties of a job that was never reported.
+/// The properties assumed for a job that was never reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
-/// The source of the run times in a future without random draws.
+/// The source of run times in a future without random draws.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// The estimate or, without one, the usual run time of similar jobs.
@@ -449,10 +449,10 @@ pub(crate) enum Plan {
     Corrected,
 }
 
-/// The input of one future.
+/// The input to one future.
 struct Way {
     dispatcher: Dispatcher,
-    /// The run time of each running or waiting job.
+    /// Each running or waiting job's run time.
     runs: FxHashMap<JobId, Time>,
     /// The random draws for later arrivals, or `None` if no jobs arrive.
     draws: Option<Draws>,
@@ -464,8 +464,8 @@ fn all(state: &Dispatcher) -> impl Iterator<Item = (&Job, Option<Time>)> {
     running.chain(state.queue().iter().map(|job| (job, None)))
 }
 
-/// Runs tasks on several threads, and returns their results in task order. A thread that has
-/// finished a task takes the next one.
+/// Runs tasks on several threads, and returns their results in task order. When a thread finishes a
+/// task, it takes the next one.
 fn in_parallel<T: Send, R: Send>(
     tasks: Vec<T>,
     threads: usize,

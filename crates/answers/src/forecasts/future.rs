@@ -1,4 +1,4 @@
-//! The simulation of one future, with the machine's own scheduler and strategy.
+//! Simulates one future with the machine's own scheduler and strategy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 use super::HORIZON;
 use super::arrivals::Arrival;
 
-/// The maximum number of later arrivals in a future.
+/// The maximum number of arrivals in a future.
 const ARRIVALS: usize = 3_000;
 /// The job number of the first later arrival, unless an existing job has a greater number.
 const FIRST: u64 = 1 << 62;
 
 /// Runs the machine forward from a given state. Returns the start times of the `targets`, in order.
-/// A job that does not start within [`HORIZON`] gets the time [`HORIZON`] from now. `runs` contains
+/// If a job does not start within [`HORIZON`], its time is [`HORIZON`] from now. `runs` contains
 /// the run time of each running or waiting job, and `later` contains the later arrivals with their
 /// run times.
 pub(crate) fn starts(

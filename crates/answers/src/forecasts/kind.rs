@@ -2,10 +2,10 @@
 
 use pavior_kernel::Time;
 
-/// The properties of a job that are known before it runs. They determine the similar past jobs.
+/// The properties of a job that are known before it runs, used to find similar past jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
-    /// The number of the job's user, if known.
+    /// The number of the user who submitted the job, if known.
     pub user: Option<u64>,
     /// The number of nodes.
     pub nodes: u32,

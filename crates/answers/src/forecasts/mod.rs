@@ -4,12 +4,12 @@
 //! machine's own strategy and scheduler several times ([`Effort`]). Run times are drawn from the
 //! [`Past`], and arrivals resemble those in the last few days. The errors of earlier forecasts are
 //! used to correct later ones, so that nine out of ten intervals are correct. [`replay`] makes such
-//! forecasts for a log, job by job, and compares each with the actual start. [`Score`] summarizes
-//! the errors of these forecasts and of other methods.
+//! forecasts for a log, job by job, and compares each forecast with the actual start. [`Score`]
+//! summarizes the errors made by these forecasts and by other methods.
 //!
-//! A [`StartQuestion`] contains the state of a machine with its queue and its past, and can be
-//! answered on any thread. The answer is a [`QueueForecast`], which contains a [`Start`] for each
-//! job and the [`Experience`] on which the starts are based. A start contains times, or else the
+//! A [`StartQuestion`] contains the state of a machine, its queue and its past, and can be answered
+//! on any thread. The answer is a [`QueueForecast`], which contains a [`Start`] for each job and
+//! the [`Experience`] on which the starts are based. A start contains either times or the
 //! [`Obstacle`] that prevents the job from starting. The answer can be formatted as JSON
 //! ([`QueueForecast::json`]) and in words ([`QueueForecast::words`]).
 //!
@@ -44,5 +44,5 @@ pub use score::{Score, Third};
 pub use start::{Obstacle, Start, StartJson};
 pub use words::StartWords;
 
-/// The length of a future. Jobs that have not started by the end may start later.
+/// The length of a future. A job that has not started by its end may start later.
 pub const HORIZON: Time = Time(60 * 24 * 3600 * TimeUnit::SECOND.ticks);

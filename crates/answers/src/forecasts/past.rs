@@ -8,13 +8,13 @@ use rustc_hash::FxHashMap;
 
 use super::Kind;
 
-/// The maximum number of stored runs.
+/// The maximum number of runs to keep.
 const RUNS: usize = 20_000;
-/// The number of runs used per class: only the latest, which are the most informative.
+/// The number of runs used in each class. These are the latest and most informative ones.
 const LATEST: usize = 30;
 /// The number of runs used in the class that contains all jobs.
 const LATEST_OF_ALL: usize = 500;
-/// The weight of the next wider class, as a number of runs in the narrower class.
+/// The weight of the next wider class, expressed as a number of runs in the narrower class.
 const PRIOR: f64 = 2.0;
 const MINUTE: u64 = 60 * TimeUnit::SECOND.ticks;
 
@@ -57,8 +57,8 @@ enum Class {
 }
 
 impl Class {
-    /// Returns a job's classes, narrowest first. If the user is unknown, the three classes that
-    /// depend on the user are omitted.
+    /// Returns a job's classes, narrowest first. If the user is unknown, omits the three classes
+    /// that depend on the user.
     fn of(kind: &Kind) -> impl Iterator<Item = Class> {
         let minutes = kind.estimate.map_or(0, |estimate| estimate.0 / MINUTE);
         let similar = Class::Similar(kind.nodes.max(1).ilog2(), 64 - minutes.leading_zeros());
@@ -72,7 +72,7 @@ impl Class {
         if self == Class::All { LATEST_OF_ALL } else { LATEST }
     }
 
-    /// Returns the run time of a job that behaves like the given run from this class.
+    /// Returns the run time of a job that behaves like the given run in this class.
     fn length(self, run: &Run, kind: &Kind) -> Time {
         let (Some(theirs), Some(ours)) = (run.kind.estimate, kind.estimate) else {
             return run.length;
@@ -103,7 +103,7 @@ impl Past {
         self.runs.is_empty()
     }
 
-    /// Records the run time of a job. Takes O(1) time.
+    /// Records a job's run time. Takes O(1) time.
     pub fn add(&mut self, kind: Kind, length: Time) {
         if self.runs.len() == RUNS {
             self.forget_oldest();
@@ -119,7 +119,7 @@ impl Past {
         }
     }
 
-    /// Removes the oldest run and any class that becomes empty, so that users who no longer submit
+    /// Removes the oldest run, and any class that becomes empty, so that users who no longer submit
     /// jobs take no memory.
     fn forget_oldest(&mut self) {
         let Some(oldest) = self.runs.pop_front() else { return };
@@ -134,10 +134,10 @@ impl Past {
         }
     }
 
-    /// Draws a run time longer than `age`, the time for which the job has already run. The run time
-    /// is based on the run at `rank` in the chosen class, from the oldest (0) to the latest (1). If
-    /// no past run is long enough, the run time is uniformly distributed up to the estimate or, if
-    /// the age exceeds the estimate, up to twice the age.
+    /// Draws a run time longer than `age`, the time for which the job has already run. The draw is
+    /// based on the run at `rank` in the chosen class, from the oldest (0) to the latest (1). If no
+    /// past run is long enough, the run time is uniformly distributed up to the estimate or, if the
+    /// age already exceeds the estimate, up to twice the age.
     pub(crate) fn draw(&self, kind: &Kind, age: Time, rank: f64, stream: &mut Stream) -> Time {
         for class in Class::of(kind) {
             let Some(runs) = self.classes.get(&class) else { continue };
@@ -154,7 +154,7 @@ impl Past {
         age.saturating_add(Time((rest.ticks() * stream.unit()) as u64)).saturating_add(Time(1))
     }
 
-    /// Returns a job's usual run time: the median of the narrowest class that has runs.
+    /// Returns a job's usual run time: the median over the narrowest class that has any runs.
     pub fn usual(&self, kind: &Kind) -> Option<Time> {
         Class::of(kind).find_map(|class| {
             let runs = self.classes.get(&class)?;
@@ -164,9 +164,9 @@ impl Past {
         })
     }
 
-    /// Returns the estimate corrected by the method of Tsafrir, Etsion & Feitelson 2007: the mean
-    /// of the user's last two run times, capped at the estimate. If the user has run fewer than two
-    /// jobs, returns the estimate unchanged.
+    /// Returns the estimate, corrected by the method of Tsafrir, Etsion & Feitelson 2007. The
+    /// corrected estimate is the mean of the user's last two run times, capped at the estimate. If
+    /// the user has run fewer than two jobs, returns the estimate unchanged.
     pub fn corrected(&self, kind: &Kind) -> Option<Time> {
         let own = kind.user.and_then(|user| self.classes.get(&Class::User(user)));
         let mut last = own.into_iter().flat_map(|runs| runs.iter().rev().map(|run| run.length.0));

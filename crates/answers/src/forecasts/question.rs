@@ -9,31 +9,31 @@ use pavior_workload::Job;
 use super::replay::taught;
 use super::{Effort, ForecastError, Forecaster, Kind, QueueForecast};
 
-/// A question about when the jobs in a queue will start. It owns all data needed for the answer.
+/// A question about when the jobs in a queue will start. It owns all the data needed to answer it.
 pub struct StartQuestion {
     /// The dispatcher's scheduler.
     pub scheduler: Scheduler,
-    /// The strategy of the dispatcher's machine.
+    /// The machine's strategy.
     pub strategy: Strategy,
-    /// The state of the machine, with times in ticks of
+    /// The machine's state, with times in ticks of
     /// [`TimeUnit::SECOND`](pavior_workload::TimeUnit::SECOND).
     pub dispatcher: Dispatcher,
-    /// The time of the state.
+    /// The time at which the machine is in this state.
     pub now: Time,
     /// Past jobs, in order of arrival, or `None` if the past is unknown.
     pub past: Option<Vec<(Job, Kind)>>,
-    /// The known properties of running and waiting jobs.
+    /// The known properties of each running or waiting job.
     pub kinds: Vec<(JobId, Kind)>,
-    /// The run time of jobs without an estimate, if the past is unknown.
+    /// The run time assumed for jobs without an estimate if the past is unknown.
     pub endless: Time,
-    /// The waiting jobs in question.
+    /// The waiting jobs that the question is about.
     pub jobs: Vec<JobId>,
 }
 
 impl StartQuestion {
-    /// Answers the question. Jobs that the scheduler would start now are started first. Cost: a
-    /// replay of the past, a forecast for each of the last 200 past jobs that had to wait, and nine
-    /// runs of the queue.
+    /// Answers the question. If the scheduler would start any jobs now, they are started first.
+    /// Cost: a replay of the past, a forecast for each of the last 200 past jobs that had to wait,
+    /// and nine runs of the queue.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.

@@ -9,7 +9,7 @@ use super::{Record, Start, StartJson};
 /// Forecasts for the jobs in a queue. All interfaces use this type.
 #[derive(Clone, Debug, Default)]
 pub struct QueueForecast {
-    /// The time of the forecasts.
+    /// The time at which the forecasts were made.
     pub now: Time,
     /// The forecast for each job in question.
     pub starts: FxHashMap<JobId, Start>,
@@ -17,7 +17,7 @@ pub struct QueueForecast {
     pub experience: Experience,
 }
 
-/// A summary of the data behind the forecasts for a machine.
+/// A summary of the data behind a machine's forecasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Experience {
     /// The number of known run times.
@@ -30,14 +30,14 @@ pub struct Experience {
 }
 
 impl Experience {
-    /// Returns the number of kept and broken promises.
+    /// Returns the number of promises that were kept or broken.
     pub fn judged(&self) -> u64 {
         self.promises.kept + self.promises.broken
     }
 }
 
 impl QueueForecast {
-    /// Returns the forecast for a job as JSON. `date` formats a time as RFC 3339.
+    /// Returns a job's forecast as JSON. `date` formats a time as RFC 3339.
     pub fn json(
         &self,
         job: JobId,

@@ -1,5 +1,4 @@
-//! Log replay with a forecast for each job, made when the job is submitted and based only on the
-//! past.
+//! Replays a log and makes a forecast for each job when it is submitted, based only on the past.
 
 use std::collections::VecDeque;
 use std::iter::Peekable;
@@ -15,12 +14,12 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job in a log, with the forecast made when it was submitted and its actual start.
+/// A job in a log, with its forecast from when it was submitted and its actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The job's number in the log.
     pub number: u64,
-    /// The job's properties that are known at submission.
+    /// The properties of the job that are known at submission.
     pub kind: Kind,
     /// The submission time.
     pub submit: Time,
@@ -28,7 +27,7 @@ pub struct Judged {
     pub start: Time,
     /// The forecast. If the job starts immediately, all times are the submission time.
     pub forecast: Forecast,
-    /// The forecasts of other methods.
+    /// The forecasts made by other methods.
     pub rivals: Rivals,
 }
 
@@ -38,19 +37,19 @@ impl Judged {
         self.start > self.submit
     }
 
-    /// Returns true if the job started in the predicted interval.
+    /// Returns true if the job started within the predicted interval.
     pub fn held(&self) -> bool {
         (self.forecast.low..=self.forecast.high).contains(&self.start)
     }
 }
 
-/// The forecasts of other methods for a job's start.
+/// Other methods' forecasts of when a job starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
-    /// The start according to the plan, with estimates corrected by the method of Tsafrir, Etsion &
-    /// Feitelson 2007.
+    /// The start in the plan, with estimates corrected by the method of Tsafrir, Etsion & Feitelson
+    /// 2007.
     pub corrected: Time,
-    /// The submission time plus the 5, 50 and 95% quantiles of the last 300 waits, after Brevik,
+    /// The submission time plus the 5%, 50% and 95% quantiles of the last 300 waits, after Brevik,
     /// Nurmi & Wolski 2006.
     pub past_waits: [Time; 3],
 }
@@ -74,15 +73,15 @@ pub fn replay(
 
 /// Jobs, some of which are submitted only after other jobs have started or ended.
 pub struct Linked<'l, J> {
-    /// The jobs, in the order of submission in the log.
+    /// The jobs, in the order in which the log submits them.
     pub jobs: J,
-    /// The links between jobs, given by their indices in `jobs` and sorted.
+    /// The links between jobs, which are identified by their index in `jobs`. The links are sorted.
     pub links: &'l [Link],
     /// A function that returns true if no more jobs should be submitted.
     pub stops: &'l dyn Fn() -> bool,
 }
 
-/// Replays linked jobs like [`replay`]. No information about a job is used before its submission.
+/// Works like [`replay`], but for linked jobs. Nothing about a job is used before it is submitted.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -173,8 +172,8 @@ impl Source for LinkedJobs<'_> {
 
 /// Trains a forecaster on past jobs, which arrive and run as in [`replay`]. The first `quiet` jobs
 /// contribute only run times and arrivals; later jobs are also forecast. All of the jobs have
-/// ended, so everything about them may be used. Returns the time of the last arrival, from which
-/// forecasts can be requested.
+/// ended, so everything about them may be used. Returns the time of the last arrival; forecasts can
+/// be requested from that time on.
 ///
 /// Cost: the replay, plus a forecast for each later job that has to wait.
 ///
@@ -199,11 +198,11 @@ pub fn learn(
     Ok(last)
 }
 
-/// The number of recent past jobs that are forecast to measure errors.
+/// The number of recent past jobs to forecast in order to measure errors.
 const TOLD: usize = 200;
 
-/// Creates a forecaster and trains it with [`learn`], which forecasts the last 200 jobs. No jobs
-/// may be running on the machine.
+/// Creates a forecaster and trains it with [`learn`], which forecasts the last 200 jobs. The
+/// machine must not have any running jobs.
 ///
 /// # Errors
 /// Returns an error if the scheduler or the strategy fails.
@@ -224,7 +223,7 @@ struct Replay<'f, E> {
     dispatcher: Dispatcher,
     forecaster: &'f mut Forecaster,
     agenda: Agenda<JobId>,
-    /// Jobs that have not started, with their forecasts.
+    /// Jobs that have not started yet, with their forecasts.
     open: FxHashMap<JobId, Open>,
     waits: PastWaits,
     arrived: usize,
@@ -253,7 +252,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
     }
 
     /// Processes the next instant at which an event occurs, and returns that instant. If `tells` is
-    /// true, makes forecasts for arriving jobs that do not start.
+    /// true, makes a forecast for each arriving job that does not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
@@ -309,7 +308,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes forecasts for jobs that have arrived but not started.
+    /// Makes forecasts for jobs that have arrived but have not started.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {
@@ -335,7 +334,7 @@ fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
     (forecast, Rivals { corrected: now, past_waits: [now; 3] })
 }
 
-/// The most recent waits of jobs that had to wait.
+/// The most recent waits, including only jobs that had to wait.
 #[derive(Default)]
 struct PastWaits(VecDeque<Time>);
 

@@ -12,32 +12,31 @@ pub struct Score {
     pub jobs: u64,
     /// The number of jobs that had to wait.
     pub waited: u64,
-    /// The mean wait of the jobs that had to wait, in seconds.
+    /// The mean wait, in seconds, of the jobs that had to wait.
     pub mean_wait: f64,
-    /// The fraction of these jobs that started within their interval, or 0 if no job had to wait.
+    /// The fraction of waiting jobs that started within their interval, or 0 if no job had to wait.
     pub held: f64,
-    /// The same fraction for the smallest, the middle and the largest third of the jobs by node
-    /// count.
+    /// The corresponding results for the smallest, middle and largest third of jobs by node count.
     pub thirds: [Third; 3],
-    /// The median width of the intervals, in seconds.
+    /// The intervals' median width, in seconds.
     pub width: f64,
-    /// The mean pinball loss of the intervals, in seconds, summed over the 5, 50 and 95%
-    /// quantiles. A lower loss is better.
+    /// The intervals' mean pinball loss, in seconds, summed over the 5%, 50% and 95% quantiles.
+    /// Lower losses are better.
     pub loss: f64,
-    /// The loss of the plan, whose start is used for all three quantiles.
+    /// The loss when the planned start is used for all three quantiles.
     pub plan_loss: f64,
-    /// The loss of the plan with corrected estimates.
+    /// The loss when the planned start with corrected estimates is used.
     pub corrected_loss: f64,
-    /// The loss of the quantiles of past waits.
+    /// The loss when the quantiles of past waits are used.
     pub past_waits_loss: f64,
 }
 
-/// Statistics about a third of the jobs, by node count. Jobs of equal size are in the same third.
+/// Statistics about a third of the jobs by node count. Jobs of the same size share a third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.
     pub jobs: u64,
-    /// The fraction of these jobs that started in the interval, or 0 if there are no jobs.
+    /// The fraction of these jobs that started within the interval, or 0 if there are no jobs.
     pub held: f64,
 }
 
@@ -86,7 +85,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
     if count == 0 { 0.0 } else { sum / count as f64 }
 }
 
-/// Returns the total pinball loss of the 5, 50 and 95% quantiles, in seconds (Koenker & Bassett
+/// Returns the total pinball loss of the 5%, 50% and 95% quantiles, in seconds (Koenker & Bassett
 /// 1978).
 fn pinball(quantiles: [Time; 3], came: Time) -> f64 {
     let loss = |(quantile, level): (Time, f64)| {

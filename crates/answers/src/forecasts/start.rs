@@ -1,4 +1,4 @@
-//! The forecast for one job: its times, or the reason why there are none.
+//! One job's forecast: its times, or the reason that there are none.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid};
@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid};
 use super::{Experience, Forecast};
 use crate::json::Place;
 
-/// The predicted start of a job. A time is `None` if the job does not start within
+/// A job's predicted start. A time is `None` if the job does not start within
 /// [`HORIZON`](super::HORIZON).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Start {
@@ -18,18 +18,18 @@ pub struct Start {
     pub latest: Option<Time>,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason why there is no time, or `None` if there is a time.
+    /// The reason that there is no time, or `None` if there is one.
     pub obstacle: Option<Obstacle>,
 }
 
-/// The reason why a job has no start time.
+/// The reason that a job has no start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The job needs unavailable nodes: it would not start even if all other jobs were gone.
-    /// Contains the place of its box with the fewest unavailable nodes, and their number. `None` if
-    /// nodes are granted by count, or if the strategy does not use such a place.
+    /// The job needs unavailable nodes, so it would not start even if all other jobs were gone.
+    /// Contains the place for its box with the fewest unavailable nodes, and their number. `None`
+    /// if nodes are granted by count, or if the strategy does not use such a place.
     Unavailable(Option<(Cuboid, u32)>),
-    /// The job does not start within [`HORIZON`](super::HORIZON), where the forecast ends.
+    /// The job does not start within [`HORIZON`](super::HORIZON), the length of the forecast.
     Horizon,
 }
 
@@ -56,7 +56,7 @@ impl Start {
         Start { earliest: now, median: now, latest: now, plan: now, obstacle: None }
     }
 
-    /// Creates a start from a forecast, leaving out times at or after `end`.
+    /// Creates a start from a forecast, omitting times at or after `end`.
     pub(super) fn of(forecast: &Forecast, end: Time) -> Start {
         let Forecast { low, median, high, plan, .. } = *forecast;
         let [earliest, median, latest, plan] =
@@ -64,7 +64,7 @@ impl Start {
         Start { earliest, median, latest, plan, obstacle: None }
     }
 
-    /// Returns the earliest, median, latest and planned start.
+    /// Returns the earliest, median, latest and planned start times.
     pub fn times(&self) -> [Option<Time>; 4] {
         [self.earliest, self.median, self.latest, self.plan]
     }
@@ -83,7 +83,7 @@ impl Start {
         self.times() == [None; 4]
     }
 
-    /// Converts the start and the evidence to JSON, with dates in the interface's format.
+    /// Converts the start and the evidence to JSON, with dates in the interface's own format.
     pub(super) fn json(
         &self,
         learned: &Experience,
@@ -109,8 +109,8 @@ impl Start {
     }
 }
 
-/// The predicted start of a request, if known, and the record of earlier forecasts. Times are
-/// formatted according to RFC 3339.
+/// A request's predicted start, if known, and the record of earlier forecasts. Times are formatted
+/// according to RFC 3339.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct StartJson {
@@ -123,16 +123,16 @@ pub struct StartJson {
     pub latest: Option<String>,
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,
-    /// The reason why no time is known, or null. `unavailable`: the request cannot start until an
+    /// The reason that no time is known, or null. `unavailable`: the request cannot start until an
     /// unavailable node is back. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
-    /// If the request needs unavailable nodes, the place with the fewest of them.
+    /// The place with the fewest unavailable nodes, if the request needs any.
     pub place: Option<Place>,
     /// True if the outcomes of at least 30 forecasts on this machine are known. Until then, the
     /// margin is wide and not based on data.
     pub calibrated: bool,
-    /// The number of requests that waited on this machine and started within their first predicted
-    /// interval.
+    /// The number of requests that had to wait on this machine and started within their first
+    /// predicted interval.
     pub kept: u64,
     /// The number of requests that started outside their first predicted interval, or have already
     /// waited longer than predicted.

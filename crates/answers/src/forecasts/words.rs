@@ -9,19 +9,19 @@ use super::{HORIZON, Obstacle, QueueForecast, Start};
 
 /// An interface's words for times and jobs in a forecast.
 pub struct StartWords<'a> {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: &'a Grid,
     /// A function that formats a time in seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
     /// A name for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
-    /// A verb for past jobs with a known run time, such as `ran`.
+    /// A verb for past jobs whose run time is known, such as `ran`.
     pub known: &'a str,
 }
 
 impl QueueForecast {
-    /// Describes when a job will probably start, and how reliable such forecasts have been so far.
-    /// If there is no forecast, describes what is missing or why the job does not start.
+    /// Describes when a job will probably start, and how reliable forecasts have been so far. If
+    /// there is no forecast, describes what is missing or why the job does not start.
     pub fn words(&self, job: JobId, words: &StartWords<'_>) -> Option<String> {
         let (start, learned) = (self.starts.get(&job)?, &self.experience);
         Some(match &start.obstacle {

@@ -1,12 +1,12 @@
 //! Blockers: the cheapest place to empty.
 //!
-//! Among all places for the box, in any orientation, the cheapest is the one with the fewest
-//! unavailable nodes. Ties go to the smallest total job weight. A job counts once, with its whole
-//! weight, even if only some of its nodes are in the place. Remaining ties go to the earlier
-//! orientation, then to the earlier base in row-major order. The answer is exact.
+//! The cheapest place, among all places for the box in any orientation, is the one with the fewest
+//! unavailable nodes. Ties go to the place whose jobs have the smallest total weight. A job counts
+//! once, with its whole weight, even if only some of its nodes are in the place. Remaining ties go
+//! to the earlier orientation, then to the earlier base in row-major order. The answer is exact.
 //!
-//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. For details,
-//! including jobs with several parts, see `windows.rs`.
+//! Cost: O(jobs + N) per orientation, and less if few jobs end within a row of places. `windows.rs`
+//! gives the details, including jobs with several parts.
 
 use pavior_mesh::{Cuboid, JobId, NodeId};
 
@@ -18,11 +18,11 @@ use crate::{Shape, Snapshot, Weights};
 pub struct Blockers {
     /// The cheapest place to empty.
     pub at: Cuboid,
-    /// The total weight of the jobs in the place, or 0 if no job holds a node there.
+    /// The total weight of the jobs in the place, or 0 if no job holds a node in it.
     pub weight: u64,
     /// The jobs that hold nodes in the place, by number.
     pub jobs: Vec<JobId>,
-    /// The unavailable nodes in the place, in row-major order. Empty if some place has none.
+    /// The unavailable nodes in the place, in row-major order. Empty if any place has none.
     pub unavailable: Vec<NodeId>,
 }
 

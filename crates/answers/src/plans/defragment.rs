@@ -18,13 +18,13 @@ pub struct Defragmented {
     pub proven: bool,
 }
 
-/// Finds the cheapest plan that frees the maximum number of disjoint boxes of a shape by moving at
-/// most `max_jobs` jobs.
+/// Finds the cheapest plan that moves at most `max_jobs` jobs and frees the maximum number of
+/// disjoint boxes of a shape.
 ///
 /// The search tries one more box than is free now, then two more, and so on; a plan for more boxes
-/// is also a plan for fewer. The search is exact within the budget shared by all attempts. If the
-/// budget runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots), and
-/// one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
+/// is also a plan for fewer. All attempts share one budget, and the search is exact within it. If
+/// the budget runs out, more boxes may be possible, up to the bound. Cost: [`slots`](crate::slots),
+/// and one search (`search.rs`) per attempt. There are O(jobs^`max_jobs`) sets of jobs.
 pub fn defragment(
     snapshot: &Snapshot,
     shape: Shape,

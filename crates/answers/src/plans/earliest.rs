@@ -1,12 +1,12 @@
-//! Finds the first time at which a box becomes free as running jobs end, and the place of the box.
+//! Finds the first time at which a box becomes free as running jobs end, and where that happens.
 //!
-//! The search replays job ends on a copy of the free nodes. A place that has become free stays
+//! The search replays job ends on a copy of the free nodes. Once a place has become free, it stays
 //! free, so bisection finds the first end time after which the box fits. The answer is the first
 //! place that is free at that time, by orientation and then by base. No place is free earlier, so
 //! this is the place whose last job ends first; ties go to the place found first.
 //!
-//! Cost: O(log e) searches for e distinct end times. Each search partitions the remaining jobs
-//! around the median end time, in O(jobs) total, without sorting.
+//! Cost: O(log e) searches for e distinct end times. Instead of sorting the jobs, each search
+//! partitions the remaining ones around the median end time, in O(jobs) total.
 
 use pavior_kernel::Time;
 use pavior_mesh::{BaseSet, Cuboid, JobId, Occupancy};
@@ -17,15 +17,15 @@ use crate::{Shape, Snapshot};
 /// A place and the time when it will be free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Earliest {
-    /// The time when the last job in the place ends; [`Time::ZERO`] if it is free now.
+    /// The time when the last job in the place ends, or [`Time::ZERO`] if the place is free now.
     pub at: Time,
     /// The place that becomes free.
     pub place: Cuboid,
 }
 
 /// Finds the first place to become free for a box. A job without an end time never ends. Returns
-/// `None` if the box never fits. Takes O(log e) searches for e distinct end times, each in
-/// O(log(side) N/64) per orientation.
+/// `None` if the box never fits. Takes O(log e) searches for e distinct end times, each of which
+/// takes O(log(side) N/64) per orientation.
 pub fn earliest(
     snapshot: &Snapshot,
     shape: Shape,
@@ -40,7 +40,7 @@ pub fn earliest(
 }
 
 /// Finds the first job end after which `told` returns a value for the free nodes, and returns both.
-/// If `told` returns a value for a set of nodes, it must return one for any superset.
+/// If `told` returns a value for a set of nodes, it must also do so for any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,
@@ -72,7 +72,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Moves the end times that meet a condition to the front, and returns their number.
+/// Moves to the front the end times that meet a condition, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {
@@ -84,10 +84,10 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     count
 }
 
-/// The end times of the jobs in a snapshot, to be replayed.
+/// The end times of the jobs in a snapshot, used to replay these ends.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
-    /// The end times, earliest first, with job indices.
+    /// The end times, earliest first, each with the index of its job.
     ending: Vec<(Time, usize)>,
 }
 

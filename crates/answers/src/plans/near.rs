@@ -1,4 +1,4 @@
-//! A free place for a box, or else the largest smaller free boxes.
+//! Finds a free place for a box or, if there is none, the largest smaller free boxes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub(crate) fn first_free(free: &Occupancy, shape: Shape) -> Option<Cuboid> {
     first_free_with(&mut BaseSet::new(*free.grid()), free, shape)
 }
 
-/// Works like [`fit`], but reuses scratch memory.
+/// Works like [`fit`], but reuses scratch buffers.
 pub(crate) fn first_free_with(
     bases: &mut BaseSet,
     free: &Occupancy,
@@ -36,9 +36,9 @@ pub(crate) fn first_free_with(
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by
-/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits in a listed
-/// one, possibly rotated if the request allows it. Therefore, if the requested box itself is free,
-/// it is the only answer.
+/// orientation, then by larger sides in the order x, y, z. A box is omitted if it fits inside a box
+/// already listed, rotated if the request allows it. If the requested box itself is free, it is
+/// therefore the only answer.
 ///
 /// Takes O(v) searches in the worst case, for a requested volume v.
 pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
@@ -62,8 +62,8 @@ pub fn nearest(snapshot: &Snapshot, shape: Shape, count: usize) -> Vec<Cuboid> {
     listed
 }
 
-/// Returns the sides of boxes within a box, best first. If `count` is one, returns only those with
-/// the largest free volume.
+/// Returns the sides of the boxes that fit inside a box, best first. If `count` is one, returns
+/// only those with the largest free volume.
 fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<Item = Sides> {
     let orientations = pavior_mesh::orientations(shape.sides).take(if shape.turn { 6 } else { 1 });
     let mut turns: Vec<(usize, Sides, Sides)> = Vec::new();
@@ -93,17 +93,17 @@ fn candidates(snapshot: &Snapshot, shape: Shape, count: usize) -> impl Iterator<
             }
         }
     }
-    // Only a few candidates are needed, so a heap is cheaper than sorting all.
+    // Only a few candidates are needed, so a heap is cheaper than sorting them all.
     let mut all = BinaryHeap::from(all);
     std::iter::from_fn(move || all.pop().map(|(_, _, _, sides)| sides))
 }
 
-/// Returns true if a box fits within the sides of another without being rotated.
+/// Returns true if a box fits inside another without being rotated.
 fn fits(inner: Sides, outer: Sides) -> bool {
     (0..3).all(|axis| inner[axis] <= outer[axis])
 }
 
-/// Returns true if a box fits within the sides of another, rotated if allowed.
+/// Returns true if a box fits inside another, rotated if allowed.
 fn within(inner: Sides, outer: Sides, turn: bool) -> bool {
     if !turn {
         return fits(inner, outer);

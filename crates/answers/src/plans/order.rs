@@ -1,11 +1,11 @@
 //! The order in which moves are carried out.
 //!
-//! Each job moves in one step. At that moment, its new nodes must be free, and its old nodes count
-//! as free. If the final places are disjoint, a job that has moved does not block any other.
-//! Therefore, it is enough to repeatedly move any job that can move. If no job can move, the
-//! remaining jobs wait for each other in a cycle, and the search tries to find a packing without a
-//! cycle. If there is no such packing, the search explores the states reachable by single moves,
-//! breadth first. In these states, jobs may be at temporary places.
+//! Each job moves in one step. When it moves, its new nodes must be free, and its old nodes count
+//! as free. If the final places are disjoint, a job that has moved does not block any other. It is
+//! then enough to repeatedly move any job that can move. If no job can move, the remaining jobs
+//! wait for each other in a cycle, and the search tries to find a packing without a cycle. If no
+//! such packing exists, the search explores the states reachable by single moves, breadth first. In
+//! these states, jobs may be at temporary places.
 
 use std::collections::VecDeque;
 
@@ -33,11 +33,11 @@ pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Opt
     Some(order)
 }
 
-/// The boxes of the moved jobs.
+/// The boxes of each job that moves.
 type Places = Vec<Vec<Cuboid>>;
 
-/// A state reached by moves: the boxes of the jobs, the index of the previous state, and the job
-/// that moved.
+/// A state reached by moves: each job's boxes, the index of the previous state, and the job that
+/// moved.
 struct Reached {
     places: Places,
     before: Option<(usize, usize)>,
@@ -101,7 +101,7 @@ fn moves(
     found
 }
 
-/// Returns the requested boxes if they are free in a state and all required jobs have moved.
+/// Returns the requested boxes if they are free in a state in which all required jobs have moved.
 fn goal(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes the free nodes in the given boxes, leaving out failed nodes.
+/// Takes the free nodes in the given boxes. Failed nodes are left out.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {
@@ -142,7 +142,7 @@ fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     }
 }
 
-/// Returns the moves that lead to the last state.
+/// Returns the moves that lead to the last state reached.
 fn told(room: &Room<'_>, jobs: &[u32], reached: &[Reached]) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut at = reached.len() - 1;

@@ -1,21 +1,21 @@
 //! An exact test of whether boxes and moved jobs fit together.
 //!
 //! The requested boxes and the parts of the moved jobs are placed by backtracking, on the nodes
-//! that are free once these jobs are gone. The item with the fewest places comes next, and each of
-//! its places is tried in turn. Interchangeable boxes (requested boxes, or parts of one job with
-//! the same sides) are placed in ascending order.
+//! that are free once these jobs are gone. At each step, the item with the fewest places is placed
+//! next, and each of its places is tried in turn. Interchangeable boxes (requested boxes, or parts
+//! of the same job with equal sides) are placed in ascending order.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, NodeId, Occupancy, Sides, ascending};
 
 use crate::plans::plan::{Budget, Goal, Move};
 use crate::{Shape, Snapshot};
 
-/// The fixed cost of a search for places, in addition to the words that it reads.
+/// The fixed cost of searching for places, in addition to the words that the search reads.
 const CALL: u64 = 32;
 
-/// The outcome for one set of jobs.
+/// The outcome for a set of jobs.
 pub(crate) enum Outcome {
-    /// The boxes, and the moves in order.
+    /// The boxes, and the moves in the order in which to carry them out.
     Found(Vec<Cuboid>, Vec<Move>),
     /// No packing exists.
     Nothing,
@@ -36,7 +36,7 @@ impl<'a> Room<'a> {
         Room { snapshot, goal, turn, bases: BaseSet::new(snapshot.grid) }
     }
 
-    /// Returns the usable nodes that would be free without these jobs.
+    /// Returns the usable nodes that would be free if these jobs were gone.
     pub(crate) fn without(&self, jobs: &[u32]) -> Occupancy {
         let mut free = self.snapshot.without(jobs.iter().map(|&job| job as usize));
         free.keep(&self.goal.available).expect("a plan uses only nodes that it found free");
@@ -65,7 +65,7 @@ impl<'a> Room<'a> {
         items.collect()
     }
 
-    /// Returns at most `most` distinct free places of a shape, all later than `after`.
+    /// Returns at most `most` distinct free places for a shape, all of which come after `after`.
     fn places(
         &mut self,
         free: &Occupancy,
@@ -161,7 +161,7 @@ fn tightest(
     best
 }
 
-/// Returns the last position among the placed items that are interchangeable with this one.
+/// Returns the last position among the placed items that are interchangeable with `item`.
 fn last(grid: &Grid, items: &[Item], item: &Item) -> Option<Key> {
     let alike = items.iter().filter(|other| other.alike == item.alike);
     let key = |at: Cuboid| {

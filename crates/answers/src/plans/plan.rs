@@ -14,12 +14,12 @@ use crate::Shape;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchLimits {
-    /// The maximum number of moved jobs.
+    /// The maximum number of jobs to move.
     pub max_jobs: usize,
     /// True if moved jobs may be rotated. Each part of a job keeps its shape and moves
     /// independently.
     pub turn: bool,
-    /// The maximum number of bit-set words read. If the search exceeds it, the answer is not
+    /// The maximum number of bit-set words to read. If the search exceeds it, the answer is not
     /// proven.
     pub budget: u64,
 }
@@ -28,13 +28,13 @@ impl SearchLimits {
     /// The default budget, enough for about a second of search.
     pub const BUDGET: u64 = 120_000_000;
 
-    /// Creates limits with a maximum number of jobs and the default budget. Jobs may be rotated.
+    /// Creates limits with the given number of jobs and the default budget. Jobs may be rotated.
     pub fn jobs(max_jobs: usize) -> SearchLimits {
         SearchLimits { max_jobs, turn: true, budget: SearchLimits::BUDGET }
     }
 }
 
-/// A move of a job to other boxes, in one step. The nodes that the job itself holds count as free.
+/// A move of a job to other boxes, in a single step. The job's own nodes count as free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The job to move.
@@ -52,10 +52,10 @@ pub struct MovePlan {
     pub cost: u64,
     /// The moved jobs, by number.
     pub jobs: Vec<JobId>,
-    /// The requested boxes, free after the moves.
+    /// The requested boxes, which are free after the moves.
     pub boxes: Vec<Cuboid>,
     /// The moves, ordered so that each job's new nodes are free when it moves. A job moves twice
-    /// only if there is no other way.
+    /// only if there is no alternative.
     pub moves: Vec<Move>,
 }
 
@@ -64,8 +64,8 @@ pub struct MovePlan {
 pub struct Planned {
     /// The cheapest plan found. It has no moves if nothing is in the way.
     pub plan: Option<MovePlan>,
-    /// True if it is proven that no cheaper plan (or, without a plan, no plan at all) exists within
-    /// the job limit.
+    /// True if it is proven that no cheaper plan exists within the job limit or, if there is no
+    /// plan, that none exists at all.
     pub proven: bool,
 }
 

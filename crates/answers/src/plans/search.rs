@@ -1,16 +1,16 @@
-//! The search for the cheapest set of jobs to move to reach a goal.
+//! Searches for the cheapest set of jobs to move in order to reach a goal.
 //!
 //! A goal consists of boxes that must become free, jobs that must move, and nodes that may be used.
 //! The search tries each set of jobs once, ordered by (weight, number of jobs, jobs). Each set is
 //! extended by every other job, so a set comes after all of its subsets. For each set,
 //! `relocation.rs` tests whether the boxes and the moved jobs fit together, and whether the moves
-//! can be carried out one at a time. The answer is the first set that passes this test.
+//! can be carried out one at a time. The first set that passes this test is the answer.
 //!
-//! For a single box, a set can succeed only if it contains all jobs in some place for the box, so
-//! the search begins with such sets.
+//! For a single box, a set can succeed only if it contains all the jobs in some place for the box,
+//! so the search begins with sets that do.
 //!
 //! Cost: in the worst case, every set of at most k jobs with every packing. The budget limits the
-//! number of bit-set words read. The test of a single set may use up to a quarter of the remaining
+//! number of bit-set words read. Testing a single set may use up to a quarter of the remaining
 //! budget.
 
 use std::cmp::Reverse;
@@ -73,7 +73,7 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         let places = Places::of(&snapshot.grid, sides);
         let costs = Costs::of(snapshot, &places, &goal.available, |_| 1);
         let mut open = Open::new(places.bases());
-        // If a layer has not changed, its places have the same jobs as those in the previous layer.
+        // If a layer has not changed, its places contain the same jobs as in the previous layer.
         costs.each(Layers::Changed, |cost, base| {
             if cost <= most as Cost {
                 open.add(base);
@@ -81,16 +81,16 @@ fn starts(snapshot: &Snapshot, goal: &Goal, most: usize) -> Vec<Vec<u32>> {
         });
         sets.extend(open.filled(snapshot, &places));
     }
-    // The hash table's order is irrelevant, because sets are processed in order of weight.
+    // The hash table's order is irrelevant, because sets are processed by weight.
     sets.into_iter().collect()
 }
 
-/// The bases, in row-major order, of the places with few jobs, and the jobs at each base.
+/// The bases of the places with few jobs, in row-major order, and the jobs at each base.
 struct Open {
     bases: Grid,
     /// The x coordinates of the bases.
     at: Vec<u16>,
-    /// The start of each row in the list, followed by the end of the last row.
+    /// The index in the list at which each row starts, followed by the end of the last row.
     from: Vec<usize>,
 }
 
@@ -110,7 +110,7 @@ impl Open {
         self.from[row + 1] += 1;
     }
 
-    /// Returns the jobs at each base, by their index in the snapshot.
+    /// Returns the jobs at each base, identified by their index in the snapshot.
     fn filled(mut self, snapshot: &Snapshot, places: &Places) -> Vec<Vec<u32>> {
         let mut lists = vec![Vec::new(); self.at.len()];
         if lists.is_empty() {
@@ -136,7 +136,7 @@ impl Open {
     }
 }
 
-/// The sets of jobs that have not been tried, lightest first.
+/// The sets of jobs that have not been tried yet, lightest first.
 struct Sets<'a> {
     weights: &'a Weights,
     waiting: BinaryHeap<Reverse<(u64, usize, Vec<u32>)>>,
@@ -158,7 +158,7 @@ impl Sets<'_> {
         self.waiting.pop().map(|Reverse((_, _, jobs))| jobs)
     }
 
-    /// Adds each set that consists of these jobs and one other. Returns the cost of this step.
+    /// Adds each set that consists of these jobs and one more. Returns the cost of this step.
     fn expand(&mut self, jobs: &[u32], count: usize) -> u64 {
         for job in 0..count as u32 {
             if let Err(place) = jobs.binary_search(&job) {

@@ -1,11 +1,11 @@
-//! The state of a machine: jobs, their nodes and their weights.
+//! The state of a machine: its jobs, their nodes, and their weights.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
-/// The state of a machine at one instant, without its strategy: the jobs by number, and the healthy
-/// nodes.
+/// The state of a machine at one instant, independent of its strategy: the jobs by number, and the
+/// healthy nodes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation::*; }
@@ -65,7 +65,7 @@ impl Snapshot {
         self
     }
 
-    /// Treats the nodes of all jobs for which `stays` returns true as failed, so that these jobs
+    /// Treats as failed all nodes held by jobs for which `stays` returns true, so that these jobs
     /// stay in place. `stays` receives each job and its node count.
     #[must_use]
     pub fn keeping(mut self, stays: impl Fn(JobId, u32) -> bool) -> Snapshot {
@@ -103,26 +103,26 @@ impl Snapshot {
         &self.free
     }
 
-    /// Returns the jobs and their boxes, by job number.
+    /// Returns the jobs and their boxes, in order of job number.
     pub fn jobs(&self) -> impl Iterator<Item = (JobId, &[Cuboid])> {
         self.jobs.iter().map(|(job, placement)| (*job, placement.parts()))
     }
 
-    /// Returns the boxes of a job, given its index in the list.
+    /// Returns a job's boxes, given the job's index in the list.
     pub(crate) fn parts(&self, job: usize) -> &[Cuboid] {
         self.jobs[job].1.parts()
     }
 
-    /// Returns the nodes that would be free without the given jobs, identified by index. Failed
-    /// nodes stay unavailable.
+    /// Returns the nodes that would be free if the given jobs, identified by index, were gone.
+    /// Failed nodes stay unavailable.
     pub(crate) fn without(&self, jobs: impl IntoIterator<Item = usize>) -> Occupancy {
         let mut free = self.free.clone();
         self.give(&mut free, jobs.into_iter());
         free
     }
 
-    /// Frees the nodes of the given jobs, identified by index. None of the nodes may already be
-    /// free. Failed nodes stay unavailable.
+    /// Frees the nodes that the given jobs, identified by index, hold. None of these nodes may
+    /// already be free. Failed nodes stay unavailable.
     pub(crate) fn give(&self, free: &mut Occupancy, jobs: impl Iterator<Item = usize>) {
         let whole = self.healthy.count() == self.grid.nodes();
         for part in jobs.flat_map(|job| self.parts(job)) {
@@ -135,7 +135,7 @@ impl Snapshot {
     }
 }
 
-/// Frees the healthy nodes of a box. None of them may already be free.
+/// Frees the healthy nodes in a box. None of them may already be free.
 pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupancy) {
     if healthy.is_free(part) {
         free.give(part).expect("a job's nodes were taken");
@@ -159,7 +159,7 @@ pub(crate) fn give_healthy(free: &mut Occupancy, part: &Cuboid, healthy: &Occupa
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// The positive sides, which are 1 along axes that the machine does not have.
+    /// The sides, all positive. They are 1 along axes that the machine does not have.
     pub sides: Sides,
     /// True if the sides may be permuted.
     pub turn: bool,
@@ -177,8 +177,8 @@ impl Shape {
     }
 
     /// Returns the boxes that a request may use on a machine, according to its freedom
-    /// ([`Machine::some_boxes_for`]). If the request has no freedom, the result is the requested
-    /// box (which may be rotated if `turn` is true), or an empty list if the request has no box.
+    /// ([`Machine::some_boxes_for`]). If the request has no freedom, returns the requested box
+    /// (which may be rotated if `turn` is true), or an empty list if the request has no box.
     /// Returns `None` if the freedom allows sets that are not boxes.
     pub fn all_for(request: &Request, machine: &Machine, turn: bool) -> Option<Vec<Shape>> {
         match request.freedom {
@@ -203,7 +203,7 @@ impl Shape {
     }
 }
 
-/// The cost of disturbing each job, in any additive unit.
+/// The cost of disturbing each job, in any unit that can be added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(pub(crate) Vec<u64>);
 
@@ -219,7 +219,7 @@ impl Weights {
         Weights(snapshot.jobs().map(|(_, parts)| nodes(parts)).collect())
     }
 
-    /// Creates weights from a function, which may return the work lost or a priority, for example.
+    /// Creates weights from a function, which may return, for example, the work lost or a priority.
     ///
     /// # Errors
     /// Returns an error if the weights add up to more than 2^63.

@@ -1,13 +1,13 @@
-//! The cheapest set of jobs to move so that a box fits.
+//! Finds the cheapest set of jobs to move so that a box fits.
 
 use crate::plans::plan::{Budget, Goal, MovePlan, Planned, SearchLimits};
 use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights, fit};
 
 /// Finds the cheapest set of at most `max_jobs` jobs to move so that the box fits, and their new
-/// places. The set consists of the jobs in the way, and possibly others that make room for them.
+/// places. The set contains the jobs in the way, and possibly others that make room for them.
 ///
-/// The search is exact within the budget, because it tests every set of jobs with every packing.
+/// Within the budget, the search is exact, because it tests every set of jobs with every packing.
 /// Ties go to fewer jobs, then to lower job numbers. If the box already fits, the plan has no
 /// moves.
 ///
@@ -22,7 +22,7 @@ pub fn unblock(
     unblocked(snapshot, shape, weights, (limits.max_jobs, limits.turn), &mut budget)
 }
 
-/// Works like [`unblock`], with a budget shared by several searches.
+/// Works like [`unblock`], but with a budget shared by several searches.
 pub(crate) fn unblocked(
     snapshot: &Snapshot,
     shape: Shape,
@@ -42,8 +42,8 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Makes room for the box that requires moving the smallest total job weight; ties go to the first
-/// box. The boxes share the budget equally. Without boxes, there is no plan.
+/// Makes room for one of several boxes: the one that requires moving the smallest total job weight,
+/// or the first one in a tie. The boxes share the budget equally. Without boxes, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

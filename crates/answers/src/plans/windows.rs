@@ -1,8 +1,8 @@
-//! A single pass over all places for a box that computes the jobs in each place and their weights.
+//! A single pass over all places for a box that finds the jobs in each place and their weights.
 //!
 //! The bases at which a window overlaps a box form a box themselves (on a mesh, its sides are
 //! window + box - 1, clipped at the border). A job's weight is therefore added to all of these
-//! bases with a difference array: the weight is entered at the corners, and prefix sums are
+//! bases by means of a difference array: the weight is entered at the corners, and prefix sums are
 //! computed along each axis. A job with several boxes counts once if the window overlaps any of
 //! them. For such a job, the union of the bases is marked in a bit set, and the maximal runs along
 //! x are added.
@@ -14,10 +14,9 @@
 //! ```
 //!
 //! The bases are visited layer by layer, along the last axis that has several bases; on a plane, a
-//! layer is a row. Only the differences for one layer are stored. Each box is added in the layer
-//! where it begins and subtracted where it ends. If no box begins or ends in a layer, the sums are
-//! the same as in the previous layer. If none ends in a layer, no sum is smaller than in the
-//! previous layer.
+//! layer is a row. Only one layer's differences are stored. Each box is added in the layer where it
+//! begins and subtracted where it ends. If no box begins or ends in a layer, the sums are the same
+//! as in the previous layer. If none ends in a layer, no sum is smaller than in the previous layer.
 //!
 //! Cost: O(jobs + bases in the visited layers) for jobs with one part. A job with several parts
 //! costs O(bases / 64) between its first and its last base.
@@ -35,7 +34,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Creates the places of a box that fits the grid without being rotated.
+    /// Creates the places for a box that fits the grid without being rotated.
     pub(crate) fn of(grid: &Grid, sides: Sides) -> Places {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, sides[axis]));
         let wraps: [bool; 3] =
@@ -81,7 +80,7 @@ impl Places {
 }
 
 /// The cost of emptying a place. The high half is the number of unavailable nodes, and the low half
-/// is the total weight of the jobs, so costs compare in this order.
+/// is the jobs' total weight, so that costs are compared in this order.
 pub(crate) type Cost = u128;
 
 /// The layers of bases to visit.
@@ -100,7 +99,7 @@ struct Piece {
     weight: u64,
 }
 
-/// The cost of emptying each place of a box.
+/// The cost of emptying each place for a box.
 pub(crate) struct Costs {
     bases: Grid,
     /// The axes along a row, across the rows of a layer, and across layers.
@@ -137,7 +136,7 @@ impl Costs {
         Costs { bases, axes, pieces }
     }
 
-    /// Calls `see` with the cost of each base in the visited layers, in row-major order.
+    /// Calls `see` with the cost at each base in the visited layers, in row-major order.
     pub(crate) fn each(&self, look: Layers, mut see: impl FnMut(Cost, Coordinates)) {
         let [width, rows, layers] = self.axes.map(|axis| usize::from(self.bases.side(axis)));
         let events = Events::of(&self.pieces, self.axes[2], layers);
@@ -175,8 +174,8 @@ impl Costs {
         }
     }
 
-    /// Adds a piece to a layer's differences, or subtracts it. Sums below 2^128 are exact, because
-    /// intermediate overflows cancel out.
+    /// Adds a piece to a layer's differences, or subtracts it from them. Sums below 2^128 are
+    /// exact, because intermediate overflows cancel out.
     fn step(&self, piece: &Piece, ends: bool, stride: usize, steps: &mut [Cost]) {
         let Piece { bases, lost, weight } = piece;
         let value = Cost::from(*lost) << 64 | Cost::from(*weight);
@@ -197,7 +196,7 @@ impl Costs {
     }
 }
 
-/// The beginning or end of a piece at a layer.
+/// The beginning or the end of a piece in a layer.
 #[derive(Clone, Copy, Default)]
 struct Event {
     piece: u32,
@@ -206,7 +205,7 @@ struct Event {
 
 /// The events, layer by layer.
 struct Events {
-    /// The index of the first event of each layer, followed by the number of events.
+    /// The index of each layer's first event, followed by the total number of events.
     from: Vec<usize>,
     all: Vec<Event>,
 }
@@ -244,7 +243,7 @@ impl Events {
 pub(crate) struct Union {
     bases: Grid,
     words: Vec<u64>,
-    /// The range of words that may contain marks.
+    /// The range of words in which marks may be set.
     marked: std::ops::Range<usize>,
 }
 

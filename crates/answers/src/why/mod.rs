@@ -1,9 +1,9 @@
-//! The reason why a request is waiting or would be refused. All interfaces give the same answer.
+//! Explains why a request is waiting or would be refused. All interfaces give the same answer.
 //!
-//! The answer contains the expected start time and place, from the first of these sources:
+//! The answer contains the expected start time and place, from the first of these that applies:
 //!
 //! 1. the scheduler's plan, if known ([`Question::planned`]);
-//! 2. the place that becomes free first as jobs are expected to end ([`earliest`]);
+//! 2. the first place to become free as jobs reach their expected ends ([`earliest`]);
 //! 3. the place whose jobs hold the fewest nodes ([`blockers`]), without a time.
 //!
 //! The answer also contains the jobs that currently hold this place, and moves that would make room
@@ -28,30 +28,30 @@ use crate::{
 pub use waiting::waiting;
 pub use words::Words;
 
-/// The maximum number of blocking jobs listed by name.
+/// The maximum number of blocking jobs to list by name.
 pub const NAMED: usize = 5;
 
 /// The nodes that a request needs on a machine, and the strategy's placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Alternative boxes, any of which suffices. Empty if nodes are granted by count, or if sets
+    /// Alternative boxes, any of which would do. Empty if nodes are granted by count, or if sets
     /// other than boxes are allowed.
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
-    /// The placement that the strategy currently chooses, or `None` if the request is refused.
+    /// The placement that the strategy currently chooses, or `None` if it refuses the request.
     pub placed: Option<Vec<Cuboid>>,
 }
 
 impl Demand {
     /// Returns a request's demand, including the placement that the machine's strategy would
-    /// choose. The machine does not change.
+    /// choose. Does not change the machine.
     pub fn of(machine: &mut Machine, request: &Request) -> Demand {
         let placed = machine.probe(request).ok().map(|found| found.parts().to_vec());
         Demand { placed, ..Demand::refused(machine, request) }
     }
 
-    /// Returns the demand of a request that the strategy has already refused, without asking the
+    /// Returns the demand for a request that the strategy has already refused, without asking the
     /// strategy again.
     pub fn refused(machine: &Machine, request: &Request) -> Demand {
         let by_count = machine.answers(request) == Answers::Count;
@@ -75,12 +75,12 @@ pub enum Queued {
     /// The request starts as soon as it fits on the machine. Also the state of a request that is
     /// not queued.
     First,
-    /// Another job must start first. The job is `None` if the scheduler does not yet examine this
-    /// request.
+    /// Another job must start first. Contains that job, or `None` if the scheduler does not
+    /// consider this request yet.
     Behind(Option<JobId>),
     /// The request would overlap another job's reservation.
     Reserved {
-        /// The job with the reservation.
+        /// The job that has the reservation.
         by: JobId,
         /// The start of the reservation.
         from: Time,
@@ -90,7 +90,7 @@ pub enum Queued {
     /// The request would overlap an advance reservation, during which no job may use the reserved
     /// nodes.
     Ahead {
-        /// The number of the reservation.
+        /// The reservation's number.
         reservation: u64,
         /// The start of the reservation.
         from: Time,
@@ -101,7 +101,7 @@ pub enum Queued {
     Kept,
 }
 
-/// Reasons why a request does not start now.
+/// The reason that a request does not start now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The request could start now.
@@ -119,7 +119,7 @@ pub enum Cause {
     Queue(Queued),
 }
 
-/// The planned start time and place of a request.
+/// A request's planned start time and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedStart {
     /// The planned start time.
@@ -129,8 +129,8 @@ pub struct PlannedStart {
 }
 
 impl PlannedStart {
-    /// Returns the scheduler's reservation for a job if the reservation begins before a given time.
-    /// Later reservations depend on jobs without a known end. Takes O(reservations) time.
+    /// Returns the scheduler's reservation for a job if it begins before a given time. Later ones
+    /// depend on jobs without a known end. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;
@@ -150,16 +150,16 @@ impl PlannedStart {
 pub struct Blocked {
     /// The place where the request will start.
     pub at: Cuboid,
-    /// The jobs that hold nodes there, each with its total node count. The largest jobs come first;
-    /// ties are sorted by job number.
+    /// The jobs that hold nodes at the place, each with its total node count. The largest jobs come
+    /// first; ties are sorted by job number.
     pub jobs: Vec<(JobId, u64)>,
-    /// The unavailable nodes there.
+    /// The unavailable nodes at the place.
     pub unavailable: Vec<NodeId>,
-    /// The time at which the request starts there according to the scheduler's plan or, without a
-    /// plan, the time at which the place becomes free. `None` if no end is known.
+    /// The time at which the scheduler plans to start the request at this place or, without a plan,
+    /// the time at which the place becomes free. `None` if no end is known.
     pub until: Option<Time>,
-    /// The cheapest moves that make room for the request sooner, there or elsewhere. `None` if
-    /// moving the allowed number of jobs is not enough, or if no moves were requested.
+    /// The cheapest moves that make room for the request sooner, at this place or elsewhere. `None`
+    /// if moving the allowed number of jobs is not enough, or if no moves were requested.
     pub moves: Option<MovePlan>,
 }
 
@@ -171,10 +171,10 @@ impl Blocked {
     }
 }
 
-/// The reason why a request does not start now, and what would change that.
+/// The reason that a request does not start now, and what would let it start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Why {
-    /// The reason why the request does not start.
+    /// The reason that the request does not start.
     pub cause: Cause,
     /// The number of nodes that must be free for the request.
     pub needed: u64,
@@ -182,8 +182,8 @@ pub struct Why {
     pub free: u64,
     /// The scheduler's planned time and place for the request.
     pub planned: Option<PlannedStart>,
-    /// The placement if the request could start now, or the free place that the strategy does not
-    /// use. Otherwise, it is empty.
+    /// The request's placement if it could start now, or the free place that the strategy does not
+    /// use. Otherwise, empty.
     pub place: Vec<Cuboid>,
     /// The jobs and nodes in the way, if a box is needed and none is free.
     pub blocked: Option<Blocked>,
@@ -191,7 +191,7 @@ pub struct Why {
     pub enough: Option<Time>,
 }
 
-/// A question about a request that does not start.
+/// A question about why a request does not start.
 pub struct Question<'a> {
     /// The nodes that the request needs.
     pub demand: &'a Demand,
@@ -252,8 +252,8 @@ pub fn why(snapshot: &Snapshot, question: &Question<'_>) -> Why {
 }
 
 impl Why {
-    /// Creates an answer that contains only the cause. No search for a place is needed, so this is
-    /// cheap even for many requests.
+    /// Creates an answer that contains only the cause. This requires no search for a place, so it
+    /// is cheap even for many requests.
     pub(crate) fn cause_alone(
         cause: Cause,
         needed: u64,
@@ -289,7 +289,7 @@ fn cause(snapshot: &Snapshot, demand: &Demand, queued: Queued, is_free: bool) ->
     }
 }
 
-/// Finds the place where the request will start, the jobs in it, and moves that free it sooner.
+/// Finds the place where a request will start, the jobs in it, and moves that free it sooner.
 fn blocked(snapshot: &Snapshot, question: &Question<'_>) -> Option<Blocked> {
     let Question { demand, planned, end, limits, .. } = question;
     let boxes = &demand.boxes;

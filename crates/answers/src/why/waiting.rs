@@ -1,4 +1,4 @@
-//! The reason why a job in a dispatcher's queue is waiting.
+//! Explains why a job in a dispatcher's queue is waiting.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -10,13 +10,13 @@ use crate::{SearchLimits, Snapshot, waits};
 /// Explains why a waiting job does not start, and when it is expected to start. Returns `None` if
 /// the job is not in the queue.
 ///
-/// The planned time comes from the scheduler's reservation for the job. If there is none, it comes
-/// from a simulation in which every job runs as long as estimated and no more jobs arrive. The
-/// simulation runs `scheduler` on a copy, so build it from the same name as the dispatcher's own
-/// scheduler. Call this function once the dispatcher's scheduler starts no more jobs; before that,
-/// the answer does not include the job's state in the queue.
+/// The planned time comes from the scheduler's reservation for the job. If there is no reservation,
+/// it comes from a simulation in which every job runs as long as estimated and no more jobs arrive.
+/// The simulation runs `scheduler` on a copy, so build it from the same name as the dispatcher's
+/// own scheduler. Call this function once the dispatcher's scheduler starts no more jobs; before
+/// that, the answer does not include the job's state in the queue.
 ///
-/// Cost: that of [`run_forward`], [`waits`] and [`why`].
+/// Cost: as for [`run_forward`], [`waits`] and [`why`].
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_scheduling as scheduling;

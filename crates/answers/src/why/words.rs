@@ -8,12 +8,12 @@ use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
 /// An interface's words for jobs, times and settings.
 pub struct Words<'a> {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: &'a Grid,
-    /// A function that returns a job's name, such as `job 17`, or a neutral name if the reader may
-    /// not know the job. Text from users must already be escaped.
+    /// A function that returns a job's name, such as `job 17`, or a neutral name if the reader is
+    /// not allowed to know the job. Text from users must already be escaped.
     pub job: &'a dyn Fn(JobId) -> String,
-    /// A function that formats a time by the interface's clock and time zone.
+    /// A function that formats a time according to the interface's clock and time zone.
     pub time: &'a dyn Fn(Time) -> String,
     /// The strategy.
     pub strategy: &'a str,
@@ -35,12 +35,12 @@ impl Why {
         lines
     }
 
-    /// Returns the reason in one sentence, with the time and place of the start if known.
+    /// Returns the reason in one sentence, with the time and place of the start if these are known.
     pub fn sentence(&self, words: &Words<'_>) -> String {
         format!("{}{}.", self.clause(words), self.start_clause(words))
     }
 
-    /// Returns the time and place of the start, as a clause at the end of a sentence.
+    /// Returns the time and place of the start, as a clause to append to a sentence.
     fn start_clause(&self, words: &Words<'_>) -> String {
         let time = words.time;
         let at = |at: Cuboid| explain::words(words.grid, &at);

@@ -1,4 +1,4 @@
-//! Alternatives, each of which changes a single setting in the current configuration.
+//! Alternatives, each of which changes one setting in the current configuration.
 
 use pavior_mesh::{Cubes, Grid};
 
@@ -29,7 +29,7 @@ impl Topic {
     }
 }
 
-/// A candidate change to the current configuration, which may turn out not to apply.
+/// A candidate change to the current configuration. It may turn out not to apply.
 pub(super) struct Change {
     pub(super) topic: Topic,
     pub(super) name: String,
@@ -39,8 +39,8 @@ pub(super) struct Change {
     pub(super) settings: Vec<(&'static str, Option<String>)>,
 }
 
-/// Strategies to try: contiguous placement without and with rotation, placement in the tightest
-/// position, and placement in several boxes per job.
+/// Strategies to try: contiguous placement without rotation, contiguous placement with rotation,
+/// placement in the tightest position, and placement in several boxes per job.
 const STRATEGIES: [(&str, &str); 4] =
     [("ff", ""), ("tff", ""), ("bf:turn=all", ""), ("gabl", " (several boxes per job)")];
 const SCHEDULERS: [(&str, &str); 3] = [("fcfs", ""), ("easy", ""), ("conservative", "")];
@@ -51,12 +51,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The mean times, in seconds, assumed if the current configuration has no failures. On average,
-/// each node fails once every five years of 365 days, and its repair takes a day.
+/// The mean times, in seconds, that are assumed when the current configuration has no failures. On
+/// average, each node fails once every five years of 365 days, and a repair takes a day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. If the log names nodes, the first change uses the logged places.
+/// Returns all changes to try. If the log names nodes, the first one uses the logged places.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
@@ -90,7 +90,7 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     all
 }
 
-/// Returns three changes to the machine: adding or removing wrap-around links, adding one pod, and
+/// Returns three changes to the machine: adding or removing wrap-around links, adding a pod, and
 /// doubling the size.
 fn machines(grid: &Grid) -> Vec<Change> {
     let axes = grid.axes();
@@ -120,8 +120,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns changes that concern failures. Failures are added, with and without a spare cube, if
-/// there are none. Otherwise, they are removed, or a spare cube or checkpoints are added.
+/// Returns changes that concern failures. If there are no failures, they are added, with and
+/// without a spare cube. Otherwise, they are removed, or a spare cube or checkpoints are added.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

@@ -1,4 +1,4 @@
-//! Observations made during a run: each job's wait, and metrics for each piece of the run.
+//! Observations made during a run: each job's wait, and each metric's value in every piece.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,19 +7,19 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The rule that combines the values for the pieces into one value for the whole run.
+/// The rule that combines a metric's values for the pieces into one value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
     Average,
     /// The sum of all jobs' contributions. A job contributes when it ends or is interrupted, but
-    /// its contribution, like its wait, is counted in the piece in which the job arrived.
+    /// its contribution, like its wait, counts toward the piece in which the job arrived.
     Sum,
     /// The mean of the values observed at arrivals.
     Mean,
 }
 
-/// A metric, reset for each piece.
+/// A metric that is reset for each piece.
 struct Pieces {
     metric: Box<dyn Metric>,
     whole: Whole,
@@ -28,8 +28,8 @@ struct Pieces {
 
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// Runs of the same jobs are divided at the same instants or, if jobs are submitted only after
-/// others end, after the same numbers of arrivals. Time averages end at the last arrival.
+/// Two runs of the same jobs are divided at the same instants or, if some jobs are submitted only
+/// after others end, after the same numbers of arrivals. Time averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
     jobs: u64,
@@ -65,12 +65,12 @@ impl Ledger {
         }
     }
 
-    /// Returns the piece to which a job belongs, given the job's position in arrival order.
+    /// Returns the piece to which a job belongs, given its position in arrival order.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
 
-    /// Returns the waits of all jobs, and each metric's pieces in the order used by `Ledger::new`.
+    /// Returns the waits of all jobs, and each metric's pieces in the order given to `Ledger::new`.
     pub(super) fn into_parts(self) -> (Vec<Option<f64>>, Vec<Vec<Batch>>) {
         let full = |mut batches: Vec<Batch>| {
             batches.resize(BATCHES, Batch::default());
@@ -95,7 +95,7 @@ impl Ledger {
         self.pieces.iter_mut().filter(|pieces| pieces.whole == Whole::Average)
     }
 
-    /// Adds the value of a fact about a job to the piece in which the job arrived.
+    /// Adds a metric's value for a fact about a job to the piece in which the job arrived.
     fn add(&mut self, now: Time, fact: &Fact<'_>, job: u64, wanted: Whole) {
         let piece = Self::piece(job, self.jobs);
         for Pieces { metric, whole, batches } in &mut self.pieces {
@@ -113,7 +113,7 @@ impl Ledger {
         }
     }
 
-    /// Passes a fact to averages and means. Sums receive only the facts that contribute to them.
+    /// Passes a fact to averages and means. Sums receive only facts that contribute to them.
     fn tell(&mut self, now: Time, fact: &Fact<'_>) {
         let told = self.pieces.iter_mut().filter(|pieces| pieces.whole != Whole::Sum);
         told.for_each(|pieces| pieces.metric.see(now, fact));

@@ -1,10 +1,10 @@
-//! Advice based on rerunning a log's jobs under alternatives to the current configuration.
+//! Advice based on rerunning a log's jobs with alternatives to the current configuration.
 //!
-//! The current configuration is one point: a machine, a strategy, a scheduler and the jobs in a
-//! log. Each alternative changes a single setting and runs the same jobs. Every quantity is
-//! reported as a paired difference from the current configuration, with an interval computed from
-//! pieces of the run ([`Change`]). With probability 95%, all intervals for one quantity are
-//! correct simultaneously, because each has confidence level 1 - 0.05/alternatives (Bonferroni's
+//! The current configuration is a single point: a machine, a strategy, a scheduler and the jobs in
+//! a log. Each alternative changes one setting and runs the same jobs. Every quantity is reported
+//! as a paired difference from the current configuration, with an interval computed from pieces of
+//! the run ([`Change`]). Each interval has confidence level 1 - 0.05/alternatives, so that with
+//! probability 95%, all intervals for a given quantity are correct simultaneously (Bonferroni's
 //! inequality). Recommendations are based on these intervals alone.
 //!
 //! Costs one observed simulation run per alternative, plus memory for all waits in each run.
@@ -53,13 +53,13 @@ pub enum AdviceError {
 /// A quantity by which alternatives are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// The name of the simulation metric, with its option.
+    /// The simulation metric's name, with its option.
     pub metric: String,
-    /// The size range, in nodes, of the jobs to include, or `None` for all jobs.
+    /// The size range, in nodes, of the jobs included, or `None` for all jobs.
     pub nodes: Option<[u32; 2]>,
-    /// The displayed title.
+    /// The title to display.
     pub title: String,
-    /// The displayed unit.
+    /// The unit to display.
     pub unit: &'static str,
     /// The divisor that converts the metric to the displayed unit.
     pub scale: f64,
@@ -68,9 +68,9 @@ pub struct Measure {
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The command that reproduces the run's numbers.
+    /// The command that reproduces these results.
     pub command: String,
-    /// The value of each measure, in its metric's unit, or `None` if the measure does not apply.
+    /// Each measure's value, in its metric's unit, or `None` if the measure does not apply.
     pub values: Vec<Option<f64>>,
     /// The number of jobs rejected because they can never fit.
     pub rejected: u64,
@@ -89,15 +89,15 @@ pub struct Alternative {
     pub words: String,
     /// The result of the run with this change.
     pub run: Run,
-    /// The difference from the current configuration for each measure, in the unit of its metric,
-    /// over the jobs that both runs completed.
+    /// Each measure's difference from the current configuration, in its metric's unit, over the
+    /// jobs that completed in both runs.
     pub changes: Vec<Option<Change>>,
 }
 
 /// The current configuration, all alternatives, and the differences between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Advice {
-    /// The path of the log, as given.
+    /// The path to the log, as given.
     pub log: String,
     /// The machine on which the jobs were run.
     pub machine: String,
@@ -117,15 +117,15 @@ pub struct Advice {
     pub alternatives: Vec<Alternative>,
     /// Alternatives that do not apply, each with the reason.
     pub left_out: Vec<String>,
-    /// The confidence level of each interval. With probability 95%, all intervals for one measure
-    /// are correct simultaneously.
+    /// The confidence level of each interval, chosen so that with probability 95%, all intervals
+    /// for a given measure are correct simultaneously.
     pub level: f64,
 }
 
-/// The accepted probability that at least one interval of a measure is wrong.
+/// The accepted probability that at least one of a measure's intervals is wrong.
 const MISSES: f64 = 0.05;
 
-/// Returns the default shape of the boxes to count: half the machine along each axis.
+/// Returns the default shape for counting boxes: half the machine along each axis.
 fn usual_slots(point: &Point) -> String {
     let grid = point.settings().machine;
     let halves = grid.sides().map(|side| side.div_ceil(2).to_string());
@@ -133,7 +133,7 @@ fn usual_slots(point: &Point) -> String {
 }
 
 /// Runs the current configuration, given by `present`, and all alternatives on the current thread
-/// pool. `slots` is the shape of the boxes to count, such as `4x4x4`. Each run is reported to the
+/// pool. `slots` is the shape of the boxes to count, such as `4x4x4`. Reports each run to the
 /// environment's `progress`.
 ///
 /// # Errors
@@ -148,9 +148,9 @@ pub fn advise(
     advise_among(present, slots, None, environment)
 }
 
-/// Works like [`advise`], but on a subset of the alternatives: `(names, most)` selects the first
-/// `most` of the named alternatives that apply. Names are spelled as in the result, for example
-/// `scheduler easy`.
+/// Works like [`advise`], but runs only a subset of the alternatives: `(names, most)` selects the
+/// first `most` of the named alternatives that apply. Names are spelled as in the result, for
+/// example `scheduler easy`.
 ///
 /// # Errors
 /// Returns the errors of [`advise`].
@@ -219,8 +219,8 @@ pub fn advise_among(
     })
 }
 
-/// Returns the point that the settings describe, or `None` if they describe more than one. If
-/// `placed` is set, the jobs run at their places in the log.
+/// Returns the point that the settings describe, or `None` if they describe several. If `placed` is
+/// set, each job runs at its place in the log.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -245,8 +245,8 @@ struct Tried {
     point: Point,
 }
 
-/// Returns the alternatives to run, and those that do not apply. A change that has no effect
-/// appears in neither list.
+/// Returns the alternatives to run and the alternatives that do not apply. A change that has no
+/// effect appears in neither list.
 fn tried(
     present: &[Setting],
     point: &Point,
@@ -273,11 +273,11 @@ fn tried(
 /// The measures and their metrics.
 struct Measures {
     list: Vec<Measure>,
-    /// The metrics computed piece by piece, which follow the waits in the list of measures.
+    /// The metrics computed piece by piece. In the list of measures, they follow the waits.
     pieces: Vec<(&'static MetricSpec, Whole)>,
 }
 
-/// A run, with all data needed to compare it with other runs.
+/// A run, with all the data needed to compare it with other runs.
 struct Raw {
     run: Run,
     waits: Vec<Option<f64>>,
@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // Like the metric itself, this measure ends its pieces at the last arrival.
+            // Like the metric itself, this measure ends its last piece at the last arrival.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),
@@ -311,7 +311,7 @@ impl Measures {
         Ok(Measures { list, pieces })
     }
 
-    /// Returns the number of measures that are waits.
+    /// Returns the number of measures that are wait times.
     fn waits(&self) -> usize {
         self.list.len() - self.pieces.len()
     }
@@ -371,7 +371,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs in a size range, and the positions of these jobs.
+/// Returns the waits of the completed jobs in a size range, and these jobs' positions.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],
@@ -384,7 +384,7 @@ fn of_sizes<'t>(
     })
 }
 
-/// Returns the waits, piece by piece, of the jobs that both runs completed.
+/// Returns the waits, piece by piece, of the jobs that completed in both runs.
 fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -> [Vec<Batch>; 2] {
     let mut pieces = [vec![Batch::default(); BATCHES], vec![Batch::default(); BATCHES]];
     let jobs = trace.records.len() as u64;
@@ -399,8 +399,8 @@ fn paired(trace: &Trace, [a, b]: [&[Option<f64>]; 2], nodes: Option<[u32; 2]>) -
     pieces
 }
 
-/// Divides the jobs into thirds by size, and returns the smallest and the largest node count in
-/// each third. Jobs of equal size are in the same third, so there may be fewer than three.
+/// Divides the jobs into thirds by size, and returns the smallest and largest node counts in each
+/// third. Jobs of the same size are in the same third, so there may be fewer than three thirds.
 fn thirds(trace: &Trace) -> Vec<[u32; 2]> {
     let mut nodes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     nodes.sort_unstable();

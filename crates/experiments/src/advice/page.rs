@@ -6,7 +6,7 @@ use pavior_draw::{DifferenceRow, Differences, Drawing, Page, Section, SectionTab
 use super::words::MESSAGES;
 use super::{Advice, Alternative, BATCHES, Measure, Topic, cell, notes, recommendations, value};
 
-/// Builds the page. `provenance` describes the program and the command that generated it.
+/// Builds the page. `provenance` describes the program, and the command that generated the page.
 pub fn page(advice: &Advice, provenance: &[String]) -> Page {
     let Advice { log, machine, strategy, scheduler, jobs, span, .. } = advice;
     let days = span / 86_400.0;
@@ -38,7 +38,7 @@ fn head(measure: &Measure) -> String {
     }
 }
 
-/// Returns a table with the current values and the differences for all alternatives.
+/// Returns a table of the current values and each alternative's differences.
 fn table(advice: &Advice) -> SectionTable {
     let measures = || advice.measures.iter();
     let header = [String::new()].into_iter().chain(measures().map(head)).collect();

@@ -3,10 +3,10 @@
 use super::{Advice, Alternative, Change, Measure, Shown, Topic};
 use crate::batches::FEWEST_JOBS;
 
-/// The index of the measure for the waits of all jobs.
+/// The index of the measure of wait times for all jobs.
 const WAITING: usize = 0;
 
-/// Returns recommendations, each of which claims only what the alternative's intervals show.
+/// Returns recommendations. Each claims only what its alternative's intervals show.
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes the alternative settings, beginning with the one whose gain is most certain.
+/// Describes the alternative settings, starting with the one whose gain is most certain.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -66,7 +66,7 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about the job sizes with a significant difference, for use when the
+/// Returns a sentence about the job sizes for which the difference is significant. Used when the
 /// difference over all jobs is not significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
@@ -88,7 +88,7 @@ fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     Some(format!("With {}, {list}; no significant difference over all jobs.", one.words))
 }
 
-/// Returns the difference in waits over all jobs.
+/// Returns the difference in wait times over all jobs.
 fn waiting(one: &Alternative) -> Option<Change> {
     one.changes.get(WAITING).copied().flatten()
 }
@@ -97,7 +97,7 @@ fn shown(one: &Alternative) -> Shown {
     waiting(one).map_or(Shown::Nothing, |change| change.shown())
 }
 
-/// Returns a sentence that states how much shorter or longer waits would have been, if the
+/// Returns a sentence that states how much shorter or longer the waits would have been, if this
 /// difference is significant.
 fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     let [low, high] = waiting(one)?.ends()?;
@@ -113,8 +113,8 @@ fn sentence(one: &Alternative, opening: &str) -> Option<String> {
     })
 }
 
-/// Returns a sentence that states how many node-hours would have been lost, if the difference is
-/// significant.
+/// Returns a sentence that states how many node-hours would have been lost, if the difference in
+/// losses is significant.
 fn of_lost(advice: &Advice, one: &Alternative) -> Option<String> {
     let lost = advice.measures.iter().position(|measure| measure.metric == "node_time_lost")?;
     let change = one.changes[lost]?;
@@ -144,7 +144,7 @@ fn undecided<'a>(advice: &Advice, all: impl Iterator<Item = &'a Alternative>) ->
     Some(format!("Wait times do not change significantly with {list}."))
 }
 
-/// Formats a range of positive times, in a unit that suits the longer one.
+/// Formats a range of positive times, in a unit that suits the longer time.
 fn times(low: f64, high: f64) -> String {
     let (unit, word) = match high {
         high if high < 120.0 => (1.0, "s"),
@@ -160,8 +160,8 @@ fn times(low: f64, high: f64) -> String {
     format!("{low:.decimals$} to {high:.decimals$} {word}")
 }
 
-/// Formats the value of a measure for display, in the measure's unit. Returns `-` if the measure
-/// does not apply.
+/// Formats a measure's value for display, in the measure's unit. Returns `-` if the measure does
+/// not apply.
 pub fn value(measure: &Measure, value: Option<f64>) -> String {
     value.map_or("-".to_string(), |value| {
         let value = value / measure.scale;
@@ -169,8 +169,8 @@ pub fn value(measure: &Measure, value: Option<f64>) -> String {
     })
 }
 
-/// Formats a difference for display, in the measure's unit, with its half-width. The text begins
-/// with `~` if the interval contains zero, that is, if the difference is not significant.
+/// Formats a difference and its half-width for display, in the measure's unit. If the interval
+/// contains zero, so that the difference is not significant, the text begins with `~`.
 pub fn cell(measure: &Measure, change: Option<Change>) -> String {
     let Some(change) = change.map(|change| change.times(1.0 / measure.scale)) else {
         return "-".to_string();
@@ -200,7 +200,7 @@ fn decimals(value: f64) -> usize {
     }
 }
 
-/// A note about an effect that none of the numbers account for.
+/// A note about an effect that the numbers do not account for.
 pub(super) const MESSAGES: &str = "These numbers do not account for messages taking longer when a \
                                    job's nodes are farther apart.";
 

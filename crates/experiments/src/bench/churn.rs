@@ -1,25 +1,25 @@
-//! A recorded churn near saturation: the sequence of requests and releases, with the answers.
+//! A recorded churn near saturation: a sequence of requests and releases, with the answers.
 //!
-//! Requests come from a stream that is the same for every strategy. If a request is refused, the
-//! oldest job departs and the request is repeated until it is granted. This keeps the machine as
-//! full as the strategy can make it. If a fill is set, the oldest jobs also depart before each
-//! request, so that at most this fraction of the nodes is in use. A request that the strategy would
-//! never grant is skipped, as in simulations.
+//! Requests come from the same stream for every strategy. If a request is refused, the oldest job
+//! departs and the request is repeated until it is granted. This keeps the machine as full as the
+//! strategy can make it. If a fill is set, the oldest jobs also depart before each request, so that
+//! at most this fraction of the nodes is in use. A request that the strategy would never grant is
+//! skipped, as in simulations.
 
 use std::collections::VecDeque;
 
 use pavior_allocation::{BuildError, Machine, Selection, Work};
 use pavior_mesh::{Grid, JobId, Request};
 
-/// The parameters of a churn, which do not depend on the strategy.
+/// The parameters of a churn, which are the same for all strategies.
 #[derive(Clone, Debug)]
 pub(super) struct Demand<'a> {
     pub(super) grid: Grid,
     /// The stream of requests, which restarts when it ends.
     pub(super) requests: &'a [Request],
     pub(super) attempts: usize,
-    /// The number of warm-up attempts, which are not recorded. If `None`, the warm-up lasts until
-    /// every job present at the first departure has departed.
+    /// The number of warm-up attempts, which are not recorded. If this is `None`, the warm-up lasts
+    /// until every job present at the first departure has departed.
     pub(super) warmup: Option<u64>,
     pub(super) fill: Option<f64>,
     pub(super) seed: u64,
@@ -38,7 +38,7 @@ pub(super) enum Step {
 
 /// A strategy's recorded churn, ready for replay.
 pub(super) struct Churn {
-    /// The machine after the warm-up, which has already cached the requests that can never fit.
+    /// The machine after the warm-up. It has already cached which requests can never fit.
     pub(super) start: Machine,
     pub(super) steps: Vec<Step>,
     pub(super) warmup: u64,
@@ -46,7 +46,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work that `find` did for granted attempts and, in the next field, for refused attempts.
+    /// The work that `find` did for granted attempts and (next field) for refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done to record grants and releases.
@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // The machine caches the answer, because simulations ask this question whenever a
+                // The machine caches the answer, because a simulation asks this question whenever a
                 // job arrives.
                 let _ = start.could_ever_fit(request);
             }
@@ -154,7 +154,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Takes the next request that could ever be granted. Returns false if there is none.
+    /// Takes the next request that could ever be granted. Returns false if no such request exists.
     fn choose(&mut self) -> bool {
         let requests = self.demand.requests;
         for _ in 0..requests.len() {
@@ -197,7 +197,7 @@ impl<'a> Play<'a> {
         } else {
             self.refused += work;
             if !self.depart() {
-                // Even an empty machine refuses the request, although it reported that the request
+                // Even an empty machine refuses this request, although it reported that the request
                 // could fit.
                 self.pending = None;
             }

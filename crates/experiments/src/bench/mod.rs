@@ -1,12 +1,12 @@
-//! Allocation benchmarks: the time per attempt of several strategies on the same requests.
+//! Allocation benchmarks: the time that several strategies take per attempt for the same requests.
 //!
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
-//! strategies, so that other load affects them equally. A round replays each churn twice:
+//! strategies, so that any other load affects them equally. A round replays each churn twice:
 //!
 //! - with a clock reading around every attempt, minus the clock's overhead. An attempt only
 //!   searches for a place, as in the `allocation_ns` metric. For each attempt, the middle readings
-//!   over all rounds are averaged, which removes interruptions and smooths the ticks of a coarse
-//!   clock. Medians and percentiles are computed over attempts;
+//!   over all rounds are averaged, which removes interruptions and smooths out the ticks of a
+//!   coarse clock. Medians and percentiles are then computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts, including their grants and releases, so
 //!   that the clock's overhead is negligible. This measures an allocator's total work, including
 //!   the maintenance of its lists.
@@ -29,20 +29,20 @@ pub use timing::{BATCH, Times};
 /// The parameters of a benchmark.
 #[derive(Clone)]
 pub struct Bench {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub grid: Grid,
-    /// The strategies; ratios are relative to the first.
+    /// The strategies. Ratios are relative to the first.
     pub strategies: Vec<Selection>,
     /// The stream of requests, which restarts when it ends.
     pub requests: Vec<Request>,
-    /// The number of attempts per strategy; must be positive.
+    /// The number of attempts per strategy, which must be positive.
     pub attempts: usize,
-    /// The number of warm-up attempts. If `None`, the warm-up lasts until every job present at the
-    /// first departure has departed.
+    /// The number of warm-up attempts. If this is `None`, the warm-up lasts until every job present
+    /// at the first departure has departed.
     pub warmup: Option<u64>,
-    /// The maximum fraction of nodes in use. If `None`, strategies use as many nodes as they can.
+    /// The maximum fraction of nodes in use. If `None`, each strategy fills up the machine.
     pub fill: Option<f64>,
-    /// The number of replays of the attempts; must be positive.
+    /// The number of times the attempts are replayed, which must be positive.
     pub rounds: usize,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
@@ -51,13 +51,13 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The duration of a clock reading in nanoseconds, already subtracted from the times.
+    /// The duration of a clock reading in nanoseconds, which has been subtracted from all times.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
 }
 
-/// The results of one strategy.
+/// The results for one strategy.
 #[derive(Clone)]
 pub struct BenchRow {
     /// The strategy.
@@ -72,17 +72,17 @@ pub struct BenchRow {
     pub warmup: u64,
     /// The number of requests skipped because the strategy would never grant them.
     pub rejected: u64,
-    /// The mean number of parts in use at an attempt, called m in the TBL paper.
+    /// The mean number of parts in use during an attempt (m in the TBL paper).
     pub busy_submeshes: f64,
     /// The mean number of units examined per attempt to record grants and releases.
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt relative to that of the first strategy: the median of this ratio
-    /// over all rounds.
+    /// The mean time of an attempt, relative to the first strategy's mean time: the median of this
+    /// ratio over all rounds.
     pub ratio: f64,
-    /// The half-width of the 95% confidence interval for the ratio, or `None` for the first
-    /// strategy, or if there is only one round.
+    /// The half-width of the 95% confidence interval for the ratio. `None` for the first strategy,
+    /// or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 
@@ -97,7 +97,7 @@ pub struct Answers {
     pub times: Option<Times>,
 }
 
-/// An error that prevents a benchmark from running.
+/// The reason that a benchmark cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BenchError {
     /// The strategy does not support the machine.
@@ -108,7 +108,7 @@ pub enum BenchError {
     NothingFits {
         /// The strategy.
         strategy: String,
-        /// The grid of the machine.
+        /// The machine's grid.
         machine: Grid,
     },
 }

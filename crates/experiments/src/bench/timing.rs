@@ -6,12 +6,12 @@ use pavior_simulation::Stopwatch;
 
 use super::churn::{Churn, Step};
 
-/// The number of attempts between two clock readings when grants and releases are also measured.
+/// The number of attempts between two clock readings if grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// A reading is considered interrupted if it exceeds twice its expected duration by more than this.
-/// Cold caches and mispredicted branches cost less, and interruptions by the operating system cost
-/// more.
+/// A reading counts as interrupted if it exceeds twice its expected duration by more than this
+/// time. Cold caches and mispredicted branches cost less, and interruptions by the operating system
+/// cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -26,7 +26,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Summarizes attempt times. Returns `None` if there are none.
+    /// Summarizes attempt times. Returns `None` if there are no times.
     pub(super) fn of(times: &[f64]) -> Option<Times> {
         if times.is_empty() {
             return None;
@@ -34,8 +34,8 @@ impl Times {
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
         // The percentile is the smallest time that at least `percent` % of the attempts do not
-        // exceed. If a time is below the clock's resolution, subtracting the overhead can make it
-        // negative.
+        // exceed. If a time is below the clock's resolution, it can become negative when the
+        // overhead is subtracted.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -43,7 +43,7 @@ impl Times {
     }
 }
 
-/// The readings of all rounds.
+/// The readings from all rounds.
 pub(super) struct Replays {
     watch: Stopwatch,
     by_strategy: Vec<Readings>,
@@ -107,8 +107,8 @@ impl Replays {
     }
 }
 
-/// Adds up a round's readings. A reading far longer than the combined time over all rounds is
-/// considered interrupted, and is replaced by the combined time.
+/// Adds up a round's readings. A reading far above the combined time over all rounds counts as
+/// interrupted and is replaced by that time.
 fn uninterrupted(round: &[f32], settled: &[f64]) -> f64 {
     let each = round.iter().zip(settled).map(|(reading, settled)| {
         let reading = f64::from(*reading);

@@ -5,7 +5,7 @@ use std::path::Path;
 use pavior_files::{FileError, shown};
 use thiserror::Error;
 
-/// An error that makes a directory unusable.
+/// The reason that a directory is unusable.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
     /// A file in the directory cannot be read or written.
@@ -14,7 +14,7 @@ pub enum DirectoryError {
     /// The directory is in use, or contains anything other than this run.
     #[error("{path} {reason}")]
     Taken {
-        /// The displayed name of the directory.
+        /// The directory's name, as displayed.
         path: String,
         /// The reason, which completes the sentence.
         reason: &'static str,
@@ -25,7 +25,7 @@ pub enum DirectoryError {
          replications, add --resume --discard-damaged"
     )]
     DamagedLine {
-        /// The displayed name of the file.
+        /// The file's name, as displayed.
         path: String,
         /// The line number, from 1.
         line: u64,
@@ -36,7 +36,7 @@ pub enum DirectoryError {
          checksum); to rerun its replications, add --resume --discard-damaged"
     )]
     DamagedFile {
-        /// The displayed name of the file.
+        /// The file's name, as displayed.
         path: String,
     },
 }

@@ -1,7 +1,7 @@
 //! The replications stored in a directory. Every line and every file is checked against a checksum.
 //!
 //! Invariant: data with a wrong checksum is never returned. It either causes an error, or is
-//! omitted and counted. If a directory has no note, its times have no checksum.
+//! omitted and counted. If a directory has no note, there is no checksum for its times.
 
 use std::io;
 use std::path::Path;
@@ -15,9 +15,9 @@ use crate::{JournalEntry, Specification};
 /// The replications in a directory.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
-    /// The entries in the journal and in the finished files.
+    /// The entries from the journal and from the finished files.
     pub entries: Vec<JournalEntry>,
-    /// The number of omitted damaged lines.
+    /// The number of damaged lines that were omitted.
     pub discarded: u64,
 }
 
@@ -31,8 +31,8 @@ impl Known {
     }
 }
 
-/// Returns all replications in a directory, whether or not the run is finished. The result is empty
-/// if the directory contains no run.
+/// Returns all replications in a directory, even if the run is not finished. The result is empty if
+/// the directory contains no run.
 ///
 /// # Errors
 /// Returns an error if a line or a file is damaged.
@@ -47,8 +47,8 @@ pub fn known(
     Ok(known.entries)
 }
 
-/// Reads the replications in a directory's journal. An incomplete last line is not considered
-/// damaged, because it only shows that the process was killed during a write. A line that was
+/// Reads the replications in a directory's journal. An incomplete last line does not count as
+/// damaged, because it only shows that the process was killed while writing. A line that was
 /// changed, or that belongs to another run, is an error unless `discard_damaged` is set.
 pub(super) fn in_journal(
     directory: &Path,
@@ -69,8 +69,8 @@ pub(super) fn in_journal(
     Ok(known)
 }
 
-/// Reads the replications from the files in a finished directory. Without a note, times cannot be
-/// verified.
+/// Reads the replications from the files in a finished directory. If there is no note, times cannot
+/// be verified.
 pub(super) fn in_files(
     directory: &Path,
     note: Option<&Note>,
@@ -101,9 +101,9 @@ pub(super) fn in_files(
 /// Compares finished files with their checksums, if `run.json` contains them.
 ///
 /// # Errors
-/// Returns an error if a file is missing or if any byte in it has changed.
+/// Returns an error if a file is missing, or if any byte in a file has changed.
 pub fn verify(directory: &Path, note: &Note, names: &[&str]) -> Result<(), DirectoryError> {
-    /// The results of an experiment may have any size, because they are not held in memory.
+    /// The limits on result files, which may have any size because they are not held in memory.
     const ANY: Limits = Limits { line: u64::MAX, total: u64::MAX };
     for name in names {
         let Some(expected) = note.files.get(*name) else { continue };

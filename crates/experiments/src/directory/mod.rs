@@ -1,9 +1,9 @@
 //! An experiment's directory, with a lock, a journal that survives crashes, and files that are
-//! never partially written.
+//! never left partially written.
 //!
 //! During a run, finished replications are stored as lines in `journal`. After the run, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! contents from the start of the run, and receives the checksum of every file at the end.
+//! directory's contents from the start of the run; at the end, it receives each file's checksum.
 
 mod error;
 mod known;
@@ -30,7 +30,7 @@ const RUN: &str = "run.json";
 const REPLICATIONS: &str = "replications.csv";
 const TIMINGS: &str = "timings.csv";
 
-/// A directory that only this process may change.
+/// A directory that only this process is allowed to change.
 pub struct Directory {
     path: PathBuf,
     _lock: Lock,
@@ -40,7 +40,7 @@ pub struct Directory {
 /// Options for using a run's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resume {
-    /// True if the directory's run may be continued.
+    /// True if the run in the directory may be continued.
     pub resume: bool,
     /// True if damaged replications are discarded and rerun. Otherwise, they are errors.
     pub discard_damaged: bool,
@@ -55,7 +55,7 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. Rejects one that contains files but no run.
+    /// Creates a directory if necessary, and locks it. Rejects one with files but no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
@@ -72,8 +72,8 @@ impl Directory {
         Ok(Directory { path: path.to_path_buf(), _lock: lock, clock: Clock::start() })
     }
 
-    /// Begins a new run in an empty directory, or resumes the run that the directory contains.
-    /// `text` is the text of the experiment file.
+    /// Begins a new run in an empty directory, or resumes the run in the directory. `text` is the
+    /// text of the experiment file.
     ///
     /// # Errors
     /// Returns an error if the directory contains a run and `resume` is not set, or if it contains
@@ -107,7 +107,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note of a finished run is kept unless part of the run has to be repeated.
+        // The note from a finished run is kept unless part of the run has to be repeated.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -158,7 +158,7 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Appends an entry with a single write, after which it survives the end of the process.
+    /// Appends an entry with a single write. The entry then survives the end of the process.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
@@ -176,7 +176,7 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&directory.join(name), |out| out.write_all(bytes))
 }
 
-/// Returns the reason why a directory's `old` run cannot be continued as the `new` run.
+/// Returns the reason that a directory's `old` run cannot be continued as the `new` run.
 fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {

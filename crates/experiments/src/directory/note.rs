@@ -1,5 +1,5 @@
-//! The `run.json` file, which records a directory's contents and origin, the times of the run, and
-//! the checksums of the files.
+//! The `run.json` file, which records what a directory contains, where it came from, when it was
+//! run, and the checksum of each file.
 #![allow(clippy::disallowed_methods, reason = "a note of the time, not a result")]
 
 use std::collections::BTreeMap;
@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 
 use super::DirectoryError;
 
-/// The identity of a run. Results from two directories may be mixed only if their runs have the
-/// same identity.
+/// The identity of a run. Results from two directories may be mixed only if the runs have the same
+/// identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The name of the experiment.
+    /// The experiment's name.
     pub name: String,
-    /// The digest of everything that determines the results.
+    /// A digest of everything that determines the results.
     pub fingerprint: String,
-    /// The reproduced paper, or `None` for an experiment.
+    /// The paper being reproduced, or `None` for an experiment.
     pub reproduced: Option<Reproduced>,
-    /// The shard of the points.
+    /// The shard of the experiment's points.
     pub shard: String,
     /// The command that started the run.
     pub command: String,
@@ -31,7 +31,7 @@ pub struct Run {
 /// The paper that a run reproduces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reproduced {
-    /// The name of the paper.
+    /// The paper's name.
     pub paper: String,
     /// True for a quick reproduction.
     pub quick: bool,
@@ -40,7 +40,7 @@ pub struct Reproduced {
 /// The contents of `run.json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The identity of the run.
+    /// The run's identity.
     pub run: Run,
     /// True if the run is complete.
     pub finished: bool,
@@ -48,7 +48,7 @@ pub struct Note {
     pub files: BTreeMap<String, String>,
 }
 
-/// The start time of a run, and a stopwatch.
+/// A run's start time, and a stopwatch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,
@@ -128,7 +128,7 @@ impl Note {
     }
 }
 
-/// Returns the text of an object, after adding a checksum of its members as the last one.
+/// Returns an object as text, after adding a checksum of its members as the last member.
 fn sealed(mut value: Map<String, Value>) -> String {
     value.insert(CHECKSUM.to_string(), json!(own_checksum(&value)));
     pretty(value)
@@ -142,7 +142,7 @@ fn pretty(value: Map<String, Value>) -> String {
     format!("{:#}\n", Value::Object(value))
 }
 
-/// Returns the name of the processor, if the system provides it.
+/// Returns the processor's name, if the system provides it.
 fn processor() -> Option<String> {
     let text = read_text(Path::new("/proc/cpuinfo"), Limits::DOCUMENT).ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -36,7 +36,7 @@ pub enum ControlKind {
     Formulas,
 }
 
-/// The name of the control that omits inapplicable combinations.
+/// The name of the control that leaves out combinations that do not apply.
 pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 
 /// All controls.

@@ -85,7 +85,7 @@ pub(super) const CHECKPOINT: Parameter = Parameter {
     ..FAILURE
 };
 
-/// Parses a mean time in the range that [`pavior_workload::Failures`] accepts.
+/// Parses a mean time within the range that [`pavior_workload::Failures`] accepts.
 fn mean(
     text: &str,
     what: &str,

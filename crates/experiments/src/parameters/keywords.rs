@@ -1,5 +1,5 @@
-//! The parameters as Python keywords: the signature and help of `pavior.simulate`, its declaration
-//! for type checkers, and the keywords of `pavior.Experiment` with their types and help.
+//! The parameters as Python keywords: the signature, help and type-checker declaration of
+//! `pavior.simulate`, and the keywords of `pavior.Experiment` with their types and help.
 
 use pavior_kernel::Family;
 use pavior_network::PatternKind;
@@ -20,7 +20,7 @@ log is replayed, and for a list of several values, which only `Experiment` accep
 `datetime.timedelta` is converted to seconds. Ctrl-C ends a run within half a second.
 ";
 
-/// The beginning of the module that declares the keywords of an experiment. The rest is generated.
+/// The beginning of the module that declares an experiment's keywords. The rest is generated.
 const EXPERIMENT: &str = "\
 \"\"\"The keywords of `Experiment`: generated from the list of parameters.\"\"\"
 
@@ -68,10 +68,10 @@ struct Keyword {
     heading: Heading,
 }
 
-/// The name, type, type in words, default, meaning and heading of a keyword.
+/// A keyword's name, type, type in words, default, meaning and heading.
 type OfPython = (&'static str, &'static str, &'static str, &'static str, &'static str, Heading);
 
-/// Keywords that are not parameters, or that accept more kinds of values in Python than in a file.
+/// Keywords that are not parameters, or that accept more kinds of values in Python than in files.
 const OF_PYTHON: [OfPython; 6] = [
     (
         "machine",
@@ -135,7 +135,7 @@ fn keywords() -> Vec<Keyword> {
         heading,
     });
     let is_own = |name: &str| of_python(name).is_some();
-    // `placed` adds a second run, so it is available only in experiments.
+    // Because `placed` adds a second run, it is available only in experiments.
     let is_one_run = |one: &&Parameter| one.applies != Applies::Snapshot && one.name != "placed";
     let ours = ALL.iter().filter(is_one_run);
     let ours = ours.filter(|parameter| !is_own(parameter.name)).map(parameter);
@@ -150,8 +150,8 @@ fn of_python(name: &str) -> Option<&'static OfPython> {
     OF_PYTHON.iter().find(|own| own.0 == name)
 }
 
-/// Returns the keywords of an experiment. They include all parameters and their aliases, and all
-/// controls except the name, which is a separate argument.
+/// Returns the keywords for an experiment: all parameters and their aliases, and all controls
+/// except the name, which is a separate argument.
 fn of_experiment() -> Vec<Keyword> {
     let ours = ALL.iter().flat_map(|one| {
         let mut keyword = parameter(one);
@@ -183,7 +183,7 @@ fn of_experiment() -> Vec<Keyword> {
     ours.chain(controls).chain(tables).collect()
 }
 
-/// Converts the type of a single value to the type of one or several values.
+/// Converts the type of a single value to a type for one or several values.
 fn several(declared: &str, kind: ValueType) -> String {
     let one = declared.trim_end_matches(" | None");
     let ranges = matches!(kind, ValueType::Number | ValueType::Count);
@@ -328,7 +328,7 @@ fn declare(text: &mut String, name: &str, declared: &str, rest: &str) {
     }
 }
 
-/// Adds the docstring of the preceding declaration, and ends the declaration.
+/// Adds the docstring for the preceding declaration, and ends the declaration.
 fn document(text: &mut String, described: &str) {
     let lines = described.trim_end().lines().enumerate();
     let indented = lines.map(|(number, line)| match (number, line) {
@@ -359,7 +359,7 @@ fn described(introduction: &str, keywords: &[Keyword]) -> String {
     text
 }
 
-/// Adds a paragraph, wrapped into lines short enough to be indented.
+/// Adds a paragraph, wrapped so that its lines can still be indented.
 fn wrapped(text: &mut String, paragraph: &str, first: &str, others: &str) {
     let mut line = first.to_string();
     let mut is_empty = true;

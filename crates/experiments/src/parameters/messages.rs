@@ -13,7 +13,7 @@ use crate::Given;
 const MESSAGE: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Messages, ..COMMON };
 
-/// The common fields of parameters that apply only to logs whose jobs send messages.
+/// The fields shared by parameters that apply only to logs whose jobs send messages.
 const SHARED: Parameter =
     Parameter { heading: Heading::Messages, applies: Applies::Communication, ..COMMON };
 

@@ -2,9 +2,9 @@
 //!
 //! Each entry in [`ALL`] defines an option of `pavior simulate`, unless it applies only to
 //! [snapshots](Applies::Snapshot), in which nothing is simulated. Each entry also defines a key in
-//! experiment files, their schema, figures and result tables, and a row in the documentation. A
-//! value's text is parsed once, into a field of [`Given`]. [`RunSettings`](crate::RunSettings)
-//! defines the meaning of the value.
+//! experiment files, in their schema, in figures and in result tables, and a row in the
+//! documentation. A value's text is parsed once, into a field of [`Given`].
+//! [`RunSettings`](crate::RunSettings) defines what the value means.
 
 mod controls;
 mod failures;
@@ -50,7 +50,7 @@ pub struct Parameter {
     pub unit: &'static str,
     /// The heading in help and documentation.
     pub heading: Heading,
-    /// The workloads that the parameter applies to.
+    /// The kinds of workload to which the parameter applies.
     pub applies: Applies,
     /// The default values. Empty if omitting the parameter has its own meaning.
     pub default: &'static [&'static str],
@@ -67,8 +67,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Creates a reading from a value, its canonical text, and the field of [`Given`] for the
-    /// value.
+    /// Creates a reading from a value, its canonical text, and the [`Given`] field for the value.
     fn new<T: Clone + Send + Sync + 'static>(
         text: impl Into<Arc<str>>,
         value: T,
@@ -99,7 +98,7 @@ pub enum ValueType {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// The workloads that a parameter applies to.
+/// The kinds of workload to which a parameter applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
     /// All workloads.
@@ -114,11 +113,11 @@ pub enum Applies {
     Communication,
     /// Logs only.
     Log,
-    /// A single request in a fixed state of the machine.
+    /// A single request, with the machine in a fixed state.
     Snapshot,
 }
 
-/// Groups of parameters, in the order shown in help and documentation.
+/// A group of parameters. Groups are in the order shown in help and documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The machine, the strategy and the scheduler.
@@ -135,7 +134,7 @@ pub enum Heading {
     Replications,
     /// The metrics to observe.
     Results,
-    /// A single request in a fixed state of the machine.
+    /// A single request, with the machine in a fixed state.
     Snapshot,
 }
 
@@ -152,7 +151,7 @@ impl Heading {
         Heading::Snapshot,
     ];
 
-    /// Returns the text of the heading.
+    /// Returns the heading's text.
     pub fn title(self) -> &'static str {
         match self {
             Heading::General => "Machine, strategies and schedulers",
@@ -203,7 +202,7 @@ impl Parameter {
     }
 }
 
-/// The fields that most parameters share. Each constant sets only the fields that differ.
+/// The fields that most parameters have in common. Each constant sets only the fields that differ.
 const COMMON: Parameter = Parameter {
     name: "",
     alias: None,
@@ -217,9 +216,9 @@ const COMMON: Parameter = Parameter {
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// All parameters, in the order used for table columns and for numbering points; the last parameter
-/// varies fastest. Message parameters come after `service`, which determines whether jobs send
-/// messages.
+/// All parameters, in the order used for table columns and for numbering points, in which the last
+/// parameter varies fastest. Message parameters come after `service`, which determines whether jobs
+/// send messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -302,7 +301,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Converts one of the words in a [`ValueType::Choice`] to its value.
+/// Converts a word in a [`ValueType::Choice`] to the value that it stands for.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],
@@ -315,7 +314,7 @@ fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     }
 }
 
-/// Accepts any text without changing it.
+/// Accepts any text, unchanged.
 fn verbatim(text: &str, field: fn(&mut Given) -> &mut Option<String>) -> Reading {
     Reading::new(text, text.to_string(), field)
 }

@@ -18,7 +18,7 @@ This page is generated from the list in `crates/experiments/src/parameters`;
 and the keyword arguments of Python's `pavior.simulate`.
 ";
 
-/// The maximum length of a description that a table shows in full.
+/// The maximum length of a description that is shown in full in a table.
 const IN_A_CELL: usize = 80;
 
 /// Returns the page as Markdown.
@@ -35,7 +35,7 @@ pub fn page() -> String {
     page
 }
 
-/// A row of a table, and the part of the description that is too long for the table.
+/// A table row, and the part of its description that is too long for the table.
 struct Row {
     line: String,
     /// A list item with its line break, or an empty string.

@@ -28,17 +28,17 @@ pub(super) struct Jobs {
     workload: Workload,
     /// The fraction of a logged job's run time spent on communication.
     communication: Option<f64>,
-    /// The rule for the freedom of jobs.
+    /// The rule for each job's freedom.
     freedom: Option<FreedomRule>,
     migration: Option<MigrationSettings>,
     failures: Option<FailureEvents>,
     reserved: Vec<AdvanceReservation>,
-    /// The links from each job to the jobs submitted after it ends.
+    /// The links from each job to the jobs that are submitted only after it ends.
     links: Option<Arc<[Link]>>,
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The jobs' places in the log, which replace the scheduler's decisions.
+    /// The jobs' places in the log, used instead of the scheduler's decisions.
     places: Option<Places>,
 }
 
@@ -123,12 +123,12 @@ impl Jobs {
         })
     }
 
-    /// Returns the jobs' places in the log, if they are used.
+    /// Returns the jobs' places in the log, if the run uses them.
     pub(super) fn places(&self) -> Option<&Places> {
         self.places.as_ref()
     }
 
-    /// Returns the properties of a run that metrics need.
+    /// Returns the properties of a run that its metrics need.
     pub(super) fn context(&self) -> Context {
         self.context
     }
@@ -198,7 +198,7 @@ impl Jobs {
         stop: &Stop,
     ) -> Result<(Sample, RunRecord), RunError> {
         let mut recorder = Recorder::default();
-        // Log replays are long, and channel loads would require simulating every message.
+        // Log replays are long, and recording channel loads would require simulating every message.
         let network = self.setup.network.as_ref().filter(|_| self.communication.is_none());
         let mut channels = network.map(|network| {
             ChannelRecorder::new(Channels::new(self.setup.grid, network.settings.virtual_channels))
@@ -211,7 +211,7 @@ impl Jobs {
         Ok((sample, RunRecord { jobs: recorder.into_records(), channels }))
     }
 
-    /// Creates a replication with only its first `most` jobs, for a caller that runs it in steps.
+    /// Creates a replication with only its first `most` jobs, to be run step by step.
     pub(super) fn stepped(
         &self,
         replication: u64,
@@ -231,8 +231,8 @@ impl Jobs {
         self.links.as_deref()
     }
 
-    /// Returns a replication's jobs in order of arrival. The same argument always yields the same
-    /// jobs. Jobs that follow others keep their submission times from the log.
+    /// Returns a replication's jobs in order of arrival. The same replication number always yields
+    /// the same jobs. Jobs that follow others keep their submission times from the log.
     pub(super) fn jobs(&self, replication: u64) -> Box<dyn Iterator<Item = Job> + Send + '_> {
         let Setup { grid, seed, .. } = &self.setup;
         let jobs: Box<dyn Iterator<Item = Job> + Send + '_> = match &self.workload {
@@ -281,7 +281,7 @@ impl Jobs {
     }
 }
 
-/// Returns the jobs' places in their log, if they are used.
+/// Returns the jobs' places in their log, if the run uses them.
 fn places(
     workload: &Workload,
     jobs: &JobSettings,
@@ -309,18 +309,18 @@ fn reserved(
     Ok((0..).zip(all.iter()).map(one).collect::<Result<_, _>>()?)
 }
 
-/// Returns the links between a log's jobs, with think times in ticks of a unit.
+/// Returns the links between a log's jobs, with think times in ticks of the given unit.
 fn links(trace: &Trace, unit: TimeUnit) -> Arc<[Link]> {
     let links = Dependencies::of(&trace.records).links.into_iter();
     links.map(|link| Link { think: ticks(unit, link.think), ..link }).collect()
 }
 
-/// Converts a log time to ticks of a unit, which may differ from microseconds.
+/// Converts a log time to ticks of the given unit, which may differ from microseconds.
 fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Makes a logged job spend the given share of its run time on communication.
+/// Makes a logged job spend a given share of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

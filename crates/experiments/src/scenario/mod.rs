@@ -1,4 +1,4 @@
-//! Execution of runs.
+//! Runs points.
 
 mod jobs;
 mod places;
@@ -23,18 +23,18 @@ enum Kind {
     Snapshot(Snapshot),
 }
 
-/// The events of one replication, in more detail than its metrics.
+/// The events in one replication, in more detail than metrics provide.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
     /// The jobs, in order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load on every channel, and the number of measured cycles. `None` without a network.
+    /// The load on each channel, and the number of cycles measured. `None` without a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. The scenario reuses the results in `histories` for jobs
-    /// that are alone on the network, and adds new ones.
+    /// Creates a scenario from settings. For jobs that are alone on the network, the scenario
+    /// reuses the results in `histories` and adds new ones.
     ///
     /// # Errors
     /// Returns an error if an input file (a log, failures or reservations) cannot be read.
@@ -61,7 +61,7 @@ impl Scenario {
         }
     }
 
-    /// Returns how many jobs can and cannot run at their places in the log, if requested.
+    /// Returns how many jobs can and cannot run at their places in the log, if places are used.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -69,8 +69,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the links between a log's jobs, given by index, if some jobs are submitted only
-    /// after others have ended.
+    /// Returns the links between a log's jobs, identified by index, if some jobs are submitted only
+    /// after others end.
     pub fn links(&self) -> Option<&[Link]> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.links(),
@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links to jobs that every run rejects because their boxes can never
-    /// fit.
+    /// Returns the number of links that start at jobs rejected in every run because their boxes can
+    /// never fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -109,7 +109,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the properties of the runs that metrics need, or `None` for a snapshot.
+    /// Returns the properties of the runs that their metrics need, or `None` for a snapshot.
     pub(crate) fn context(&self) -> Option<Context> {
         match &self.0 {
             Kind::Jobs(jobs) => Some(jobs.context()),
@@ -117,7 +117,7 @@ impl Scenario {
         }
     }
 
-    /// Runs one replication with `observer` as the only observer. A snapshot has no events.
+    /// Runs one replication with `observer` as its only observer. A snapshot has no events.
     ///
     /// # Errors
     /// Returns the errors of [`Scenario::replicate`].
@@ -134,7 +134,7 @@ impl Scenario {
     }
 
     /// Creates a replication limited to its first `most` jobs, for a caller that runs it step by
-    /// step. The run ends when these jobs have departed. Returns `None` for a snapshot.
+    /// step. The run ends when all of these jobs have departed. Returns `None` for a snapshot.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible, or if a scheduler

@@ -1,4 +1,4 @@
-//! The places of a log's jobs, derived from the names of their nodes.
+//! The places of the jobs in a log, derived from the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,18 +27,18 @@ pub(super) struct Places {
 pub struct PlacedCounts {
     /// The number of jobs that run at their places in the log.
     pub placed: u64,
-    /// The number of jobs without node names, or without a start time.
+    /// The number of jobs that lack node names or a start time.
     pub unknown: u64,
     /// The number of jobs on nodes that the machine does not have.
     pub elsewhere: u64,
-    /// The number of jobs that start on a node that another running job uses.
+    /// The number of jobs that start on a node while another running job is using it.
     pub overlapping: u64,
-    /// The number of remaining jobs that start on a router while a running job uses other nodes of
-    /// that router.
+    /// The number of remaining jobs that start on a router while a running job is using other nodes
+    /// attached to that router.
     pub sharing: u64,
 }
 
-/// A job's start, end and node numbers in ascending order.
+/// A job's start, end and node numbers, with the node numbers in ascending order.
 struct Stay {
     start: Time,
     end: Time,
@@ -94,7 +94,7 @@ fn known(trace: &Trace, record: &Record) -> Option<(Time, Vec<String>)> {
     Some((record.submit.saturating_add(record.wait?), names))
 }
 
-/// Returns the nodes as maximal rows along x. The nodes must be in ascending order.
+/// Returns the given nodes as maximal rows along x. The nodes must be in ascending order.
 fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
@@ -116,8 +116,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that other jobs are using. At the same instant,
-/// ends are counted before starts.
+/// Counts the jobs that start on nodes or routers that other jobs are using. Within an instant,
+/// jobs that end come before jobs that start.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

@@ -16,7 +16,7 @@ use crate::keys::Keys;
 pub struct FailureSettings {
     /// The source of failures.
     pub source: FailureSource,
-    /// The point in its run from which an interrupted job restarts.
+    /// The point in its run from which an interrupted job resumes.
     pub restart: Restart,
     /// The spare cubes and switches.
     pub spares: Spares,
@@ -60,7 +60,7 @@ impl FailureSettings {
         match cubes(&machine) {
             None if spares.cubes > 0 => Err(("spares", not_of_cubes(&machine))),
             Some(cubes) if spares.cubes >= cubes => {
-                let reason = format!("{} spares leave none of {cubes} cubes in use", spares.cubes);
+                let reason = format!("{} spares are too many for {cubes} cubes", spares.cubes);
                 Err(("spares", reason))
             }
             _ => Ok(Some(FailureSettings { source, restart, spares })),
@@ -69,7 +69,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the source of failures, if one is given. At most one may be given.
+    /// Returns the source of failures, if there is one. At most one may be given.
     fn new(
         given: &Given,
         machine: Grid,
@@ -113,7 +113,7 @@ impl FailureSource {
     }
 }
 
-/// Rejects settings that make sense only if there are failures.
+/// Rejects settings that make sense only with failures.
 fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let said = [
         ("checkpoint", given.checkpoint.is_some()),
@@ -127,20 +127,20 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} needs failures; give {mttf}, {classes} or {list}")))
 }
 
-/// Checks that spare switches can be needed, and that they leave at least one switch in use.
+/// Checks that spare switches can be needed and that at least one switch remains in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
         return Err(("spare-switches", "no switch can fail, so none needs a spare".into()));
     }
     if spare >= SWITCHES {
-        let reason = format!("{spare} spares leave none of {SWITCHES} switches in use");
+        let reason = format!("{spare} spares are too many for {SWITCHES} switches");
         return Err(("spare-switches", reason));
     }
     Ok(())
 }
 
-/// Returns the request whose availability is measured.
+/// Returns the request for which availability is measured.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),

@@ -21,7 +21,7 @@ use crate::{Catalogue, Given};
 /// Default bounds for the bounded slowdown: seconds for logs, time units for synthetic jobs.
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
-/// Jobs, the order in which they start, and the events that affect them.
+/// Jobs, the scheduler that starts them, and the events that affect them.
 #[derive(Clone, Debug)]
 pub struct JobSettings {
     /// The scheduler.
@@ -34,15 +34,15 @@ pub struct JobSettings {
     pub network: Option<NetworkSettings>,
     /// The energy that messages use.
     pub energy: Energy,
-    /// The rule for the freedom of jobs.
+    /// The rule for each job's freedom.
     pub freedom: Option<FreedomRule>,
-    /// The moves of running jobs, and their cost.
+    /// The settings for moving running jobs.
     pub migration: Option<MigrationSettings>,
     /// The failures.
     pub failures: Option<FailureSettings>,
     /// The advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request for which a run measures how often it would fit alongside the running jobs.
+    /// A request. A run measures how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
@@ -50,7 +50,7 @@ pub struct JobSettings {
     pub slowdown_bound: f64,
     /// The maximum number of waiting synthetic jobs.
     max_waiting: Option<u64>,
-    /// The time limit of a run.
+    /// The maximum time that a run may reach.
     max_time: Option<Time>,
     /// The maximum number of times that one job may lose a node.
     max_interruptions: Option<u64>,
@@ -61,7 +61,7 @@ pub struct JobSettings {
 pub enum JobSource {
     /// Synthetic jobs. A run ends after a fixed number of completions.
     Drawn {
-        /// The distributions of the jobs.
+        /// The distributions from which jobs are drawn.
         workload: Synthetic,
         /// The number of completions after which a run ends.
         completions: u64,
@@ -77,18 +77,18 @@ pub struct LogSettings {
     pub request: LogRequest,
     /// The rule that turns a node count into a box.
     pub rule: Selection<ShapeRule>,
-    /// The treatment of arrival times, kills and estimates.
+    /// The way arrival times, kills and estimates are handled.
     pub replay: Replay,
     /// The fraction of each job's run time spent on communication.
     pub communication: Option<f64>,
-    /// The names of the nodes, if jobs run at their places in the log.
+    /// The names of the nodes, if each job runs at its place in the log.
     pub placed: Option<Arc<Hosts>>,
 }
 
-/// Moves of running jobs that make room for the oldest waiting job.
+/// Settings for moving running jobs to make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// The run time added to a job for each of its nodes that moves.
+    /// The run time added to a job for each node that it moves.
     pub price: Time,
     /// The jobs that may be moved, or `None` for all jobs.
     pub movable: Option<JobRule>,
@@ -114,7 +114,7 @@ impl JobSettings {
             without_columns(given, keys)?;
             if warmup >= completions {
                 let reason =
-                    format!("a warm-up of {warmup} leaves none of the {completions} completions");
+                    format!("a warm-up of {warmup} leaves out all {completions} completions");
                 return Err(("warmup", reason));
             }
         }
@@ -149,7 +149,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns the bounds that stop endless runs, given the instant at which a run begins.
+    /// Returns bounds that stop endless runs, given the instant at which the run begins.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {
@@ -208,7 +208,7 @@ impl JobSource {
         Ok(JobSource::Drawn { workload, completions: needed(given.jobs, "jobs")? })
     }
 
-    /// Returns the unit of time. For logged jobs that send messages, it is a cycle.
+    /// Returns the unit of time, which is a cycle for logged jobs that send messages.
     fn unit(&self, given: &Given) -> TimeUnit {
         match self {
             JobSource::Drawn { workload, .. } => workload.service.entry.does.unit,

@@ -1,8 +1,8 @@
-//! The typed settings of a run. Only valid combinations can be expressed.
+//! Typed settings for a run. Only valid combinations can be expressed.
 //!
-//! The parameters parse text into [`Given`], from which [`RunSettings`] is created once. The types
-//! cannot express incompatible settings, such as a mean time to failure without a mean time to
-//! repair.
+//! The parameters parse text into [`Given`], from which [`RunSettings`] is created once. These
+//! types cannot express incompatible settings, such as a mean time to failure without a mean time
+//! to repair.
 
 mod failures;
 mod jobs;
@@ -21,13 +21,13 @@ pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
 pub use snapshot::{BusyBoxes, SnapshotSettings};
 
-/// The name of the parameter at fault, and the reason.
+/// The name of the parameter that is at fault, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
 /// A machine, a strategy, and the strategy's task.
 #[derive(Clone, Debug)]
 pub struct RunSettings {
-    /// The grid of the machine.
+    /// The machine's grid.
     pub machine: Grid,
     /// The strategy.
     pub strategy: pavior_allocation::Selection,
@@ -47,10 +47,10 @@ pub enum Asked {
 }
 
 impl RunSettings {
-    /// Creates the settings from the given values. Reads no files.
+    /// Creates settings from the given values, without reading any files.
     ///
     /// # Errors
-    /// Returns the parameter at fault, and the reason, if settings are incompatible.
+    /// Returns the parameter at fault and the reason if settings are incompatible.
     pub(crate) fn new(
         given: &Given,
         keys: Keys,
@@ -81,13 +81,13 @@ impl RunSettings {
         self.jobs().map_or(TimeUnit::TIME_UNIT, |jobs| jobs.unit)
     }
 
-    /// Returns true if the workload draws random numbers, so that replications differ even if the
-    /// strategy draws none.
+    /// Returns true if the workload draws random numbers, in which case replications differ even if
+    /// the strategy draws none.
     pub fn draws(&self) -> bool {
         self.jobs().is_none_or(JobSettings::draws)
     }
 
-    /// Returns the required files: a log, and lists of failures and of reservations.
+    /// Returns the files needed: a log, and lists of failures and reservations.
     pub fn inputs(&self) -> Vec<InputRequest> {
         self.jobs().map_or_else(Vec::new, JobSettings::inputs)
     }

@@ -1,4 +1,4 @@
-//! The settings for a network and for the messages that jobs send on it.
+//! Settings for a network and for the messages that jobs send over it.
 
 use pavior_mesh::Grid;
 use pavior_network::{
@@ -15,7 +15,7 @@ use crate::{Catalogue, Given};
 pub struct NetworkParameters {
     /// The engine that simulates the network.
     pub engine: EngineKind,
-    /// The settings of the engine.
+    /// The engine's settings.
     pub settings: Settings,
     /// The message length in flits.
     pub flits: u32,
@@ -25,8 +25,8 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Creates the parameters from the given values. Missing values default to those used in the
-    /// papers.
+    /// Creates parameters from the given values. Missing values default to those that the papers
+    /// use.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -51,9 +51,9 @@ pub struct NetworkSettings {
     pub settings: Settings,
     /// The messages that jobs send.
     pub plan: TrafficPlan,
-    /// The order in which the ranks of jobs are numbered.
+    /// The order in which each job's ranks are numbered.
     pub ranks: RankOrder,
-    /// The treatment of jobs that share links.
+    /// The way jobs that share links are handled.
     pub contention: Contention,
 }
 
@@ -84,8 +84,8 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. The run reuses the results in `histories` for jobs that are
-    /// alone on the network, and adds new ones.
+    /// Creates the network for a run. For jobs that are alone on the network, the run reuses the
+    /// results in `histories` and adds new ones.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {
             engine: self.engine,
@@ -98,8 +98,7 @@ impl NetworkSettings {
     }
 }
 
-/// Returns the communication pattern of the jobs. `order` sets the pattern's option of the same
-/// name.
+/// Returns the jobs' communication pattern. `order` sets the pattern's option of that name.
 fn pattern(
     given: &Given,
     keys: Keys,

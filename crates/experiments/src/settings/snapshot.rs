@@ -7,12 +7,12 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of the random boxes, used in rotation.
+/// The sides of random boxes, used in turn.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// The maximum number of attempts to place a box. After that, the machine is considered too full.
+/// The maximum number of attempts to place a box before the machine counts as too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// A single request, and the state of the machine in which it is made.
+/// A single request, and the machine's state when it is made.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
     /// The sides of the request.
@@ -26,7 +26,7 @@ pub struct SnapshotSettings {
 pub enum BusyBoxes {
     /// Boxes given by the user.
     Given(Vec<Cuboid>),
-    /// A number of random boxes, which differ between replications.
+    /// A number of random boxes, which are drawn anew for each replication.
     Drawn(u64),
 }
 
@@ -57,7 +57,7 @@ impl SnapshotSettings {
 }
 
 impl BusyBoxes {
-    /// Returns the state for a replication, which is the same for every strategy.
+    /// Returns the state for a replication. It is the same for every strategy.
     ///
     /// # Errors
     /// Returns an error if there is not enough room for random boxes, or if given boxes overlap or

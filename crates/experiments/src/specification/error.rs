@@ -1,4 +1,4 @@
-//! Faults in an experiment, with their positions.
+//! Faults in experiments, with their positions.
 
 use std::ops::Range;
 
@@ -9,12 +9,11 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
-    /// The fault and a remedy.
+    /// The fault, and how to fix it.
     pub reason: String,
-    /// The index of the setting at fault, or `None` if the fault is a missing setting.
+    /// The index of the setting at fault. `None` if the fault is that a setting is missing.
     pub setting: Option<usize>,
-    /// The index of the value at fault, and the range of bytes in it. `None` if the key is at
-    /// fault.
+    /// The index of the value at fault, and a range of bytes in it. `None` if the key is at fault.
     pub value: Option<(usize, Range<usize>)>,
 }
 
@@ -25,9 +24,9 @@ pub(super) enum Place {
     File(Range<usize>),
     /// The key of a setting with this index.
     Key(usize),
-    /// A range of bytes in a value: the indices of the setting and of the value, and the range.
+    /// A range of bytes in a value: the setting's index, the value's index, and the range.
     Value(usize, usize, Range<usize>),
-    /// No position, because the setting is missing.
+    /// No location, because the setting is missing.
     Nowhere,
 }
 
@@ -63,8 +62,8 @@ impl From<Fault> for SettingError {
     }
 }
 
-/// Returns the position of a fault inside a string in a file. The position is exact if the string
-/// contains no escapes. Otherwise, it is the position of the whole string.
+/// Returns the position of a fault within a string in a file. If the string contains no escapes,
+/// the position is exact; otherwise, it is that of the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;
     let plain = source.get(start..).is_some_and(|rest| rest.starts_with(string));

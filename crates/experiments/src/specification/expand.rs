@@ -45,8 +45,8 @@ pub(super) fn first_cap<'a>(entries: &[Entry<'a>]) -> Result<Option<Entry<'a>>, 
     Ok(None)
 }
 
-/// Returns all points without duplicates, each with its block's maximum number of replications.
-/// These are the points of the top level or, if there are blocks, of each block in turn. `skipping`
+/// Returns all points without duplicates, each with its block's maximum number of replications. The
+/// points come from the top level or, if there are blocks, from each block in turn. `skipping`
 /// records combinations that do not apply.
 pub(super) fn points(
     top: &[Entry<'_>],
@@ -93,7 +93,7 @@ pub(super) fn points(
     Ok((all, caps))
 }
 
-/// Returns the values in the entries. Parameters without an entry inherit their values.
+/// Returns the values set by the entries. Parameters without an entry inherit their values.
 fn settings(
     entries: &[Entry<'_>],
     inherited: &BlockValues,
@@ -113,7 +113,7 @@ fn settings(
     Ok(BlockValues(settings))
 }
 
-/// Rejects parameters that do not apply, such as those for synthetic jobs if there is a log.
+/// Rejects parameters that do not apply, such as parameters for synthetic jobs when there is a log.
 fn refuse_what_does_not_apply(
     entries: &[Entry<'_>],
     settings: &BlockValues,
@@ -167,7 +167,7 @@ fn refuse_what_does_not_apply(
     Ok(())
 }
 
-/// The features of a workload that determine which parameters apply to it.
+/// The features of a workload that determine which parameters apply.
 #[derive(Clone, Copy)]
 struct Reach {
     snapshot: bool,
@@ -176,7 +176,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns the features of a block. At this point, `messages` is unknown and therefore false.
+    /// Returns a block's features. At this point, `messages` is unknown and therefore false.
     fn new(settings: &BlockValues) -> Reach {
         let snapshot = settings.of(&parameters::REQUEST).is_some();
         Reach {
@@ -206,8 +206,8 @@ fn sends(service: &Value) -> bool {
     given.service.is_some_and(|service| service.entry.does.unit == TimeUnit::CYCLE)
 }
 
-/// Returns every combination that applies; the last parameter varies fastest. `others` is true if
-/// other blocks have combinations as well.
+/// Returns every combination that applies. The last parameter varies fastest. `others` is true if
+/// other blocks also have combinations.
 fn expand(
     settings: &BlockValues,
     block: &Place,
@@ -266,7 +266,7 @@ fn combine<'v>(
         return Ok(());
     }
     for value in values {
-        // Service and communication, which decide whether there are messages, come first.
+        // Service and communication, which determine whether there are messages, come first.
         let messages = reach.messages
             || parameter.name == parameters::SERVICE.name && sends(value)
             || parameter.name == parameters::COMMUNICATION.name;
@@ -277,8 +277,8 @@ fn combine<'v>(
     Ok(())
 }
 
-/// Returns the point if its values are compatible. Otherwise, returns the value at fault and its
-/// position.
+/// Returns a point if its values are compatible. Otherwise, returns the value at fault and the
+/// fault's position.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

@@ -1,4 +1,4 @@
-//! The figures declared in an experiment: the axes, the series, and the points to draw.
+//! The figures declared in an experiment: their axes, their series, and the points to draw.
 
 use std::collections::HashMap;
 
@@ -19,19 +19,19 @@ use crate::{Catalogue, Point};
 pub struct Figure {
     /// The name, used for the figure's files.
     pub name: String,
-    /// The heading of the figure.
+    /// The figure's heading.
     pub title: String,
-    /// The parameter along x, as an index of [`parameters::ALL`].
+    /// The parameter on the x axis, as an index into [`parameters::ALL`].
     pub x: usize,
-    /// The metric along y.
+    /// The metric on the y axis.
     pub y: String,
     /// The parameters whose values define the series.
     pub series: Vec<usize>,
-    /// The conditions for drawing a point: each of these parameters has one of the listed values.
+    /// The conditions that a point must meet to be drawn: a list of allowed values per parameter.
     pub fixed: Vec<(usize, Vec<String>)>,
-    /// The horizontal axis.
+    /// The x axis.
     pub x_axis: Axis,
-    /// The vertical axis.
+    /// The y axis.
     pub y_axis: Axis,
     /// Names for values, shown in the legend.
     pub labels: Vec<(String, String)>,
@@ -39,14 +39,14 @@ pub struct Figure {
     pub stated: Vec<StatedMark>,
 }
 
-/// A number stated in the text of a paper, with its position in the paper's figure.
+/// A number stated in a paper's text, and its position in the paper's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
-    /// The value of the parameter along x.
+    /// The value of the parameter on the x axis.
     pub x: String,
     /// The stated number.
     pub y: f64,
-    /// The legend name of a series, if the stated number is a multiple of that series' value.
+    /// A series' name in the legend, if the stated number is a multiple of that series' value.
     pub of: Option<String>,
 }
 
@@ -140,8 +140,8 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     Ok(figure)
 }
 
-/// Returns the figures of an experiment that declares none. They show the turnaround and the
-/// utilization (in snapshots, the index) as a function of the load or another varying number. If no
+/// Returns the figures for an experiment that declares none. They show turnaround and utilization
+/// (or, in snapshots, the index) as functions of the load or of another number that varies. If no
 /// number varies, they show these metrics by strategy.
 pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
     let mut varying = crate::point::varying(&specification.points);
@@ -149,7 +149,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The last numeric parameter is the load, which is preferred.
+    // The load, which is preferred, is the last numeric parameter.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -176,7 +176,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
 }
 
 /// Sets the series to the parameters in `named`, or to all parameters that vary among the points
-/// drawn. If `named` is given, no two points may have the same position in the figure.
+/// that are drawn. If `named` is given, no two points may have the same position in the figure.
 fn series(
     node: Node<'_>,
     named: Option<&Entry<'_>>,
@@ -190,7 +190,7 @@ fn series(
         .cloned()
         .collect();
     if drawn.is_empty() && specification.left_out.is_empty() {
-        return node.fail(format!("figure `{}` selects none of the points", figure.name));
+        return node.fail(format!("figure `{}` matches no points", figure.name));
     }
     let x = &parameters::ALL[figure.x];
     if drawn.iter().any(|point| point.at(figure.x).is_none()) {
@@ -199,7 +199,7 @@ fn series(
     let varying = crate::point::varying(&drawn);
     let varying = varying.into_iter().filter(|&index| index != figure.x);
     let Some(entry) = named else {
-        // The strategy usually comes first.
+        // The strategy usually comes first in the legend.
         figure.series = varying.rev().collect();
         return Ok(());
     };

@@ -1,4 +1,4 @@
-//! Inapplicable combinations, which are left out on request.
+//! Combinations that do not apply and are left out on request.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::error::{Fault, Place};
 use crate::keys::Keys;
 use crate::parameters::SKIP_UNSUPPORTED;
 
-/// The parameters whose values may not apply to a machine or a workload.
+/// The parameters that may have values that do not apply to a machine or a workload.
 const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 
 /// A value that does not apply and was left out of a comparison.
@@ -14,16 +14,16 @@ const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 pub struct LeftOut {
     /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
     pub parameter: &'static str,
-    /// The value left out.
+    /// The value that was left out.
     pub value: String,
     /// The machine to which the value does not apply. It may apply to others.
     pub machine: String,
-    /// The reason why the value does not apply.
+    /// The reason that the value does not apply.
     pub reason: String,
 }
 
 impl LeftOut {
-    /// Describes the value left out.
+    /// Describes the value that was left out.
     pub fn words(&self) -> String {
         let LeftOut { parameter, value, machine, reason } = self;
         if reason.starts_with(value.as_str()) {
@@ -34,7 +34,7 @@ impl LeftOut {
     }
 }
 
-/// The treatment of combinations that do not apply.
+/// The way combinations that do not apply are handled.
 pub(super) struct Skipping {
     /// True if these combinations are left out.
     pub(super) is_on: bool,
@@ -42,7 +42,7 @@ pub(super) struct Skipping {
     pub(super) keys: Keys,
     /// The values left out so far, without duplicates.
     pub(super) left_out: Vec<LeftOut>,
-    /// The location of the first value left out.
+    /// The location of the first value that was left out.
     first: Option<Place>,
 }
 
@@ -55,7 +55,7 @@ impl Skipping {
     ///
     /// # Errors
     /// Returns an error if the combination must not be left out. `several` is true if other
-    /// combinations would remain.
+    /// combinations would be left.
     pub(super) fn note(
         &mut self,
         (left_out, place): (LeftOut, Place),

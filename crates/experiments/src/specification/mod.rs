@@ -37,9 +37,9 @@ pub use settings::Setting;
 /// An experiment.
 #[derive(Clone)]
 pub struct Specification {
-    /// The name, a single word that is used for files and footers.
+    /// The name, a single word that is used in file names and footers.
     pub name: String,
-    /// The heading of the report.
+    /// The report's heading.
     pub title: String,
     /// The points to run, without duplicates.
     pub points: Vec<Point>,
@@ -53,11 +53,11 @@ pub struct Specification {
     pub timing: bool,
     /// The number of replications.
     pub policy: Policy,
-    /// The maximum number of replications per point, if the point's sweep sets one.
+    /// The maximum number of replications for each point, if the point's sweep sets a maximum.
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy with which the others are compared.
+    /// The strategy with which all others are compared.
     pub baseline: Option<String>,
     /// Each strategy's asymptotic cost, for snapshots.
     pub orders: Orders,
@@ -67,14 +67,14 @@ pub struct Specification {
     pub catalogue: Catalogue,
 }
 
-/// The maximum total number of replications. A larger number is assumed to be a mistake.
+/// The maximum total number of replications. Any larger number is assumed to be a mistake.
 const MOST_RUNS: u64 = 10_000_000;
 
 impl Specification {
     /// Parses an experiment file. `name` is used if the file does not specify a name.
     ///
     /// # Errors
-    /// Returns an error with its position if the file is not TOML, or if anything in it is invalid.
+    /// Returns an error with its position if the file is not TOML or has any invalid content.
     ///
     /// ```
     /// # mod pavior { pub use pavior_experiments as experiments; pub use pavior_kernel::*; }
@@ -92,7 +92,7 @@ impl Specification {
         Specification::parse_with(text, name, &Catalogue::default())
     }
 
-    /// Parses a file like [`Specification::parse`], but looks up names in the given catalogue.
+    /// Works like [`Specification::parse`], but looks up names in the given catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::parse`].
@@ -118,7 +118,7 @@ impl Specification {
         Ok(stated.map(|entry| entry.node.switch()).transpose()?)
     }
 
-    /// Reads entries, which may include sweep and figure tables.
+    /// Reads entries, which may include sweeps and figures.
     fn read(
         entries: Vec<Entry<'_>>,
         name: &str,
@@ -170,7 +170,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Appends the points whose jobs run at their places in the log, if requested.
+    /// Appends the points whose jobs run at their places in the log, if any are requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -218,8 +218,8 @@ impl Specification {
         Ok(())
     }
 
-    /// Parses a number of replications. The limit on the total number of runs does not apply to a
-    /// maximum, because most points do not reach it.
+    /// Parses a number of replications. If the number is a maximum, the limit on the total number
+    /// of runs does not apply, because most points do not reach their maximum.
     fn replications(&self, entry: &Entry<'_>) -> Result<u64, Fault> {
         let points = self.points.len() as u64;
         let runs = |count: u64| count.saturating_mul(points);
@@ -292,13 +292,13 @@ impl Specification {
         Ok(())
     }
 
-    /// Returns true if the workload of any point depends on random numbers. Otherwise, one run is
+    /// Returns true if any point's workload depends on random numbers. Otherwise, one run is
     /// enough.
     pub fn draws(&self) -> bool {
         self.points.iter().any(|point| point.settings().draws())
     }
 
-    /// Describes the values left out, or returns `None` if there are none.
+    /// Describes the values left out. Returns `None` if there are none.
     pub fn left_out_in_words(&self) -> Option<String> {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
@@ -329,7 +329,7 @@ impl Specification {
         )
     }
 
-    /// Sets the baseline strategy: the given one, or the first if none is given.
+    /// Sets the baseline strategy to the given one, or to the first if none is given.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -400,8 +400,8 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     Ok(text.to_string())
 }
 
-/// Reads the metrics, in list order. If any is written as `+NAME`, the default metrics are also
-/// included.
+/// Reads the metrics, in the order listed. If any is written as `+NAME`, the default metrics are
+/// also included.
 fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
     let all = || metrics::ALL.iter().chain(snapshot::METRICS).copied();
     let (mut chosen, mut adds, mut timing) = (Vec::new(), false, false);

@@ -1,4 +1,4 @@
-//! Typed values from a TOML document or from individual settings, with their positions.
+//! Typed values, from a TOML document or from individual settings, with their positions.
 
 use pavior_kernel::{BadName, unknown_name};
 use toml::Spanned;
@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::error::{Fault, Place, inside};
 
-/// A value as given by the user.
+/// A value as the user gave it.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
     /// A value in a file.
@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
         /// The index of the setting, and the index of the value within the setting.
         at: (usize, usize),
     },
-    /// All values of a setting that does not have exactly one value.
+    /// All values of a setting, if it does not have exactly one value.
     Values {
         texts: &'a [String],
         /// The index of the setting.
@@ -38,7 +38,7 @@ pub(super) struct Entry<'a> {
 
 impl Entry<'_> {
     pub(super) fn unknown(&self, known: &[&str]) -> Fault {
-        // The suggested names contain underscores if the key contains one.
+        // Suggested names contain underscores if the key contains an underscore.
         let between = if self.key.contains('_') { "_" } else { "-" };
         let known: Vec<String> = known.iter().map(|name| name.replace('-', between)).collect();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
@@ -52,7 +52,7 @@ impl Entry<'_> {
     }
 }
 
-/// Returns the entries of a table, in file order.
+/// Returns a table's entries, in file order.
 pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     let mut entries: Vec<Entry<'a>> = table
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
             node: Node::File { source, value },
         })
         .collect();
-    // The table is ordered by key, so this restores the order in the file.
+    // The table is sorted by key, so the file order must be restored.
     entries.sort_by_key(|entry| match &entry.key_place {
         Place::File(span) => span.start,
         _ => 0,

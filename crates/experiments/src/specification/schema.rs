@@ -1,4 +1,4 @@
-//! The JSON schema of experiment files, generated from the list of parameters.
+//! The JSON schema for experiment files, generated from the list of parameters.
 
 use pavior_simulation::metrics::{self, ALLOCATION_NS};
 use serde_json::{Map, Value, json};
@@ -67,7 +67,7 @@ fn controls() -> Map<String, Value> {
 fn metric() -> Value {
     let all = metrics::ALL.iter().chain(crate::snapshot::METRICS);
     let names = all.map(|spec| spec.name).chain([ALLOCATION_NS]);
-    // A pattern covers names with an option.
+    // A pattern covers names that have an option.
     let names: Vec<String> = names
         .filter(|name| *name != "slots")
         .flat_map(|name| [name.to_string(), format!("+{name}")])

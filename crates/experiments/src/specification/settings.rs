@@ -1,4 +1,4 @@
-//! Experiments from individual settings, such as command-line options or values from a program.
+//! Experiments built from individual settings, such as command-line options or function arguments.
 
 use super::Specification;
 use super::error::{Place, SettingError};
@@ -11,7 +11,7 @@ use crate::keys::Keys;
 pub struct Setting {
     /// The name of a parameter or control.
     pub key: String,
-    /// One value, or several to combine with those of other keys.
+    /// One value, or several values to be combined with those of other keys.
     pub values: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl Setting {
 
 impl Specification {
     /// Creates an experiment from settings. It has the same points as a file with these keys at the
-    /// top level, but no figures.
+    /// top level, but it has no figures.
     ///
     /// # Errors
     /// Returns an error with its position if a key or a value is invalid.
@@ -51,8 +51,7 @@ impl Specification {
         Specification::from_settings_with(settings, name, keys, &Catalogue::default())
     }
 
-    /// Creates an experiment like [`Specification::from_settings`], but looks up names in the given
-    /// catalogue.
+    /// Works like [`Specification::from_settings`], but looks up names in the given catalogue.
     ///
     /// # Errors
     /// Returns the errors of [`Specification::from_settings`].

@@ -103,7 +103,7 @@ fn range(
         let reading = parameter
             .reading(&value.to_string(), catalogue)
             .map_err(|bad| Fault::new(bad.reason, node.place()))?;
-        // Rounding to whole numbers may make adjacent values equal.
+        // After rounding to whole numbers, adjacent values may be equal.
         if all.last().is_none_or(|last| last.reading.text != reading.text) {
             all.push(Value { reading, place: node.place() });
         }

@@ -1,9 +1,9 @@
 //! Runs all points of an experiment until its precision targets are met.
 //!
-//! Workers take the next wanted replication of the first unfinished point, so that points finish
+//! Workers take the next wanted replication for the first unfinished point, so that points finish
 //! one after another. The number of replications at a point depends on the results of its first
-//! replications in order, and never on which of them finished first. Therefore, the results depend
-//! neither on the number of threads nor on how often the sweep was stopped and resumed.
+//! replications in order, never on which of them finished first. Results therefore depend neither
+//! on the number of threads nor on how often the sweep was stopped and resumed.
 
 mod plan;
 mod queue;
@@ -33,7 +33,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The shard that consists of all points.
+    /// The shard that contains all points.
     pub const WHOLE: Shard = Shard { index: 1, of: 1 };
 
     /// Returns true if a point belongs to the shard.
@@ -42,26 +42,26 @@ impl Shard {
     }
 }
 
-/// The environment in which a sweep runs, apart from its points and its store.
+/// The environment in which a sweep runs, not including its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
-    /// The source of files.
+    /// The source of input files.
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// A recording of replication 0 of every point, if requested.
+    /// A recording of replication 0 at every point, if requested.
     pub recording: Option<&'e Recording>,
     /// A flag that the caller sets to end the sweep and its running replications.
     pub stop: Option<&'e Stop>,
 }
 
 impl Environment<'_> {
-    /// An environment without files, progress reports or recording, which cannot be stopped early.
+    /// An environment without files, progress reports, a recording or a way to stop early.
     pub const PLAIN: Environment<'static> =
         Environment { files: &NoFiles, progress: &NoProgress, recording: None, stop: None };
 }
 
-/// Records of replication 0 of every point.
+/// Records of replication 0 at every point.
 #[derive(Debug, Default)]
 pub struct Recording(Mutex<BTreeMap<usize, RunRecord>>);
 
@@ -70,7 +70,7 @@ impl Recording {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(point, record);
     }
 
-    /// Returns the records, by point index.
+    /// Returns the records by point index.
     pub fn into_records(self) -> BTreeMap<usize, RunRecord> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -78,7 +78,7 @@ impl Recording {
 
 /// A receiver of progress reports.
 pub trait Progress: Sync {
-    /// Reports that `runs` more replications will be run.
+    /// Reports that `runs` additional replications will be run.
     fn planned(&self, runs: u64);
     /// Reports that one replication is done.
     fn done(&self);
@@ -93,7 +93,7 @@ impl Progress for NoProgress {
     fn done(&self) {}
 }
 
-/// An error that ends a sweep early.
+/// The reason that a sweep ended early.
 #[derive(Debug, Error)]
 pub enum SweepError {
     /// An input file cannot be read.
@@ -102,11 +102,11 @@ pub enum SweepError {
     /// A run cannot continue.
     #[error("{error}")]
     Run {
-        /// The index of the point in the experiment.
+        /// The point's index in the experiment.
         point: usize,
         /// The replication that failed.
         replication: u64,
-        /// The reason why the run cannot continue.
+        /// The reason that the run cannot continue.
         error: RunError,
     },
     /// A finished replication could not be stored.
@@ -117,7 +117,7 @@ pub enum SweepError {
     Stopped,
 }
 
-/// The samples of each point, by replication. A point that was not run has none.
+/// Each point's samples, by replication. A point that was not run has no samples.
 pub type Samples = Vec<Vec<Sample>>;
 
 impl Specification {
@@ -149,7 +149,7 @@ impl Specification {
     }
 
     /// Runs one replication of a point with its scenario, exactly as [`Specification::run`] does.
-    /// It is meant for engines that call [`Specification::wanted`] themselves.
+    /// Use this in engines that call [`Specification::wanted`] themselves.
     ///
     /// # Errors
     /// Returns an error if the run cannot continue, or is stopped.
@@ -165,7 +165,7 @@ impl Specification {
         Ok(sample)
     }
 
-    /// Adds the strategy's asymptotic cost to a point's sample, if that is one of the metrics.
+    /// Adds the strategy's asymptotic cost to a point's sample, if it is one of the metrics.
     fn add_order(&self, point: usize, sample: &mut Sample) {
         let index = self.metrics.iter().position(|spec| spec.name == snapshot::PRINTED_ORDER.name);
         if let Some(index) = index {
@@ -173,13 +173,13 @@ impl Specification {
         }
     }
 
-    /// Returns the replications that points need next. The result depends only on the first known
-    /// replications of each point, and is empty if all targets are met.
+    /// Returns the replications that each point needs next. The result depends only on the first
+    /// known replications for each point, and it is empty if all targets are met.
     pub fn wanted(&self, known: Vec<JournalEntry>) -> Vec<Span> {
         Plan::new(self, known, |_| true).wanted()
     }
 
-    /// Returns the samples of a finished sweep, given all of its entries.
+    /// Returns the samples from a finished sweep, given all of its entries.
     ///
     /// # Errors
     /// Returns the replications to run next if any are missing.
@@ -189,7 +189,7 @@ impl Specification {
         if wanted.is_empty() { Ok(plan.into_samples()) } else { Err(wanted) }
     }
 
-    /// Checks, before anything is run, that the inputs of all points can be read.
+    /// Checks that the inputs for all points can be read, before anything is run.
     fn check_inputs(&self, plan: &Plan<'_>, files: &dyn InputFiles) -> Result<(), SweepError> {
         let mut seen: HashSet<(String, u64)> = HashSet::new();
         for (_, point) in self.points.iter().enumerate().filter(|(index, _)| plan.is_open(*index)) {

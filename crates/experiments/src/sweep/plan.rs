@@ -1,13 +1,13 @@
-//! The known replications of every point, and the replications needed next.
+//! The known replications for each point, and the replications that are needed next.
 
 use std::collections::VecDeque;
 
 use crate::{JournalEntry, Policy, Sample, Samples, Specification};
 
-/// A range of wanted replications of a point.
+/// A range of replications wanted for a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The index of the point in the experiment.
+    /// The point's index in the experiment.
     pub point: usize,
     /// The first replication.
     pub first: u64,
@@ -22,7 +22,7 @@ impl Span {
     }
 }
 
-/// The replications of every point, both known and wanted.
+/// The replications for each point, both known and wanted.
 pub(super) struct Plan<'s> {
     specification: &'s Specification,
     points: Vec<PointState>,
@@ -31,9 +31,9 @@ pub(super) struct Plan<'s> {
 /// The progress of a point.
 #[derive(Default)]
 struct PointState {
-    /// The samples by replication.
+    /// The samples, by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications planned so far, followed by the number still missing.
+    /// The number of replications planned so far and (next field) the number still missing.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -64,13 +64,13 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample, and returns how many more replications its point needs.
+    /// Adds a sample, and returns the number of additional replications that its point needs.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
     }
 
-    /// Decides how many more replications a point needs, and returns their number.
+    /// Decides how many more replications a point needs, and returns that number.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -114,12 +114,12 @@ impl<'s> Plan<'s> {
         spans
     }
 
-    /// Takes the next wanted replication of a point.
+    /// Takes the next replication wanted for a point.
     pub(super) fn take(&mut self, point: usize) -> Option<u64> {
         self.points[point].wanted.pop_front()
     }
 
-    /// Returns the next wanted replication of a point without taking it.
+    /// Returns the next replication wanted for a point, without taking it.
     pub(super) fn next(&self, point: usize) -> Option<u64> {
         self.points[point].wanted.front().copied()
     }

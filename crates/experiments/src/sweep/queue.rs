@@ -14,11 +14,11 @@ type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 /// A point's index and a replication's number.
 type Place = (usize, u64);
 
-/// The work of a sweep, shared by its workers.
+/// A sweep's work, shared by its workers.
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results for jobs that are alone on the network, shared by all points.
+    /// Results for each job running alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -31,9 +31,9 @@ struct State<'s, 'l> {
     /// The first point that may still need replications.
     first_open: usize,
     in_flight: usize,
-    /// The error of the first run that cannot continue, by point and replication.
+    /// The error from the first run that cannot continue, in order of point and replication.
     fault: Option<(Place, SweepError)>,
-    /// An error that ends the sweep immediately.
+    /// An error that ended the sweep immediately.
     end: Option<SweepError>,
     store: &'s mut dyn Store,
 }
@@ -90,7 +90,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
                 if state.in_flight == 0 {
                     return;
                 }
-                // The results of running replications may show that more are needed.
+                // The results of replications in progress may show that more are needed.
                 state =
                     self.changed.wait(state).expect("no worker panics while it holds the queue");
                 continue;
@@ -169,8 +169,8 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
 }
 
 impl State<'_, '_> {
-    /// Takes the next replication to run. After a run fails, earlier replications are still run,
-    /// because one of them may fail too and is then reported instead.
+    /// Takes the next replication to run. After a run fails, earlier replications still run,
+    /// because one of them may also fail, and its error would then be reported instead.
     fn take(&mut self) -> Option<Task> {
         for point in self.first_open..self.plan.len() {
             if point == self.first_open && !self.plan.is_open(point) {
@@ -198,8 +198,8 @@ impl State<'_, '_> {
     }
 }
 
-/// A guard for a running replication. If the run panics, the guard makes other workers stop waiting
-/// for it.
+/// A guard for a replication in progress. If the run panics, the guard makes other workers stop
+/// waiting for it.
 struct Flight<'b, 's, 'l> {
     queue: &'b WorkQueue<'s, 'l>,
 }

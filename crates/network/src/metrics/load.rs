@@ -9,17 +9,17 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// Energy per flit, in any unit that the caller chooses.
+/// The energy per flit, in any unit that the caller chooses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
     /// The energy for crossing a link.
     pub per_link: f64,
-    /// The energy for traversing a router. Every path has one more router than links.
+    /// The energy for traversing a router. Every path has one more router than it has links.
     pub per_router: f64,
 }
 
 impl Default for Energy {
-    /// Returns one unit per link and one per router.
+    /// Returns one unit of energy per link and one per router.
     fn default() -> Energy {
         Energy { per_link: 1.0, per_router: 1.0 }
     }
@@ -38,7 +38,7 @@ impl Energy {
         self.sum(u128::from(flits * hops), u128::from(flits * (hops + 1)))
     }
 
-    /// Returns the energy for the given numbers of link and router traversals, each by one flit.
+    /// Returns the energy for the given numbers of link and router traversals by single flits.
     pub(super) fn sum(&self, links: u128, routers: u128) -> f64 {
         links as f64 * self.per_link + routers as f64 * self.per_router
     }
@@ -60,7 +60,7 @@ pub struct ChannelUse {
 /// The number of flits that have crossed each channel, computed from deliveries.
 ///
 /// A message adds its flits to every channel on its path. To keep the cost at O(axes) per message,
-/// only the two ends of each straight run are recorded, and sums along the grid's lines are
+/// only the two ends of each straight run are recorded, and sums along each line of the grid are
 /// computed on demand.
 ///
 /// ```
@@ -80,7 +80,7 @@ pub struct ChannelLoad {
     channels: Channels,
     /// The flits recorded for the channel itself.
     own: Vec<u64>,
-    /// For each link, how many more flits it carries than the previous one in its direction.
+    /// For each link, its flits minus those on the previous link in the same direction.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
@@ -184,7 +184,7 @@ impl ChannelLoad {
         self.channels.all().map(row).collect()
     }
 
-    /// Returns the `count` busiest channels, busiest first. Ties are in order of channel number.
+    /// Returns the `count` busiest channels, busiest first. Ties are sorted by channel number.
     pub fn hottest(&self, cycles: u64, count: usize) -> Vec<ChannelUse> {
         let mut table = self.table(cycles);
         table.sort_by_key(|row| (Reverse(row.busy_cycles), row.id));

@@ -8,9 +8,9 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The number of messages in one iteration of a job's pattern, and how many links they cross.
+/// The number of messages in one iteration of a job's pattern, and of the links they cross.
 ///
-/// Both depend only on where the ranks are, not on what happens in the network.
+/// Both numbers depend only on where the ranks are, not on what happens in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.
@@ -49,7 +49,7 @@ impl IterationRoutes {
     }
 }
 
-/// Calls `see` for every link that a message in the iteration crosses, passing the number of later
+/// Calls `see` for every link that a message in the iteration crosses. Passes the number of later
 /// channels on the message's path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
@@ -61,7 +61,7 @@ pub(super) fn each_crossing(
     each_message(pattern, |from, to| {
         let [from, to] = [from, to].map(|rank| layout.nodes[rank as usize]);
         let path = Path::new(channels, from, to);
-        // These are the channels on the path other than the injection and ejection channels.
+        // These are all channels on the path except the injection and ejection channels.
         let links = path.channels().skip(1).take(path.hops() as usize);
         for (link, behind) in links.zip((1..=path.hops()).rev()) {
             see(link, behind);

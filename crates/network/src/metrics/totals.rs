@@ -4,7 +4,7 @@ use super::Energy;
 use crate::message::Delivery;
 
 /// Totals over messages. All of them are integers, so means do not depend on the order in which
-/// messages are counted or on how they are grouped.
+/// messages are counted or on how the messages are grouped.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so totals over fewer than 2^32
 /// messages fit in the 64 or 128 bits of each field.
@@ -34,13 +34,13 @@ use crate::message::Delivery;
 pub struct MessageTotals {
     /// The number of messages.
     pub messages: u64,
-    /// The number of cycles from creation to delivery.
+    /// The total number of cycles from creation to delivery.
     pub latency: u128,
-    /// The number of links crossed.
+    /// The total number of links crossed.
     pub hops: u64,
-    /// The number of flits.
+    /// The total number of flits.
     pub flits: u64,
-    /// The number of flits, each multiplied by the number of links that it crossed.
+    /// The sum, over all messages, of flits times links crossed.
     pub flit_hops: u128,
 }
 
@@ -55,7 +55,7 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals. Fields of 64 bits saturate.
+    /// Adds other totals. The 64-bit fields saturate.
     pub fn add(&mut self, other: &MessageTotals) {
         self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;
@@ -76,12 +76,12 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery, or `None` with no messages.
+    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }
 
-    /// Returns the mean latency in excess of that on an empty network.
+    /// Returns the mean latency minus the mean latency on an empty network.
     pub fn mean_blocking(&self, routing_delay: u32) -> Option<f64> {
         let headers = u128::from(self.hops + self.messages);
         let zero_load = (u128::from(routing_delay) + 1) * headers + u128::from(self.flits);

@@ -1,7 +1,7 @@
 //! All to all: every rank s sends to every other rank, in the order s+1, s+2, … mod k. With
 //! `from-zero`, the order is 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
 //!
-//! If a job sends a certain number of messages, and several may be in flight, the pattern runs in
+//! If a job sends a given number of messages, and several may be in flight, the pattern runs in
 //! rounds. In round r, every rank sends to the r-th rank in its list. Each round starts when all
 //! messages in the previous round have been delivered, and the job ends after the round in which it
 //! reaches the requested number.
@@ -11,9 +11,9 @@
 //! ```
 //!
 //! With `senders=in-turn`, rank 0 sends to its whole list, then rank 1 does, and so on, with one
-//! message per round. With `quota=rank`, the number of messages is per rank rather than per job.
+//! message per round. With `quota=rank`, the requested number of messages is per rank, not per job.
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who specify neither the order nor
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who do not specify the order, or
 //! whether the number of messages is per job or per rank.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
@@ -58,7 +58,7 @@ pub(super) static ENTRY: Entry = Entry {
     },
 };
 
-/// Rejects machines so large that senders taking turns would need more rounds, k (k - 1), than fit
+/// Rejects machines so large that senders taking turns would need more rounds (k (k - 1)) than fit
 /// in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;

@@ -1,4 +1,4 @@
-//! All to all along one axis: the ranks on each line of the logical grid along that axis send to
+//! All to all along one axis: on each line of the logical grid along that axis, the ranks send to
 //! each other, starting with the next rank. This pattern occurs within each group in
 //! expert-parallel training, and between the passes of a distributed FFT.
 //!

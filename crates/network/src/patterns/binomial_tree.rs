@@ -1,5 +1,5 @@
-//! Binomial tree (divide and conquer): in round r, rank i < 2^r sends to i + 2^r, if there is such
-//! a rank. Every receiver then replies to its sender, with the rounds in reverse order. There are 2
+//! Binomial tree (divide and conquer): in round r, each rank i < 2^r sends to rank i + 2^r, if it
+//! exists. Every receiver then replies to its sender, with the rounds in reverse order. There are 2
 //! (k - 1) messages per iteration. With `--rounds barrier`, each round waits for the previous one;
 //! otherwise, a rank is delayed only by the sending discipline.
 //!
@@ -51,7 +51,7 @@ impl BinomialTree {
         (1 << level..2 << level).contains(&rank).then(|| rank - (1 << level))
     }
 
-    /// Returns a round's level, and true if its messages go down the tree.
+    /// Returns a round's level, and true if the messages in the round go down the tree.
     fn level(&self, round: u32) -> (u32, bool) {
         if round < self.levels { (round, true) } else { (2 * self.levels - 1 - round, false) }
     }

@@ -1,4 +1,4 @@
-//! The logical grid on which a job's ranks are placed, which determines their neighbors.
+//! The logical grid on which a job's ranks are placed. It determines each rank's neighbors.
 //!
 //! ```text
 //!   5 ranks on 3x2:    0 1 2      row-major, the first places occupied. The neighbors of 4 are 3
@@ -39,7 +39,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement, or `None` if there is none or it is `rank` itself.
+    /// Returns the rank at a displacement from `rank`, or `None` if there is no other rank there.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -58,7 +58,7 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns the neighbors that exist at a distance, in the order east, west, north, south, up,
+    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
     /// down (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;

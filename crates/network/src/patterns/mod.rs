@@ -1,7 +1,7 @@
 //! Communication patterns for jobs, one per file, and their registry.
 //!
 //! A pattern is a rule, not a list. A rank's destination in a round is computed on demand, so the
-//! 65,280 messages in an all-to-all among 256 processors are never in memory at the same time.
+//! 65,280 messages in an all-to-all among 256 processors are never all in memory at once.
 
 mod all_reduce;
 mod all_to_all;
@@ -51,7 +51,7 @@ pub type Entry = pavior_kernel::Entry<PatternKind>;
 pub struct PatternKind {
     /// A one-sentence description of an iteration.
     pub meaning: &'static str,
-    /// True if the pattern has no iterations and can only send a number of messages.
+    /// True if the pattern has no iterations and can only send a given number of messages.
     pub quota_only: bool,
     /// Returns the reason that the pattern does not work on a machine, or `None` if it works.
     pub objection: fn(&Grid, &Options) -> Option<String>,
@@ -102,7 +102,7 @@ pub struct RankGrid {
     pub sides: Sides,
 }
 
-/// The condition that must hold before a rank sends its message in a round.
+/// A condition that must hold before a rank sends its message in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
     /// The rank has sent all of its own earlier messages.
@@ -116,8 +116,8 @@ pub enum Needs {
 /// One iteration of a job's communication. It consists of rounds, in each of which a rank sends at
 /// most one message.
 ///
-/// A rank that has a simple list of destinations sends to the j-th one in round j. Messages are
-/// ordered by round, then by rank.
+/// A rank with a simple list of destinations sends to the j-th destination in round j. Messages are
+/// ordered by round and then rank.
 pub trait Pattern: Debug + Send {
     /// Returns the number of rounds per iteration.
     fn rounds(&self) -> u32;
@@ -133,8 +133,8 @@ pub trait Pattern: Debug + Send {
         Needs::Nothing
     }
 
-    /// Returns the rank that `rank` receives from in `round`. It is used only for patterns with
-    /// [`Needs::Received`], in which there is at most one.
+    /// Returns the rank that `rank` receives from in `round`. Used only for patterns with
+    /// [`Needs::Received`], in which each rank receives at most one message per round.
     fn source(&self, _rank: u32, _round: u32) -> Option<u32> {
         None
     }
@@ -144,8 +144,8 @@ pub trait Pattern: Debug + Send {
         round + 1
     }
 
-    /// Returns true if a number of messages is rounded up to whole rounds, unless messages are sent
-    /// one at a time.
+    /// Returns true if a requested number of messages is rounded up to whole rounds. Messages that
+    /// are sent one at a time are never rounded up.
     fn whole_rounds(&self) -> bool {
         false
     }

@@ -1,6 +1,6 @@
 //! Multigrid: a V-cycle through levels 0, 1, ..., m, ..., 1, 0, where m = floor(log2(longest side -
-//! 1)), or 0 if that side is 1. At level l, ranks whose coordinates are all multiples of 2^l send
-//! to the ranks ±2^l away on each axis. Levels are separated by barriers.
+//! 1)), or 0 if the longest side is 1. At level l, each rank whose coordinates are all multiples of
+//! 2^l sends to the ranks ±2^l away on each axis. Levels are separated by barriers.
 //!
 //! ```text
 //!   level 0   o-o-o-o-o        level 1   o---o---o        level 2   o-------o

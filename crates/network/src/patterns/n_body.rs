@@ -1,7 +1,7 @@
 //! N-body: after floor((k - 1) / 2) shifts around a ring, every rank i sends to i + floor(k/2) mod
-//! k. Half the ring is enough for all pairs of bodies to meet, and the forces are then sent back.
-//! With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is delayed
-//! only by the sending discipline.
+//! k. Half the ring is enough for all pairs of bodies to meet, and the last messages return the
+//! forces. With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is
+//! delayed only by the sending discipline.
 //!
 //! ```text
 //!   i > i+1 > i+2 > ...   floor((k-1)/2) times,   then   i --> i + floor(k/2)

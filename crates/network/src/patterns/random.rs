@@ -2,7 +2,7 @@
 //! than the source. The pattern has no iterations and can only send a number of messages.
 //!
 //! The n-th message is a function of n and a random value drawn for the job. Every discipline
-//! therefore sends the same messages, and none of them need to be stored.
+//! therefore sends the same messages, and no message needs to be stored.
 //!
 //! Source: the ProcSimity simulator (Windisch, Miller & Lo 1995).
 

@@ -1,6 +1,6 @@
-//! Recursive doubling, which is the butterfly in a fast Fourier transform, in log2 p rounds. In
-//! round r, rank s exchanges messages with s xor 2^r. Here, p is k rounded down to a power of two,
-//! and the remaining ranks send nothing. With `--rounds barrier`, each round waits for the previous
+//! Recursive doubling (the butterfly in a fast Fourier transform), in log2 p rounds. In round r,
+//! rank s exchanges messages with rank s xor 2^r. Here, p is k rounded down to a power of two, and
+//! the remaining ranks send nothing. With `--rounds barrier`, each round waits for the previous
 //! one; otherwise, a rank is delayed only by the sending discipline.
 //!
 //! ```text

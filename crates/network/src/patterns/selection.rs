@@ -32,12 +32,12 @@ pub struct UnsupportedPattern {
 
 impl Buildable for PatternKind {
     type Place = Grid;
-    /// A job's ranks, and a random stream for values that are drawn once per job.
+    /// A job's ranks, and a random stream for the values that a pattern draws once per job.
     type For<'a> = (&'a RankGrid, &'a mut Stream);
     type Built = Box<dyn Pattern>;
     type Fault = UnsupportedPattern;
 
-    /// Rejects machines with one node, which have no messages, and machines the pattern objects to.
+    /// Rejects machines with only one node, and machines that the pattern cannot run on.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
             let reason = format!("has no messages on {grid}, a machine of one node");
@@ -67,7 +67,7 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
     UnsupportedPattern { pattern: selection.to_string(), reason }
 }
 
-/// Checks that a job's communication can be given as a number of iterations of a pattern.
+/// Checks that a job's communication can be stated as a number of iterations of the pattern.
 ///
 /// # Errors
 /// Returns an error if the pattern has no iterations and can only send a number of messages.

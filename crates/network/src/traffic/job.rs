@@ -1,9 +1,9 @@
 //! A job's messages, which are created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts all messages that have not been delivered, whether or not they
-//! have been created. Within an instant, messages are created in order of rank and then round.
+//! Invariant: `undelivered` counts all messages that have yet to be delivered, including those that
+//! have yet to be created. Within an instant, messages are created in order of rank and then round.
 //!
-//! Cost: O(1) per message plus the cost of the pattern's rule, and O(ranks) per barrier.
+//! Cost: O(1) per message, plus the cost of the pattern's rule; O(ranks) per barrier.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::NodeId;
@@ -17,26 +17,26 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// The way jobs communicate: their pattern, and the discipline for sending messages.
+/// The way in which jobs communicate: their pattern, and the discipline for sending messages.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
     /// The communication pattern.
     pub pattern: PatternSelection,
     /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
-    /// The way rounds are separated, or `None` for the pattern's default. By default, an all-to-all
-    /// with a number of messages also uses barriers, unless messages are sent one at a time.
+    /// The way in which rounds are separated, or `None` for the default. An all-to-all with a
+    /// number of messages defaults to barriers, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
-    /// The length of each message in flits, which is at least 1.
+    /// The length of each message in flits (at least 1).
     pub flits: u32,
 }
 
 /// A job's messages, as a state machine between the job and the network.
 ///
 /// Within an instant, first report all [`delivered`](JobTraffic::delivered) messages to their jobs.
-/// Then [`create`](Self::create) the messages of every job that is starting or has received a
-/// report, in order of job id. Whenever the network reports that a message has *entered*, create
-/// its [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
+/// Then, in order of job id, [`create`](Self::create) the messages of every job that is starting or
+/// has received a report. Whenever the network reports that a message has *entered*, create its
+/// [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
 /// O(ranks).
 ///
 /// ```
@@ -92,8 +92,8 @@ enum Senders {
 }
 
 impl JobTraffic {
-    /// Creates the traffic of a job on the nodes in a layout. Message tags contain `owner`. Values
-    /// that the pattern draws once per job come from `draw`.
+    /// Creates the traffic for a job on the nodes in a layout. Message tags contain `owner`. The
+    /// pattern draws its once-per-job values from `draw`.
     pub fn new(
         owner: u32,
         layout: Layout,
@@ -120,19 +120,19 @@ impl JobTraffic {
         &self.nodes
     }
 
-    /// Returns the number of undelivered messages, including those that do not exist yet.
+    /// Returns the number of undelivered messages, including those not created yet.
     pub fn undelivered(&self) -> u64 {
         self.undelivered
     }
 
-    /// Returns true if all messages have been delivered. If a job has one processor or no messages,
-    /// this is true from the start, and the caller must let the job hold its processors for one
-    /// cycle.
+    /// Returns true if all messages have been delivered. For a job with a single processor or no
+    /// messages, this is true from the start, and the caller must let the job hold its processors
+    /// for one cycle.
     pub fn is_finished(&self) -> bool {
         self.undelivered == 0
     }
 
-    /// Records that the message with this tag has been delivered. The job may then be able to
+    /// Records that the message with this tag has been delivered, which may allow the job to
     /// [`create`](JobTraffic::create) more messages.
     pub fn delivered(&mut self, Tag { rank, sequence, .. }: Tag) {
         self.undelivered -= 1;
@@ -178,7 +178,7 @@ impl JobTraffic {
         }
     }
 
-    /// Creates the follower of one of the job's messages, which has just entered the network.
+    /// Creates the follower of a message that has just entered the network.
     pub fn follower(&mut self, entered: &Entered) -> Message {
         let post = Post { owner: self.owner, flits: self.flits, nodes: &self.nodes };
         match &mut self.senders {

@@ -1,17 +1,17 @@
-//! The layout of a job: the node for each rank, and the logical grid that the ranks form.
+//! The layout of a job: each rank's node, and the logical grid that the ranks form.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// The node for each rank, and the logical grid that the ranks form.
+/// Each rank's node, and the logical grid that the ranks form.
 ///
 /// In a single box, nodes are ranked by their offset from its base (across the wrap, if necessary),
-/// with x varying fastest. In several parts, they are ranked by [`RankOrder`]. Only as many nodes
-/// as requested are used. In a larger box, these form a box with the requested sides at the same
+/// with x varying fastest. In several parts, nodes are ranked by [`RankOrder`]. Only as many nodes
+/// as requested are used. In a larger box, they form a box with the requested sides at the same
 /// base (rotated if necessary) or, if that does not fit, are the first nodes. The logical grid has
-/// the sides of the box used or, if there are several parts, of the request.
+/// the sides of the box used or, with several parts, of the request.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -34,10 +34,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Computes the layout of a job that was granted `parts` after requesting `nodes` nodes, in the
-    /// box `sides` if it requested a shape. The parts must be on the grid, be disjoint, and have at
-    /// least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as `Coordinates` here,
-    /// because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
+    /// Computes the layout of a job that requested `nodes` nodes (in a box with the given `sides`,
+    /// if it requested a shape) and was granted `parts`. The parts must be on the grid, be
+    /// disjoint, and have at least `nodes` nodes in total. [`RankOrder::Pattern`] is treated as
+    /// `Coordinates` here, because it needs a pattern ([`PatternLayouts`](super::PatternLayouts)).
     pub fn new(
         grid: &Grid,
         parts: &[Cuboid],

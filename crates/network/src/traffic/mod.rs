@@ -1,7 +1,7 @@
 //! The messages that jobs send, and when they send them.
 //!
 //! - [`Layout`] assigns a node to each rank.
-//! - [`Communication`] is the amount that a job communicates.
+//! - [`Communication`] is the amount of communication in a job.
 //! - [`Sending`] limits the messages in flight.
 //! - [`JobTraffic`] creates messages as the network delivers earlier ones.
 //!
@@ -28,12 +28,12 @@ pub use layout::Layout;
 pub use pattern_layouts::PatternLayouts;
 pub use rank_order::RankOrder;
 
-/// The amount that a job communicates.
+/// The amount of communication in a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Communication {
     /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. A pattern is repeated if it has fewer, and cut off if it has more.
+    /// A number of messages. The pattern is repeated if it has fewer, or cut off if it has more.
     Messages(u64),
 }
 
@@ -51,7 +51,7 @@ pub enum Sending {
 }
 
 impl Sending {
-    /// Returns sequential sending for a number of messages, or blocking sending for iterations.
+    /// Returns sequential sending for jobs with a number of messages, or blocking for iterations.
     pub fn default_for(service: Communication) -> Sending {
         match service {
             Communication::Iterations(_) => Sending::Blocking,
@@ -60,11 +60,11 @@ impl Sending {
     }
 }
 
-/// The way rounds are separated.
+/// The way in which rounds are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
-    /// A round (or, in multigrid, a level) starts once all earlier messages have been delivered.
+    /// Each round (or, in multigrid, level) starts once all earlier messages have been delivered.
     Barrier,
-    /// Rounds are not separated. Ranks keep sending without waiting for messages that they receive.
+    /// Rounds are not separated. Ranks keep sending, whether or not they have received messages.
     Free,
 }

@@ -1,5 +1,5 @@
 //! The rounds in which a rank may send. They are limited by barriers and by the messages that the
-//! rank must receive first.
+//! rank must receive before it sends more.
 //!
 //! ```text
 //!   received:   rank r may send up to the first round whose message it has not received
@@ -7,7 +7,7 @@
 //!               messages of this one have been delivered
 //! ```
 //!
-//! Cost: O(log early) per delivery, and O(rounds in the stage) when a stage opens.
+//! Cost: O(log early) per delivery, and O(rounds in the stage) whenever a stage opens.
 
 use std::collections::BTreeSet;
 
@@ -27,11 +27,11 @@ pub(super) enum Unblocked {
 pub(super) enum OpenRounds {
     /// All rounds.
     Open,
-    /// Rounds up to the first one in which the rank has yet to receive its message.
+    /// Rounds up to the first one for which the rank has not yet received its message.
     Received {
-        /// For each rank, the first such round.
+        /// For each rank, the first round for which it has not yet received its message.
         waits_for: Vec<u64>,
-        /// Messages, as (rank, round), that arrived ahead of one from an earlier round.
+        /// Messages, as (rank, round), that arrived before one from an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
     /// The rounds in the current stage.
@@ -77,7 +77,7 @@ impl OpenRounds {
         }
     }
 
-    /// Records that a message sent in a round has reached a rank.
+    /// Records that a message sent in a given round has reached a rank.
     pub(super) fn delivered(&mut self, schedule: &Schedule, to: u32, round: u64) -> Unblocked {
         match self {
             OpenRounds::Open => Unblocked::NoRank,

@@ -15,9 +15,9 @@ use super::pattern_map::PatternMap;
 use super::{Layout, RankOrder};
 use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-/// Computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. The requested logical
-/// grid is mapped to a job's nodes in such a way that the messages in an iteration cross few links.
-/// Data that depends only on the logical grid is cached for later jobs.
+/// Computes layouts with [`RankOrder::Pattern`] for jobs that use a pattern. Maps the requested
+/// logical grid to a job's nodes so that the messages in an iteration cross few links. Data that
+/// depends only on the logical grid is cached for later jobs.
 ///
 /// ```
 /// use pavior_kernel::Stream;
@@ -37,17 +37,17 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// For patterns without random draws, the map for each logical grid, or `None` if no map helps.
+    /// For patterns without random draws, each logical grid's map, or `None` if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in all cached grids.
     ranks: usize,
-    /// For cached grids, the layouts in requested boxes at the first node.
+    /// For cached grids, the layouts in the requested boxes, placed at the first node.
     boxes: FxHashMap<AskedBox, Layout>,
     /// The total number of ranks in these layouts.
     box_ranks: usize,
 }
 
-/// A job in its requested box, which may be anywhere. This determines the layout of the job.
+/// A job in its requested box, wherever the box is. This determines the layout of the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -70,12 +70,12 @@ impl PatternLayouts {
     }
 
     /// Computes a job's layout from the same arguments as [`Layout::new`]. No other order has fewer
-    /// hops on the same grid, with the possible exception of [`RankOrder::Greedy`], which is not
-    /// tried above 1,024 nodes because it is too slow.
+    /// hops on the same grid, with the possible exception of [`RankOrder::Greedy`], which is too
+    /// slow to try above 1,024 nodes.
     ///
-    /// The pattern draws from a copy of `draw`. [`RankOrder::Coordinates`] is used if the pattern
-    /// has no iteration, sends the same amount between all pairs of ranks, or has more than 2^20
-    /// ranks times rounds.
+    /// The pattern draws from a copy of `draw`. Falls back to [`RankOrder::Coordinates`] if the
+    /// pattern has no iteration, sends the same amount between all pairs of ranks, or has more than
+    /// 2^20 ranks times rounds.
     pub fn layout(
         &mut self,
         grid: &Grid,
@@ -86,9 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Run times are measured in the requested box, at any position, so the map must not depend
-        // on the position, as it would if it used a curve through the whole machine. The map for a
-        // box at the first node is therefore used everywhere.
+        // Run times are measured in the requested box, at any position. The map must therefore not
+        // depend on the position, as it would with a curve through the whole machine, so the map
+        // for a box at the first node is used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }
@@ -101,7 +101,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the layout in a requested box at the first node.
+    /// Returns the layout for a requested box at the first node.
     fn in_asked_box(&mut self, asked: AskedBox, draw: &Stream) -> Layout {
         if let Some(layout) = self.boxes.get(&asked) {
             return layout.clone();
@@ -142,7 +142,7 @@ impl PatternLayouts {
         layout
     }
 
-    /// Returns the pattern's map for a logical grid, or `None` if no map helps.
+    /// Returns the pattern's map on a logical grid, or `None` if no map helps.
     fn map(&mut self, shape: &RankGrid, draw: &Stream) -> Option<Arc<PatternMap>> {
         if let Some(known) = self.known.get(shape) {
             return known.clone();

@@ -1,9 +1,9 @@
 //! The order in which a job's nodes are numbered.
 //!
 //! In a single box, nodes are ranked by their offset from its base, except with `pattern`.
-//! Neighbors in the job's pattern are then adjacent on the grid, and all other orders except
-//! `snake` and `hilbert` would give the same result. A job in several parts has no such grid. Each
-//! order keeps different ranks close together:
+//! Neighbors in the job's pattern are then adjacent on the grid, and every other order except
+//! `snake` and `hilbert` would give the same result. A job in several parts does not form such a
+//! grid, and each order keeps different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
 //!   Neighbors along x remain neighbors. Other neighbors on the logical grid are separated where
@@ -13,9 +13,9 @@
 //! - `snake`: row by row, with every other row of the job reversed. Consecutive ranks are as close
 //!   as the rows allow, which suits rings and lines.
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
-//!   all axes, wherever the parts are.
-//! - `greedy`: each rank goes to an unused neighbor of the previous one, or else to the nearest
-//!   unused node. Steps are one hop long while possible, but the last ones can be long.
+//!   all axes, no matter where the parts are.
+//! - `greedy`: each rank goes to an unused neighbor of the previous rank's node, or else to the
+//!   nearest unused node. Steps are one hop long while possible, but the last ones can be long.
 //! - `pattern`: the job's logical grid, mapped so that the messages in its pattern cross few links
 //!   ([`PatternLayouts`](super::PatternLayouts)). This can also help in a single box: patterns
 //!   other than nearest-neighbor may need a different map, and a box that is rotated or has other
@@ -27,8 +27,8 @@ use pavior_mesh::{Cuboid, Grid, NodeId, order};
 
 use super::pattern_map::{Hops, Point};
 
-/// The order in which a job's nodes are ranked if it was granted several parts (or, with `Pattern`,
-/// any number of parts).
+/// The order in which a job's nodes are ranked, if the job was granted several parts (or, with
+/// `Pattern`, any number of parts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum RankOrder {
     /// Row-major by coordinates over the whole allocation.
@@ -42,7 +42,7 @@ pub enum RankOrder {
     Hilbert,
     /// From each node to an unused neighbor, if there is one.
     Greedy,
-    /// Mapped so that the job's pattern takes few hops ([`PatternLayouts`](super::PatternLayouts)).
+    /// Mapped so that the job's pattern needs few hops ([`PatternLayouts`](super::PatternLayouts)).
     Pattern,
 }
 
@@ -57,8 +57,8 @@ impl RankOrder {
         ("pattern", RankOrder::Pattern),
     ];
 
-    /// Returns the orders that need no pattern and are fast to compute. This includes `Greedy` only
-    /// up to 1,024 nodes.
+    /// Returns the orders that need no pattern and are fast to compute. `Greedy` is included only
+    /// for up to 1,024 nodes.
     pub(super) fn quick(nodes: u32) -> impl Iterator<Item = RankOrder> {
         RankOrder::NAMED.into_iter().map(|(_, order)| order).filter(move |order| match order {
             RankOrder::Greedy => nodes <= 1 << 10,
@@ -105,8 +105,8 @@ fn snake(grid: &Grid, nodes: &mut Vec<NodeId>) {
     *nodes = rows;
 }
 
-/// Sorts the nodes so that the lowest one comes first, and each is followed by its lowest unused
-/// neighbor or else the nearest unused node.
+/// Sorts the nodes so that the lowest node comes first, and each node is followed by its lowest
+/// unused neighbor or, if it has none, by the nearest unused node.
 fn greedy(grid: &Grid, nodes: &mut [NodeId]) {
     nodes.sort_unstable();
     let mut points: Vec<Point> = nodes.iter().map(|&node| Hops::point(grid.point(node))).collect();

@@ -1,14 +1,14 @@
 //! Senders that advance independently, each rank at its own pace.
 //!
-//! Invariant: every rank that may now be able to send a message is in `turns`.
+//! Invariant: `turns` contains every rank that may currently be able to send a message.
 //!
-//! Cost: O(1) per message, and O(ranks) when a barrier opens.
+//! Cost: O(1) per message, and O(ranks) whenever a barrier opens.
 
 use super::open_rounds::{OpenRounds, Unblocked};
 use super::schedule::Schedule;
 
-/// Blocking senders, which have one message in flight per rank, and pipelined senders that wait for
-/// the messages they receive.
+/// Blocking senders, which have one message in flight per rank, and pipelined senders that must
+/// wait for messages to arrive before sending more.
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,

@@ -1,4 +1,4 @@
-//! All messages in a job, given by a rule rather than a list.
+//! All of a job's messages, defined by a rule rather than a list.
 //!
 //! Rounds are numbered consecutively across iterations, and end after the job's last message:
 //!
@@ -9,7 +9,7 @@
 //!
 //! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
 //!
-//! Cost: one evaluation of the pattern's rule per query, over at most two iterations.
+//! Cost: each query evaluates the pattern's rule over at most two iterations.
 
 use super::Communication;
 use crate::patterns::Pattern;
@@ -18,14 +18,14 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The exclusive upper bound on a message's round and rank.
+    /// The exclusive upper bound on the pair of a message's round and rank.
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// Creates the schedule for `service`. If `whole` is true, a number of messages is rounded up
-    /// to whole rounds.
+    /// Creates the schedule for `service`. If `whole` is true, rounds a number of messages up to
+    /// whole rounds.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();
@@ -46,7 +46,7 @@ impl Schedule {
         schedule
     }
 
-    /// Sets the limit so that it follows the `count`-th message.
+    /// Sets the limit to the point just after the `count`-th message.
     fn cut(&mut self, count: u64, all: u64, whole: bool) {
         let (mut round, mut rest) = (count / all * self.rounds, count % all);
         self.total = count;
@@ -98,8 +98,8 @@ impl Schedule {
     pub(super) fn next_send(&self, rank: u32, from: u64) -> Option<(u64, u32)> {
         let end = self.end_of(rank);
         let mut from = from;
-        // Search the rest of this iteration and then a whole one. A rank that sends nothing in a
-        // whole iteration never sends again.
+        // Search the rest of this iteration and then a whole one. If a rank sends nothing in a
+        // whole iteration, it never sends again.
         for _ in 0..2 {
             if from >= end {
                 return None;

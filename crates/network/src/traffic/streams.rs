@@ -1,10 +1,10 @@
-//! Pipelined senders that never wait, so that conceptually all their messages exist from the start.
+//! Pipelined senders that never wait. Conceptually, all their messages exist from the start.
 //!
-//! A rank's messages queue at its injection channel in order. In practice, each message is
-//! therefore created only when the previous one has taken the channel.
+//! A rank's messages queue at its injection channel in order. Each message is therefore created
+//! only when the previous one has taken the channel.
 //!
 //! Invariant: the ids for a stage are reserved when the stage starts, in order of rank and then
-//! round. They do not depend on when messages are created.
+//! round. They do not depend on when messages are actually created.
 //!
 //! Cost: O(1) per message, and O(ranks) per stage.
 
@@ -45,7 +45,7 @@ impl Streams {
     }
 
     /// If a stage has started, reserves ids for its messages and sends each rank's first message.
-    /// Returns the first id that is not reserved.
+    /// Returns the first unreserved id.
     pub(super) fn create(
         &mut self,
         schedule: &Schedule,

@@ -1,5 +1,5 @@
-//! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps these
-//! tables consistent and records its effect on the scheduler's plan. A call that fails changes
+//! Changes to the queue, the running jobs, the machine and the calendar. Each method keeps them
+//! consistent and records how the change affects the scheduler's plan. A failed call changes
 //! nothing.
 
 use pavior_allocation::{Machine, Placement, RelocateError, UnknownNode};
@@ -41,8 +41,8 @@ impl Dispatcher {
         if is_known { Err(RepeatedJob(job)) } else { Ok(()) }
     }
 
-    /// Withdraws the job at an index in the queue, so that it never runs. Returns `None` if there
-    /// is no such job. Takes O(q) time for q waiting jobs.
+    /// Withdraws the job at the given queue index, so that it never runs. Returns `None` if there
+    /// is no job at that index. Takes O(q) time for q waiting jobs.
     pub fn withdraw(&mut self, index: usize) -> Option<Job> {
         let job = self.queue.withdraw(index)?;
         self.plan.note(Change::Withdrawal);
@@ -127,7 +127,7 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches that connect parts of placements work ([`Machine::set_switches`]).
+    /// Sets whether the switches that connect a placement's parts work ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
@@ -142,8 +142,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool that consists of the nodes free in `nodes`. Later requests can be confined to
-    /// this pool ([`Machine::add_pool`]).
+    /// Adds a pool of the free nodes in `nodes`. Later requests can be confined to this pool
+    /// ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.

@@ -49,7 +49,7 @@ impl<'d> Decision<'d> {
         self.dispatcher.queue.get(self.start.index).expect("nothing has changed since")
     }
 
-    /// Returns the job's index in the queue, and its nodes if already chosen.
+    /// Returns the job's queue index, and its nodes if they have already been chosen.
     pub fn named(&self) -> &Start {
         &self.start
     }
@@ -59,8 +59,8 @@ impl<'d> Decision<'d> {
         self.dispatcher
     }
 
-    /// Starts the job. Unless the decision specifies nodes, the strategy places the job, avoiding
-    /// advance reservations, at the cost of [`Machine::allocate`](pavior_allocation::Machine).
+    /// Starts the job. If the decision names no nodes, the strategy chooses them, avoiding advance
+    /// reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the job does not fit now, gets too few nodes, or
@@ -120,7 +120,7 @@ impl Dispatcher {
         Ok(Some(self.choose(now, start)?))
     }
 
-    /// Chooses a waiting job without consulting the scheduler.
+    /// Chooses the given waiting job without consulting the scheduler.
     ///
     /// # Errors
     /// Returns an error if the index is outside the queue.
@@ -132,7 +132,7 @@ impl Dispatcher {
         Ok(Decision { dispatcher: self, now, start })
     }
 
-    /// Starts the next job that the scheduler chooses, or returns `None` if it chooses no job.
+    /// Starts the next job that the scheduler chooses. Returns `None` if it chooses none.
     ///
     /// # Errors
     /// Returns an error if the strategy or the scheduler fails, or if the scheduler chooses a job

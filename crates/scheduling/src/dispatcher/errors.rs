@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// Reasons why a job cannot be given nodes outside the queue.
+/// The reason that a job outside the queue cannot be given nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -34,7 +34,7 @@ impl GrantError {
     }
 }
 
-/// Reasons why a job cannot be started.
+/// The reason that a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The index is outside the queue.
@@ -45,7 +45,7 @@ pub enum StartError {
         /// The length of the queue.
         waiting: usize,
     },
-    /// The strategy refuses the job.
+    /// The strategy refused the job.
     #[error("job {} was started, but it does not currently fit", .0.0)]
     DoesNotFit(JobId),
     /// The job was given nodes that it cannot use.
@@ -53,20 +53,20 @@ pub enum StartError {
     BadPlacement {
         /// The job.
         job: JobId,
-        /// The reason why the job cannot use the nodes.
+        /// The reason that the job cannot use the nodes.
         error: PlacementError,
     },
-    /// The job was given fewer nodes than it requests.
+    /// The job was given fewer nodes than it requested.
     #[error("job {} requests {asked} nodes but was started on {given}", job.0)]
     TooFewNodes {
         /// The job.
         job: JobId,
         /// The requested number of nodes.
         asked: u32,
-        /// The given number of nodes.
+        /// The number of nodes given.
         given: u32,
     },
-    /// The job was given nodes that are reserved before its expected end.
+    /// The job was given nodes that are reserved before the job's expected end.
     #[error(
         "job {} was started on nodes of reservation {reservation}, which it would overlap",
         job.0
@@ -74,12 +74,12 @@ pub enum StartError {
     Reserved {
         /// The job.
         job: JobId,
-        /// The number of the reservation.
+        /// The reservation's number.
         reservation: u64,
     },
 }
 
-/// Reasons why a dispatcher cannot continue.
+/// The reason that a dispatcher cannot continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -1,8 +1,8 @@
 //! A machine and its queue. Jobs wait, start when the scheduler chooses them, run, and end.
 //!
-//! Invariant: each job is either waiting, running or unknown, and the running jobs are exactly
-//! those that hold nodes. Only `changes.rs` and `decision.rs` change the tables, and `questions.rs`
-//! reads them. Changes that void the scheduler's plan are defined in `plan_status.rs`.
+//! Invariant: each job is either waiting, running or unknown, and the running jobs are exactly the
+//! jobs that hold nodes. Only `changes.rs` and `decision.rs` modify the tables; `questions.rs`
+//! reads them. `plan_status.rs` defines which changes void the scheduler's plan.
 
 mod changes;
 mod decision;
@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent for any sequence of calls. Each job is either in the queue, or
-/// both among the running jobs and on the machine, or in none of them.
+/// keeps three tables consistent across any sequence of calls. Each job is in the queue, is both
+/// among the running jobs and on the machine, or is in none of the three.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:
@@ -62,11 +62,11 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// To do some work between the choice and the start, use [`Dispatcher::decide`], which returns a
+/// To do work between choosing a job and starting it, use [`Dispatcher::decide`], which returns a
 /// [`Decision`] that can only be started or dropped. To choose jobs without the scheduler, use
 /// [`Dispatcher::choose`]. For jobs outside the queue, [`Dispatcher::hold`] records known nodes,
 /// and [`Dispatcher::grant`] lets the strategy choose nodes. The machine cannot be changed
-/// directly; use the dispatcher's methods to report failures, move jobs and reserve nodes. No
+/// directly; the dispatcher has methods to report failures, move jobs and reserve nodes. No
 /// scheduler can start a job on reserved nodes if the job is estimated to run into the reservation
 /// ([`Calendar`]). To restore a dispatcher from records, use `hold` and [`Dispatcher::submit`].
 pub struct Dispatcher {
@@ -134,10 +134,10 @@ impl Dispatcher {
         Dispatcher { prediction: Some(prediction), ..self }
     }
 
-    /// Makes a copy in which time can advance independently. `scheduler` must be a new scheduler of
-    /// the same kind, and `estimate` must return each job's estimate in the copy. The prediction is
-    /// not copied. Takes O(N/64) time for N nodes, plus the cost of copying the strategy's index,
-    /// the jobs and the advance reservations.
+    /// Copies the dispatcher so that time can advance independently in the copy. `scheduler` must
+    /// be a new scheduler of the same kind, and `estimate` must return each job's estimate in the
+    /// copy. The prediction is not copied. Takes O(N/64) time for N nodes, plus the cost of copying
+    /// the strategy's index, the jobs and the advance reservations.
     pub fn fork(
         &self,
         scheduler: Box<dyn Scheduler>,
@@ -149,7 +149,7 @@ impl Dispatcher {
         fork
     }
 
-    /// Makes a copy with a finer time unit, in which all times are multiplied by `ticks`. Advance
+    /// Copies the dispatcher with a finer time unit by multiplying all times by `ticks`. Advance
     /// reservations are not copied.
     pub fn fork_in(&self, scheduler: Box<dyn Scheduler>, ticks: u64) -> Dispatcher {
         let finer = |time: Time| Time(time.0.saturating_mul(ticks));

@@ -27,12 +27,12 @@ pub(super) enum Change {
     Reservation,
 }
 
-/// The effect of a change on the scheduler's promises.
+/// The way a change affects the scheduler's promises.
 enum Effect {
-    /// The scheduler adapts its plan to the change, which is visible in the queue, the running jobs
-    /// and the free nodes.
+    /// The scheduler adapts its plan, because it sees the change in the queue, the running jobs or
+    /// the free nodes.
     Seen,
-    /// Promises remain valid unless they need this job's nodes while it runs.
+    /// Promises remain valid unless they need nodes that this job will still hold.
     Granted(JobId),
     /// All earlier promises are void.
     Voids,
@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of recorded grants, beyond which the plan is void. This bounds the memory of
-/// a dispatcher whose scheduler is never called.
+/// The maximum number of grants to record. Any more void the plan. This bounds memory use when the
+/// scheduler is never called.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.
@@ -63,8 +63,8 @@ pub(super) struct PlanStatus {
     pub(super) voided: u64,
     /// The jobs that were given nodes outside the queue since the scheduler was last called.
     pub(super) granted: Vec<JobId>,
-    /// True if the machine refuses every waiting job, false if it does not, and `None` if unknown.
-    /// Grants do not change this value.
+    /// True if the machine refuses every waiting job, false if it accepts at least one, and `None`
+    /// if unknown. Grants do not change this value.
     pub(super) refuses_all: Option<bool>,
     /// True if the scheduler has chosen no job since the last change, so that its plan is complete.
     pub(super) is_settled: bool,

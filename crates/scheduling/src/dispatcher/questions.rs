@@ -1,5 +1,5 @@
-//! Queries to a dispatcher, none of which affects later results. Methods that take `&mut self`
-//! cache results, count work, and drop reservations that have ended.
+//! Queries to a dispatcher. None of them affects later results. Some methods take `&mut self`
+//! because they cache results, count attempts, and drop reservations that have ended.
 
 use pavior_allocation::{Placement, Refusal};
 use pavior_kernel::{CallerError, Time};
@@ -44,7 +44,7 @@ impl Dispatcher {
     /// Checks that neither the strategy nor the scheduler has failed.
     ///
     /// # Errors
-    /// Returns the error of whichever has failed.
+    /// Returns the error from whichever has failed.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
@@ -74,10 +74,10 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job can start, whichever one the scheduler chooses, until
-    /// something other than a grant happens. This is so if the machine refuses every job, and would
-    /// also do so with fewer free nodes. The first call after a change costs one search per
-    /// distinct request, and later calls are O(1).
+    /// Returns true if no waiting job, whichever one the scheduler chooses, can start until
+    /// something other than a grant happens; that is, if the machine refuses every waiting job and
+    /// would still refuse them all with fewer free nodes. The first call after a change costs one
+    /// search per distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;

@@ -1,15 +1,15 @@
 //! Adaptive bypass: the longer the queue is, the more jobs may bypass its head.
 //!
-//! With q waiting jobs, the first `1 + floor(factor * q)` are tried in order of arrival, and the
-//! first that fits starts. With a short queue, this is the same as FCFS; under load, it resembles
-//! ScanAll. There is no limit on how often a job can be bypassed, so a large job can starve under a
-//! load that keeps the queue long. A decision takes O(q) time, with one query per distinct request
-//! in each state of the machine.
+//! With q waiting jobs, the oldest `1 + floor(factor * q)` are tried in order of arrival, and the
+//! first one that fits starts. When the queue is short, this is the same as FCFS; under load, it
+//! resembles ScanAll. There is no limit on how often a job can be bypassed, so a large job can
+//! starve if the load keeps the queue long. A decision takes O(q) time, with one query per distinct
+//! request in each state of the machine.
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. We did not have access to the
-//! paper's function of the load. The linear function with factor 0.5 is ours, and we left out the
-//! paper's optional priority for large jobs.
+//! paper's load function. The linear function with factor 0.5 is ours, and we left out the paper's
+//! optional priority for large jobs.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};

@@ -1,7 +1,7 @@
 //! First Come First Served: only the oldest job may start.
 //!
-//! Jobs start in order of arrival. A job that does not fit blocks all jobs behind it. A decision
-//! takes O(1) time and one query.
+//! Jobs start in order of arrival. A job that does not fit blocks all the jobs behind it. A
+//! decision takes O(1) time and one query.
 
 use pavior_allocation::Machine;
 use pavior_kernel::Time;

@@ -1,10 +1,10 @@
 //! Largest Job First: only the largest waiting job may start.
 //!
-//! This is the reverse of [SJF](super::sjf), with the same measures: by `size` (nodes requested),
-//! by `area` (nodes x estimated run time) or by `time` (estimated run time). Ties go to the older
-//! job. If the largest job does not fit, it blocks all others until enough jobs have ended. Small
-//! jobs starve while larger ones keep arriving. A decision takes O(log q) time for q waiting jobs,
-//! or O(q log q) after a failure, and one query.
+//! This is the reverse of [SJF](super::sjf), with the same size measures: `size` (nodes requested),
+//! `area` (nodes x estimated run time) and `time` (estimated run time). Ties go to the older job.
+//! If the largest job does not fit, it blocks all others until enough jobs have ended. Small jobs
+//! starve while larger ones keep arriving. A decision takes one query and O(log q) time for q
+//! waiting jobs, or O(q log q) after a failure.
 //!
 //! Source: Li & Cheng, "Job scheduling in a partitionable mesh using a two-dimensional buddy system
 //! partitioning scheme", IEEE TPDS 2(4), 1991, for a batch of jobs sorted by size.

@@ -1,9 +1,9 @@
-//! Scan, which serves one size class at a time until none of its jobs is waiting.
+//! Scan, which serves one size class at a time until no job in that class is waiting.
 //!
 //! Classes are powers of two: class k contains the jobs with 2^k to 2^(k+1) - 1 nodes. Only the
-//! oldest job of the current class may start. When no job in the class is waiting, the next class
-//! up (or down) with a waiting job is served, wrapping around after the last class. Jobs of similar
-//! size follow each other, so that nodes freed by one job fit the next:
+//! oldest job in the current class may start. When no job in the class is waiting, the scheduler
+//! moves on to the next class up (or down) that has a waiting job, wrapping around after the last
+//! class. Jobs of similar size thus follow each other, and the nodes freed by one job fit the next:
 //!
 //! ```text
 //!   class 0: a e      up: a e, then b, then c d f, then class 0 again
@@ -12,12 +12,12 @@
 //! ```
 //!
 //! A class starves the others if its own jobs arrive faster than they are served. A decision takes
-//! O(q) time for q waiting jobs and one query.
+//! one query and O(q) time for q waiting jobs.
 //!
 //! Source: Krueger, Lai & Dixit-Radiya, "Job scheduling is more important than processor allocation
-//! for hypercube computers", IEEE TPDS 5(5), 1994. The classes of a hypercube are its dimensions;
+//! for hypercube computers", IEEE TPDS 5(5), 1994. In a hypercube, the classes are the dimensions;
 //! powers of two are the analogue on a mesh. Two points are our interpretation: a blocked job
-//! blocks all others, and an arriving job joins its class even while the class is served.
+//! blocks all others, and a job can join its class while the class is being served.
 
 use pavior_allocation::Machine;
 use pavior_kernel::{OptionSpec, Time, Values};
@@ -59,7 +59,7 @@ fn class_of(job: &Job) -> u32 {
 }
 
 impl Scan {
-    /// Returns the number of classes from the current class to another, in serving order.
+    /// Returns the number of classes from the current class to the given one, in serving order.
     fn distance(&self, class: u32) -> u32 {
         let first = if self.up { 0 } else { CLASSES - 1 };
         let hand = self.class.unwrap_or(first);

@@ -1,9 +1,9 @@
 //! ScanAll: the oldest job that fits starts.
 //!
-//! If the head does not fit, the others are tried in order of arrival, and the first that fits
-//! starts. A job that fits therefore never waits. A large job starves if smaller ones keep arriving
-//! and the nodes it needs are never free together. A decision takes O(q) time for q waiting jobs,
-//! with one query per distinct request in each state of the machine.
+//! If the head does not fit, the others are tried in order of arrival, and the first one that fits
+//! starts. A job that fits therefore never waits. A large job starves if smaller jobs keep arriving
+//! and the nodes it needs are never all free at once. A decision takes O(q) time for q waiting
+//! jobs, with one query per distinct request in each state of the machine.
 //!
 //! Source: the scheduler in Choo, Yoo & Youn, IEEE TPDS 11(5), 2000. It is also known as
 //! "aggressive out-of-order" or "first-fit queue".

@@ -1,10 +1,10 @@
 //! Smallest Job First: only the smallest waiting job may start.
 //!
-//! The measure of size is an option, because the literature uses one name for three rules. These
-//! are `size` (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run
-//! time, as in [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it
-//! blocks all others. Large jobs starve while smaller ones keep arriving. A decision takes O(log q)
-//! time for q waiting jobs, or O(q log q) after a failure, and one query.
+//! The measure of size is an option, because the literature uses the same name for three rules:
+//! `size` (nodes requested), `area` (nodes x estimated run time) and `time` (estimated run time, as
+//! in [SSD](super::ssd)). Ties go to the older job. If the smallest job does not fit, it blocks all
+//! others. Large jobs starve while smaller ones keep arriving. A decision takes one query and O(log
+//! q) time for q waiting jobs, or O(q log q) after a failure.
 //!
 //! Source: Majumdar, Eager & Bunt, "Scheduling in multiprogrammed parallel systems", SIGMETRICS
 //! 1988, for smallest number of processes first and smallest cumulative demand first.

@@ -1,17 +1,17 @@
-//! Window: any job that fits among `w` consecutive arrivals may start. The window begins at the
+//! Window: any job that fits among `w` consecutive arrivals may start. The first of these is the
 //! oldest waiting job.
 //!
-//! Jobs in the window are tried in order of arrival. A started job keeps its place in the window.
-//! The window slides only when the oldest job starts, and then begins at the next waiting job:
+//! Jobs in the window are tried in order of arrival. A job that starts keeps its place in the
+//! window. The window slides only when the oldest job starts, to begin at the next waiting job:
 //!
 //! ```text
 //!   w = 4        [a b c d] e f      b starts: [a - c d] e f      e must wait for a, although only
 //!                                   a, c and d are still waiting in the window
 //! ```
 //!
-//! A job is thus overtaken by at most w - 1 others, all of which are among the w - 1 arrivals that
-//! follow it, and no job starves. `window:1` is FCFS; wider windows are more similar to ScanAll. A
-//! decision takes O(w) time, with one query per distinct request in each state of the machine.
+//! A job is thus overtaken by at most w - 1 others, all among the w - 1 arrivals that follow it, so
+//! no job starves. `window:1` is FCFS; wider windows resemble ScanAll. A decision takes O(w) time,
+//! with one query per distinct request in each state of the machine.
 //!
 //! Source: Ababneh & Bani-Mohammad, "A new window-based job scheduling scheme for 2D mesh
 //! multicomputers", Simulation Modelling Practice and Theory 19(1), 2011. Trying the window in
@@ -51,7 +51,7 @@ pub(crate) static ENTRY: Entry = Entry {
 
 struct Window {
     width: usize,
-    /// The started jobs behind the oldest waiting job, in order of arrival.
+    /// The jobs behind the oldest waiting job that have started, in order of arrival.
     started: Vec<JobId>,
     refused: Refused,
 }
@@ -93,7 +93,7 @@ impl Scheduler for Window {
     }
 
     fn standing(&self, _: Time, queue: &Queue, _: &Machine) -> Option<Standing> {
-        // Requeued jobs are no longer among the started jobs, because the last call to `next`
+        // Requeued jobs are no longer in the list of started jobs, because the last call to `next`
         // removed them.
         let oldest = queue.get(0)?.id;
         let mut open = 0;

@@ -1,4 +1,4 @@
-//! Placements on a machine on which the nodes reserved for a waiting job count as taken.
+//! Placements on a machine where the nodes reserved for a waiting job count as taken.
 
 use pavior_allocation::{Fork, Machine, Placement};
 use pavior_mesh::Occupancy;
@@ -7,16 +7,16 @@ use pavior_workload::Job;
 use crate::shared::refused::Refused;
 use crate::{MachineView, Reach};
 
-/// Finds placements as if the reserved nodes were taken.
+/// Finds placements that avoid the reserved nodes.
 ///
 /// The strategy is queried on a fork of the machine. If the strategy's answers depend only on the
-/// free nodes, one fork lasts as long as the reservation. It is updated in O(1) after each grant or
-/// release, and the strategy keeps its caches. Otherwise, and after failures, a new fork is made
+/// free nodes, one fork lasts as long as the reservation: it is updated in O(1) after each grant or
+/// release, and the strategy keeps its caches. Otherwise, or after a failure, a new fork is made
 /// for each state of the machine. A job that overlaps an advance reservation is placed on a
 /// separate fork.
 #[derive(Default)]
 pub(crate) struct BesideReservation {
-    /// The fork, created for the first request that is not refused by count.
+    /// The fork, which is created for the first request that is not refused by count.
     fork: Option<UpdatedFork>,
     /// The number of free unreserved nodes, and the state of the machine in which it was counted.
     free: Option<(u64, u32)>,
@@ -103,8 +103,8 @@ impl UpdatedFork {
         UpdatedFork { fork, state: machine.state(), health: machine.health() }
     }
 
-    /// Applies the grants and releases since `state`. Returns `None` if they are unknown, or if the
-    /// strategy cannot handle a grant of reserved nodes.
+    /// Applies the grants and releases since `state`. Returns `None` if they are not recorded, or
+    /// if the strategy cannot handle a grant of reserved nodes.
     fn update(mut self, machine: &Machine) -> Option<UpdatedFork> {
         if !machine.is_determined() || self.health != machine.health() {
             return None;

@@ -22,9 +22,9 @@ pub(crate) fn holds(options: &Options) -> bool {
 
 /// The first promise to the head of the queue, and the number of broken promises.
 ///
-/// A promise is broken if the job starts later. It is void if a node fails or is repaired, if the
-/// advance reservations change, or if its nodes are granted to a job outside the queue. The next
-/// promise then counts as the first.
+/// A promise is broken if the job starts later than promised. It becomes void if a node fails or is
+/// repaired, if the advance reservations change, or if its nodes are granted to a job outside the
+/// queue. The next promise then counts as the first.
 #[derive(Default)]
 pub(crate) struct HeadPromise {
     first: Option<(JobId, Time)>,
@@ -57,14 +57,14 @@ impl HeadPromise {
         self.first = None;
     }
 
-    /// Promises the head a start time. Later promises to the same job do not count.
+    /// Promises the head a start time. Only the first promise to a given head counts.
     pub(crate) fn give(&mut self, head: JobId, at: Time) {
         if self.first.is_none_or(|(job, _)| job != head) {
             self.first = Some((head, at));
         }
     }
 
-    /// Records the start of the head.
+    /// Records that the head starts.
     pub(crate) fn starts(&mut self, head: JobId, now: Time) {
         if self.first.take().is_some_and(|(job, at)| job == head && at < now) {
             self.broken += 1;

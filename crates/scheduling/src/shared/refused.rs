@@ -10,7 +10,7 @@ use crate::{MachineView, Queue, Reach, Start};
 /// The requests refused in one state of the machine.
 ///
 /// For jobs with the same reach, a refused request stays refused until the state changes. Each
-/// distinct request is therefore tried only once, regardless of the number of jobs.
+/// distinct request is therefore tried only once, regardless of how many jobs make it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
@@ -24,7 +24,7 @@ pub(crate) struct Refused {
     withdrawals: u64,
 }
 
-/// A request and a reach, packed into a few words, because every waiting job is looked up at every
+/// A request and a reach, packed into a few words because every waiting job is looked up at every
 /// event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
@@ -34,7 +34,7 @@ struct Key {
 }
 
 impl Key {
-    /// Creates a key, which is unique to the request and reach.
+    /// Creates the key for a request and a reach, which no other pair shares.
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;
@@ -57,8 +57,8 @@ impl Refused {
         }
     }
 
-    /// Returns the answer for a job with this reach, calling `ask` unless the job is known to be
-    /// refused.
+    /// Returns the answer for a job with this reach. Calls `ask` unless the job is already known to
+    /// be refused.
     pub(crate) fn ask<T>(
         &mut self,
         job: &Job,
@@ -85,8 +85,8 @@ impl Refused {
 
     /// Starts the first job that can start among the oldest `window` jobs.
     ///
-    /// No job returns to the queue within one state of the machine, so skipped jobs keep their
-    /// indices unless one is withdrawn.
+    /// No job returns to the queue while the machine's state is the same, so skipped jobs keep
+    /// their indices unless a job is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,

@@ -14,20 +14,20 @@ use crate::RunError;
 pub(crate) use outages::Effect;
 use outages::Outages;
 
-/// The way a job resumes after a failure hits it. The job releases its nodes and returns to the
-/// queue, at the position given by its original arrival.
+/// The point from which a job resumes after a failure. The job releases its nodes and returns to
+/// the queue, at the position given by its original arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// The job restarts from the beginning.
     Scratch,
-    /// The job resumes from its last checkpoint. Checkpoints are multiples of this run time.
+    /// The job resumes from its last checkpoint. Contains the run time between checkpoints.
     Checkpoint(Time),
 }
 
 /// The spare components in a machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spares {
-    /// The number of cubes held in reserve as long as enough others are whole.
+    /// The number of cubes to hold in reserve, as long as enough other cubes are whole.
     pub cubes: u32,
     /// The number of switches that can replace failed ones.
     pub switches: u32,
@@ -52,7 +52,7 @@ pub struct Spares {
 pub struct Failing {
     /// Failures and repairs, in order of time.
     pub events: Box<dyn Iterator<Item = FailureEvent> + Send>,
-    /// The way jobs resume after a failure.
+    /// The point from which jobs resume after a failure.
     pub restart: Restart,
     /// The spare components.
     pub spares: Spares,
@@ -68,13 +68,13 @@ impl Failing {
     }
 }
 
-/// The reason that failures or spares are impossible on a machine.
+/// The reason that the given failures or spares are impossible on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
     #[error("the machine has no {0}")]
     Unknown(Component),
-    /// There are spare cubes on a machine without cubes, or no cube would remain in use.
+    /// There are spare cubes on a machine without cubes, or so many that no cube would be in use.
     #[error("{spares} spare cubes are too many for a machine with {cubes} cubes")]
     Spares {
         /// The number of cubes in the machine, or 0 if it is not made of cubes.
@@ -95,7 +95,7 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Creates the faults and takes the machine's spares out of use. The machine must be empty.
-    /// Events dated before the start of the run take effect when it starts.
+    /// Events dated before the start of the run take effect at the start.
     pub(crate) fn new(
         failing: Failing,
         begin: Time,
@@ -121,13 +121,13 @@ impl Faults {
         self.events.peek().map(|event| event.at)
     }
 
-    /// Returns the effects of the next event at `now`, or `None` if there are no more events then.
+    /// Returns the effects of the next event at `now`, or `None` if no events remain at that time.
     pub(crate) fn at(&mut self, now: Time) -> Result<Option<Vec<Effect>>, BadFailing> {
         let Some(event) = self.events.next_if(|event| event.at == now) else { return Ok(None) };
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns the remainder of a job that has run for `elapsed`.
+    /// Returns what remains of a job that has run for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

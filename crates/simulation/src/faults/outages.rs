@@ -1,15 +1,15 @@
 //! Nodes and switches that are unavailable because components have failed.
 //!
-//! A node is missing while it or the cube that contains it is down. A cube is whole if neither it
-//! nor any of its nodes is down. On a machine with C cubes and S spares, C - S whole cubes are in
-//! use, if available. All other whole cubes are spares, and their nodes are out of use.
+//! A node is missing while it, or the cube that contains it, is down. A cube is whole if neither
+//! the cube nor any of its nodes is down. On a machine with C cubes and S spares, C - S whole cubes
+//! are in use, if available. All other whole cubes are spares, with their nodes out of use.
 //!
 //! When a cube in use breaks, the lowest-numbered spare replaces it, and the rest of the broken
 //! cube goes out of use as its jobs end. If there is no spare, the broken cube stays in use. When a
 //! cube becomes whole again, it goes into use if fewer than C - S whole cubes are in use;
 //! otherwise, it becomes a spare. Initially, the highest-numbered cubes are spares.
 //!
-//! The switches work as long as no more have failed than there are spare switches. A spare switch
+//! The switches work as long as no more of them have failed than there are spare switches. A spare
 //! takes over immediately, but jobs that use the failed switch are still interrupted.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use pavior_workload::{Change, Component, SWITCHES};
 
 use super::{BadFailing, Spares};
 
-/// The effect of an event on a node or on the switches.
+/// An effect of an event on a node or on the switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// The node is missing, and the job on it is interrupted.
@@ -48,7 +48,7 @@ pub(crate) struct Outages {
 }
 
 impl Outages {
-    /// Creates the state of a healthy machine whose spares are out of use.
+    /// Creates the initial state: a healthy machine whose spares are out of use.
     pub(crate) fn new(grid: Grid, spares: Spares) -> Result<Outages, BadFailing> {
         let cubes = Cubes::of(&grid);
         let count = cubes.map_or(0, |cubes| cubes.grid().nodes());
@@ -71,8 +71,8 @@ impl Outages {
         self.withdrawn.iter().flat_map(|&cube| self.nodes(Component::Cube(cube))).collect()
     }
 
-    /// Applies a failure or repair. Has no effect if the component is already down or healthy,
-    /// respectively.
+    /// Applies a failure or a repair. Failing a component that is already down has no effect, and
+    /// neither does repairing a healthy one.
     pub(crate) fn apply(
         &mut self,
         component: Component,
@@ -158,7 +158,7 @@ impl Outages {
         }
         let withdrawn = self.is_withdrawn(Some(cube));
         match change {
-            // Until now, the cube was whole and in use.
+            // Before this failure, the cube was whole and in use.
             Change::Fail if failures == 1 && !withdrawn => {
                 let spare = self.withdrawn.iter().find(|spare| !self.broken.contains_key(spare));
                 if let Some(&spare) = spare {
@@ -280,7 +280,7 @@ mod tests {
         let effects = outages.apply(chip, Change::Fail).unwrap();
         assert_eq!(effects[0], Effect::Lost(NodeId(0)));
         assert_eq!(effects[1..65].iter().filter(|one| matches!(one, Effect::Back(_))).count(), 64);
-        // These are the cube's 63 other chips.
+        // These are the other 63 chips in the cube.
         assert_eq!(effects[65..].len(), 63);
         assert_eq!(outages.withdrawn, BTreeSet::from([NodeId(0), NodeId(7)]));
         assert_eq!(outages.apply(chip, Change::Fail).unwrap(), []);

@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "attempts",
-    meaning: "checks by the scheduler of whether a job can start now",
+    meaning: "times the scheduler checked whether a job could start now",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::ATTEMPTS, |fact| matches!(fact, Fact::Attempted(_))),

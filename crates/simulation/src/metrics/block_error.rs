@@ -1,13 +1,13 @@
-//! The error of a mean over the jobs in a single run, estimated by the moving block bootstrap.
+//! The error of a mean over the jobs in one run, estimated by the moving block bootstrap.
 //!
-//! The waits of successive jobs are correlated, so their ordinary standard error is far too small,
+//! The waits of successive jobs are correlated, so the ordinary standard error is far too small,
 //! and a log cannot be replicated. The moving block bootstrap (Künsch, Annals of Statistics 17(3),
 //! 1989) therefore draws blocks of consecutive jobs with replacement until a sample has as many
-//! jobs as the run. The spread of the sample means estimates the error.
+//! jobs as the run. The error is estimated from the spread of the sample means.
 //!
-//! Blocks are as long as the square root of the number of jobs, and 999 samples are drawn. The
-//! error is half the distance between the 2.5th and 97.5th percentiles of the sample means. The
-//! draws are the same in every run. Cost: O(jobs log jobs), plus 999 times the number of blocks.
+//! Each block is as long as the square root of the number of jobs, and 999 samples are drawn. The
+//! error is half the distance between the 2.5th and 97.5th percentiles of the sample means. Every
+//! run makes the same draws. Cost: O(jobs log jobs), plus 999 times the number of blocks.
 
 use pavior_kernel::{Stream, Time};
 use pavior_mesh::JobId;
@@ -17,15 +17,15 @@ use super::{Context, Metric};
 use crate::{Fact, Interest, Observer};
 
 const SAMPLES: u64 = 999;
-/// The indices in the sorted means at which the interval begins and ends.
+/// The indices in the sorted sample means at which the interval begins and ends.
 const ENDS: [usize; 2] = [24, 974];
-/// The minimum number of jobs from which correlation can be estimated.
+/// The minimum number of jobs needed to estimate correlation.
 const FEWEST: usize = 100;
 
 /// A time for each completed job, and the error of the mean of these times.
 pub(super) struct BlockError {
     context: Context,
-    /// Returns the time to average, given a job, its start and its end.
+    /// Returns the time to average for a job, given the job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
     /// Each job's arrival and id, and its time.
     times: Vec<((Time, JobId), f64)>,
@@ -62,8 +62,8 @@ impl Metric for BlockError {
     }
 }
 
-/// Returns the half-width of the 95% interval for the mean of successive values, or `None` if
-/// there are fewer than 100.
+/// Returns the half-width of the 95% interval for the mean of successive values, or `None` if there
+/// are fewer than 100 values.
 fn half_width(values: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = values.len();
     if count < FEWEST {
@@ -102,8 +102,8 @@ mod tests {
         assert_eq!(half_width(std::iter::repeat_n(7.0, 99)), None);
     }
 
-    /// Checks that, for independent values, the interval is that of a normal distribution: 1.96
-    /// standard errors.
+    /// Checks that, for independent values, the interval is that of a normal distribution, with
+    /// 1.96 standard errors on each side.
     #[test]
     fn independent_values_have_the_error_of_the_normal_law() {
         let mut draw = Stream::new(3, 0, "values");
@@ -113,8 +113,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Repeats each value a hundred times in a row, so that only a hundredth of the values are
-    /// independent. The error should be ten times as large, less what blocks of 100 do not capture.
+    /// Repeats each value a hundred times in a row, so that only one in a hundred values is
+    /// independent. The error should be ten times as large, less what blocks of 100 cannot capture.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -1,12 +1,12 @@
-//! Blocking: a message's latency minus its latency on an empty network, averaged over delivered
-//! messages.
+//! Blocking: a message's latency minus what its latency would be on an empty network, averaged over
+//! delivered messages.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocking",
-    meaning: "latency minus that of an empty network, mean over messages",
+    meaning: "latency minus the latency on an empty network, mean over messages",
     unit: Unit::Cycles,
     standard: true,
     build: |context| {

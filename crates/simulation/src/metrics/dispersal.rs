@@ -1,11 +1,11 @@
-//! Dispersal: the mean hop distance between a job's nodes, divided by that in the most compact box
-//! with as many nodes, averaged over started jobs.
+//! Dispersal: the mean hop distance between a job's nodes, divided by the mean hop distance in the
+//! most compact box with as many nodes, averaged over started jobs.
 //!
 //! Distances are hops in the network, in the shorter direction on axes that wrap. The most compact
-//! box is the box at the origin that the `compact` shape rule chooses for the number of granted
-//! nodes. If it has more nodes, only the first ones in row-major order count. Jobs with a single
-//! node are ignored. Nodes are counted by coordinate, one axis at a time. Cost per job: O(parts +
-//! sides of the machine), or O(1) for a job in one box if no ring shortens its distances.
+//! box is the one at the origin that the `compact` shape rule chooses for the number of granted
+//! nodes. If it has more nodes than that, only the first ones in row-major order count. Jobs with a
+//! single node are ignored. Nodes are counted by coordinate, one axis at a time. Cost per job:
+//! O(parts + sides of the machine), or O(1) for a job in one box if no ring shortens its distances.
 
 use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Sides};
@@ -59,16 +59,16 @@ impl Dispersal {
     }
 }
 
-/// Returns the mean distance over ordered pairs of nodes. Pairs of a node with itself are included,
-/// but they cancel out in the ratio.
+/// Returns the mean distance over all ordered pairs of nodes, including pairs of a node with
+/// itself, which cancel out in the ratio.
 fn mean_distance(grid: &Grid, parts: &[Cuboid], counts: &mut Counts) -> f64 {
     let total: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let of_axes = (0..3).map(|axis| distances(grid, axis, parts, total, counts));
     of_axes.sum::<u64>() as f64 / (total * total) as f64
 }
 
-/// Returns the first nodes, in row-major order, of a box at the origin. They form whole planes,
-/// whole rows and a remainder.
+/// Returns the first nodes, in row-major order, of a box at the origin: whole planes, then whole
+/// rows, then a remainder.
 fn first_nodes([a, b, _]: Sides, nodes: u32) -> Vec<Cuboid> {
     let (row, plane) = (u32::from(a), u32::from(a) * u32::from(b));
     let (planes, beyond) = ((nodes / plane) as u16, nodes % plane);
@@ -108,7 +108,7 @@ fn distances(grid: &Grid, axis: usize, parts: &[Cuboid], total: u64, counts: &mu
     }
 }
 
-/// Returns the number of a box's nodes at each coordinate along an axis.
+/// Returns the number of nodes that a box has at each coordinate along an axis.
 fn layer(part: &Cuboid, axis: usize) -> u64 {
     let side = |other: usize| u64::from(part.sides[(axis + other) % 3]);
     side(1) * side(2)
@@ -148,7 +148,7 @@ impl Counts {
     }
 
     /// Sums the distances along a line. Each step between adjacent coordinates counts once for
-    /// every pair of nodes that it separates.
+    /// every pair of nodes on opposite sides of it.
     fn along(&self, total: u64) -> u64 {
         let (mut before, mut sum) = (0, 0);
         for count in &self.at {
@@ -174,7 +174,7 @@ impl Counts {
         };
         let from_first = apart(first, rest);
         if rest.len() == half {
-            // The arcs that start at other coordinates are the complements of these.
+            // The arcs that start at the other coordinates are the complements of these arcs.
             2 * from_first
         } else {
             let from_middle = apart(&rest[..1], &rest[half..]);

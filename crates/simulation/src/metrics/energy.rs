@@ -1,5 +1,5 @@
 //! Energy: flit-hops times the energy per link, plus router traversals times the energy per router,
-//! averaged over delivered messages (proposed as future work in the NAS paper).
+//! averaged over delivered messages. The NAS paper proposes this metric as future work.
 
 use super::carried::Carried;
 use super::{MetricSpec, Unit};

@@ -1,5 +1,5 @@
 //! External fragmentation: the fraction of nodes that are free when a request is refused even
-//! though enough nodes are free, averaged over such refusals (as defined in the MFA paper).
+//! though enough nodes are free, averaged over these refusals (as defined in the MFA paper).
 
 use pavior_allocation::Refusal;
 
@@ -9,7 +9,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "external_fragmentation",
-    meaning: "free / nodes, mean over refusals with enough free nodes",
+    meaning: "free nodes / all nodes, mean over refusals with enough free nodes",
     unit: Unit::Fraction,
     standard: true,
     build: |context| {

@@ -1,5 +1,5 @@
 //! Internal fragmentation: nodes granted beyond the request, divided by nodes granted (as in the
-//! NAS paper) or nodes requested (as in the MFA paper), with both summed over started jobs.
+//! NAS paper) or by nodes requested (as in the MFA paper). Both are summed over started jobs.
 
 use pavior_kernel::Time;
 

@@ -1,13 +1,13 @@
-//! Largest free submesh: its volume as a fraction of the machine, averaged over time.
+//! Largest free submesh: its number of nodes as a fraction of the machine, averaged over time.
 //!
-//! Computed only on request, because every change in occupancy requires a new search.
+//! The metric is computed only on request, because every change in occupancy requires a new search.
 
 use super::time_average::FreeOverTime;
 use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "largest_free",
-    meaning: "volume of the largest free submesh / nodes, time average (only on request)",
+    meaning: "nodes in the largest free submesh / all nodes, time average (only on request)",
     unit: Unit::Fraction,
     standard: false,
     build: |context| {

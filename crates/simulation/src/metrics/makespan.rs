@@ -1,4 +1,4 @@
-//! Makespan: the time of the last departure that is counted, on the workload's clock.
+//! Makespan: the time, on the workload's clock, of the last departure that is counted.
 
 use pavior_kernel::Time;
 

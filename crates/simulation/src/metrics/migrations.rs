@@ -1,5 +1,5 @@
-//! Migrations: how often running jobs moved, how many nodes they moved, and how much run time this
-//! added.
+//! Migrations: the number of times that running jobs moved, the number of nodes they moved, and the
+//! run time that the moves added.
 
 use pavior_kernel::Time;
 
@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// Returns what a move contributes, given its number of nodes and its price.
+/// Returns a move's contribution, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

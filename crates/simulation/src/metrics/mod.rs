@@ -1,7 +1,7 @@
 //! Metrics: the list of all of them, and one observer per file.
 //!
 //! `allocation_ns` is not computed by an observer. The run's stopwatch measures it, and it is part
-//! of the outcome.
+//! of the run's outcome.
 
 mod attempts;
 mod block_error;
@@ -70,7 +70,7 @@ pub struct MetricSpec {
 }
 
 impl MetricSpec {
-    /// Creates an observer for a run, passing it the metric's option.
+    /// Creates an observer for a run, with the option given in the metric's name.
     pub fn observer(&self, context: &Context) -> Box<dyn Metric> {
         let option = self.name.split_once(':').map_or("", |(_, option)| option);
         (self.build)(&Context { option, ..*context })
@@ -80,8 +80,8 @@ impl MetricSpec {
 /// Returns the metric with the given name, such as `turnaround` or `slots:4x4x4`.
 ///
 /// # Errors
-/// Returns an error if there is no such metric, with a suggestion if a name is similar, or if the
-/// metric's option is invalid.
+/// Returns an error if the metric is unknown or its option is invalid. For an unknown metric, the
+/// error may suggest a similar name.
 pub fn named(text: &str) -> Result<&'static MetricSpec, BadName> {
     let option = text.split_once(':').map_or("", |(_, option)| option);
     match bare_name(text) {
@@ -107,7 +107,7 @@ pub struct Context {
     pub time: TimeUnit,
     /// The minimum run time in bounded slowdown, in time units.
     pub slowdown_bound: f64,
-    /// The number of cycles that it takes to route a header through a node.
+    /// The number of cycles needed to route a header through a node.
     pub routing_delay: u32,
     /// The energy parameters.
     pub energy: Energy,
@@ -167,7 +167,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the word for the unit in results.
+    /// Returns the word that results use for the unit.
     pub fn word(self, time: TimeUnit) -> &'static str {
         match self {
             Unit::Time => time.name,
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// Returns the word for the unit when the workload is not known.
+    /// Returns the word to use for the unit when the workload is not known.
     pub fn general_word(self) -> &'static str {
         match self {
             Unit::Time => "time",

@@ -1,8 +1,8 @@
-//! Node time lost: the node time that was held without useful work being done.
+//! Node time lost: the time for which nodes were held without doing useful work, summed over nodes.
 //!
-//! Useful work is the run time of completed jobs multiplied by their requested nodes. Nodes granted
-//! beyond the request, runs cut short by failures, and time spent on moves therefore count as lost.
-//! Work saved by a checkpoint is not lost, because it counts when the job completes.
+//! Useful work is the run time of each completed job multiplied by its requested nodes. Nodes
+//! granted beyond the request, runs cut short by failures, and time spent on moves therefore count
+//! as lost. Work saved by a checkpoint is not lost, because it counts once the job completes.
 
 use pavior_kernel::Time;
 use pavior_workload::{Service, TimeUnit};

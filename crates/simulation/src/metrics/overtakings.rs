@@ -1,7 +1,7 @@
-//! Overtakings: the number of older jobs that are waiting when a job starts, summed over starts.
+//! Overtakings: the number of older jobs still waiting when a job starts, summed over starts.
 //!
 //! The value is zero under FCFS. Requeued jobs do not count as waiting, because they have started
-//! before. Computed only on request, because each start takes O(q) time for q waiting jobs.
+//! before. The metric is computed only on request: each start takes O(q) time for q waiting jobs.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
 //! Slices: the fraction of time during which the requested slice could have been placed.
 //!
-//! `slice_availability` is for the machine with its current failures but no jobs, and `slice_free`
-//! is for the machine with its running jobs. Neither has a value if no slice was requested.
+//! `slice_availability` is computed for the machine with its current failures but no jobs, and
+//! `slice_free` for the machine with its running jobs. Neither applies if no slice was requested.
 
 use pavior_kernel::Time;
 
@@ -11,7 +11,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
     name: "slice_availability",
-    meaning: "fraction of time in which the slice could be placed if no jobs were running (with a \
+    meaning: "fraction of time that the slice could be placed if no jobs were running (with a \
               slice)",
     unit: Unit::Fraction,
     standard: false,
@@ -20,14 +20,14 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "fraction of time in which the slice fits alongside the running jobs (with a slice)",
+    meaning: "fraction of time that the slice fits alongside the running jobs (with a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),
 };
 
 struct SliceShare {
-    /// Selects which of the two results counts.
+    /// Selects which of the two results to average.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

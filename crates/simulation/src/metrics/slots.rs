@@ -1,8 +1,8 @@
-//! Slots: how many boxes of a shape, rotated or not, fit at the same time, averaged over time.
+//! Slots: the number of boxes of a shape, rotated or not, that fit at once, averaged over time.
 //!
-//! The shape is given after the name, as in `slots:4x4x4`. Computed only on request, because every
-//! change in occupancy requires a new count. A count that exhausts its budget includes only the
-//! boxes found so far, and the value is then a lower bound.
+//! The shape follows the name, as in `slots:4x4x4`. The metric is computed only on request, because
+//! every change in occupancy requires a new count. A count that exhausts its budget includes only
+//! the boxes found so far, so its value is a lower bound.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::BadName;
@@ -11,7 +11,7 @@ use pavior_mesh::read_sides;
 use super::time_average::FreeOverTime;
 use super::{Context, Metric, MetricSpec, Unit, options};
 
-/// The maximum number of bit-set words that each count may read, which takes about a millisecond.
+/// The maximum number of bit-set words that each count may read. Reading them takes about 1 ms.
 pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {

@@ -1,8 +1,8 @@
-//! Slots at arrivals: how many boxes of a shape fit at the same time when a job arrives, averaged
+//! Slots at arrivals: the number of boxes of a shape that fit at once when a job arrives, averaged
 //! over arrivals.
 //!
-//! Counting only at every fourth arrival takes an eighth as much time as `slots`, which counts
-//! after every change in occupancy.
+//! Counting only at every fourth arrival takes an eighth as long as `slots`, which counts after
+//! every change in occupancy.
 
 use pavior_answers::{Shape, slots};
 use pavior_kernel::Time;
@@ -25,7 +25,7 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 };
 
 struct SlotsArriving {
-    /// The shape, or `None`, in which case the metric has no value.
+    /// The shape. If it is `None`, the metric has no value.
     shape: Option<Shape>,
     free: Occupancy,
     /// The count for the current free nodes, once it has been computed.

@@ -1,4 +1,4 @@
-//! Averages over time for quantities that change in steps.
+//! Averages over time, for quantities that change in steps.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
@@ -8,7 +8,7 @@ use pavior_workload::Job;
 use super::Metric;
 use crate::{Fact, Interest, Observer};
 
-/// The integral of a step function from the time that counting started.
+/// The integral of a step function since counting started.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TimeAverage {
     level: f64,
@@ -81,11 +81,11 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
     }
 }
 
-/// The time average of a quantity that depends on the free nodes, divided by `whole`. It is
-/// recomputed whenever the free nodes change.
+/// The time average of a quantity that depends on the free nodes, divided by `whole`. The quantity
+/// is recomputed whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns the quantity, or `None` in every case if it does not apply.
+    /// Returns the quantity. Always returns `None` if the quantity does not apply.
     of: F,
     level: TimeAverage,
     applies: bool,

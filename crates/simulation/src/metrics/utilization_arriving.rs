@@ -1,7 +1,7 @@
 //! Utilization while jobs arrive: utilization from the first arrival to the last.
 //!
 //! After the last arrival, the machine drains for a time that has little to do with the rest of the
-//! log but would affect an average over all of it.
+//! log but would affect an average over the whole run.
 
 use pavior_kernel::Time;
 

@@ -16,21 +16,21 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 pub(super) const SMALL: MetricSpec = MetricSpec {
     name: "waiting_max_small",
-    meaning: "`waiting_max` for jobs of at most 1/64 of the nodes (only on request)",
+    meaning: "`waiting_max` for jobs with at most 1/64 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Small, 100),
     ..SPEC
 };
 
 pub(super) const MEDIUM: MetricSpec = MetricSpec {
     name: "waiting_max_medium",
-    meaning: "`waiting_max` for jobs of over 1/64 and up to 1/8 of the nodes (only on request)",
+    meaning: "`waiting_max` for jobs with over 1/64 and up to 1/8 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Medium, 100),
     ..SPEC
 };
 
 pub(super) const LARGE: MetricSpec = MetricSpec {
     name: "waiting_max_large",
-    meaning: "`waiting_max` for jobs of over 1/8 of the nodes (only on request)",
+    meaning: "`waiting_max` for jobs with over 1/8 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Large, 100),
     ..SPEC
 };

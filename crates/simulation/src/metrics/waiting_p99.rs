@@ -16,21 +16,21 @@ pub(super) const SPEC: MetricSpec = MetricSpec {
 
 pub(super) const SMALL: MetricSpec = MetricSpec {
     name: "waiting_p99_small",
-    meaning: "`waiting_p99` for jobs of at most 1/64 of the nodes (only on request)",
+    meaning: "`waiting_p99` for jobs with at most 1/64 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Small, 99),
     ..SPEC
 };
 
 pub(super) const MEDIUM: MetricSpec = MetricSpec {
     name: "waiting_p99_medium",
-    meaning: "`waiting_p99` for jobs of over 1/64 and up to 1/8 of the nodes (only on request)",
+    meaning: "`waiting_p99` for jobs with over 1/64 and up to 1/8 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Medium, 99),
     ..SPEC
 };
 
 pub(super) const LARGE: MetricSpec = MetricSpec {
     name: "waiting_p99_large",
-    meaning: "`waiting_p99` for jobs of over 1/8 of the nodes (only on request)",
+    meaning: "`waiting_p99` for jobs with over 1/8 of the nodes (only on request)",
     build: |context| Waits::percentile(context, Class::Large, 99),
     ..SPEC
 };

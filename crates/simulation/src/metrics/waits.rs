@@ -1,8 +1,8 @@
 //! Percentiles of wait times among completed jobs in a size class.
 //!
 //! Size classes are fractions of the machine: small jobs use at most 1/64 of the nodes, medium jobs
-//! at most 1/8, and large jobs more. On a 16x16 machine, these are jobs with up to 4 nodes, with 5
-//! to 32, and with more than 32.
+//! at most 1/8, and large jobs more. On a 16x16 machine, small jobs have up to 4 nodes, medium jobs
+//! 5 to 32, and large jobs more than 32.
 
 use pavior_kernel::Time;
 
@@ -39,7 +39,7 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// Creates a metric for a percentile (nearest rank) of the waits in a size class.
+    /// Creates a metric for a nearest-rank percentile of the waits in a size class.
     pub(super) fn percentile(context: &Context, class: Class, percent: u64) -> Box<dyn Metric> {
         Box::new(Waits { context: *context, class, percent, ticks: Vec::new() })
     }

@@ -24,8 +24,8 @@ use slice::SliceWatch;
 /// The priority of departures, which come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job that was started or last moved as number `start` in the run. When a job
-/// restarts or moves, its earlier departure becomes void.
+/// The end of a job. `start` is the number of the start or move that led to it. When a job restarts
+/// or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
@@ -48,8 +48,8 @@ pub fn run(
 ///
 /// [`Simulation::advance`] proceeds to the next instant at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
-/// [`Simulation::start`] starts one that the caller chooses. [`Simulation::decide`] asks the
-/// scheduler for a job but leaves it to the caller to start it. Finally, [`Simulation::finish`]
+/// [`Simulation::start`] starts a job that the caller chooses. [`Simulation::decide`] asks the
+/// scheduler for a job but leaves starting it to the caller. Finally, [`Simulation::finish`]
 /// returns the outcome. A run is `Send`.
 ///
 /// ```
@@ -76,7 +76,7 @@ pub struct Simulation<'a, 'o, 'i> {
     now: Time,
     ending: Ending,
     warmup: u64,
-    /// True if messages have yet to be created for the instant `now`.
+    /// True if messages for the instant `now` have yet to be created.
     open: bool,
     /// Jobs whose last message is delivered at the current instant.
     finished: Vec<JobId>,
@@ -84,14 +84,14 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of links from jobs that were rejected.
+    /// The number of links that start at rejected jobs.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The number of starts and moves so far and, if nodes fail or jobs move, the number of each
-    /// running job's latest one.
+    /// The total number of starts and moves and, if nodes fail or jobs move, the number of each
+    /// running job's latest start or move.
     starts: u64,
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
@@ -189,7 +189,7 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
     }
 
     /// Checks that no job was forgotten. When a run that drains the queue ends, the idle machine
-    /// must refuse every waiting job that the scheduler does not keep behind a refused one.
+    /// must refuse every waiting job except those that the scheduler keeps behind a refused job.
     fn check_all_started(&mut self) -> Result<(), RunError> {
         if self.ending != Ending::Drained || !self.dispatcher.running().is_empty() {
             return Ok(());
@@ -263,8 +263,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         Ok(false)
     }
 
-    /// Starts jobs until the scheduler chooses no more, even after moving running jobs to make
-    /// room.
+    /// Starts jobs until the scheduler chooses no more, even after running jobs have been moved to
+    /// make room.
     ///
     /// # Errors
     /// Returns an error if the scheduler starts a job that cannot start, or if the scheduler or the
@@ -280,8 +280,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the job that the scheduler would start next, without starting it. Before the
-    /// scheduler is called again, the caller must start the job, on these nodes or on others.
+    /// Returns the job that the scheduler would start next, without starting it. The caller must
+    /// start the job, on these nodes or on others, before the scheduler is called again.
     ///
     /// # Errors
     /// Returns an error if the scheduler or the strategy fails.
@@ -320,8 +320,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time at which anything happens. Adds the jobs whose last message is
-    /// delivered at that time to `finished`.
+    /// Returns the next time at which anything happens. Adds to `finished` the jobs whose last
+    /// message is delivered at that time.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {

@@ -28,14 +28,14 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.machine()
     }
 
-    /// Returns true if any job has yet to arrive or depart. If not, only failures and repairs
-    /// remain.
+    /// Returns true if any job has yet to arrive or depart. Otherwise, only failures and repairs
+    /// are left.
     pub fn goes_on(&mut self) -> bool {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links from jobs that will be rejected. Their followers are submitted
-    /// at the listed times.
+    /// Returns the number of links that start at jobs that will be rejected. The followers of these
+    /// jobs are submitted at the listed times.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }
@@ -50,8 +50,8 @@ impl Simulation<'_, '_, '_> {
         self.dispatcher.view(self.now, &mut self.observers)
     }
 
-    /// Returns true if there is a job at the given index in the queue and it could start now.
-    /// Counts as an attempt.
+    /// Returns true if there is a job at the given queue index and it could start now. Counts as an
+    /// attempt.
     pub fn can_start(&mut self, index: usize) -> bool {
         let Some(job) = self.queue().get(index).cloned() else { return false };
         self.view().can_start(&job).is_ok()
@@ -60,7 +60,7 @@ impl Simulation<'_, '_, '_> {
     /// Notifies observers that the run has ended, and returns the outcome.
     pub fn finish(mut self) -> Outcome {
         if self.completed < self.warmup {
-            // The warm-up never ended, so nothing so far counts.
+            // The warm-up never ended, so nothing has been counted yet.
             self.count_anew();
         }
         if let Some(totals) = self.traffic.as_mut().and_then(|traffic| traffic.totals(self.now)) {

@@ -13,7 +13,7 @@ pub(super) enum Met {
 
 /// The links that running jobs claim.
 pub(super) struct Claims {
-    /// For each link, the number of claims and the last job to claim it. Empty before any claim.
+    /// For each link, the number of claims and the last claimant. Empty until the first claim.
     links: Vec<(u32, u32)>,
     bound: usize,
     /// The number of running jobs that claim every link.
@@ -53,7 +53,7 @@ impl Claims {
     }
 
     /// Returns true if no other job claims any of these links. In that case, the next job to claim
-    /// one of them meets this job, even if others have claimed and released them before.
+    /// one of them meets this job, even if others have claimed and released the link before.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

@@ -1,8 +1,8 @@
 //! Jobs that alternate between iterations of a communication pattern and computation.
 //!
-//! A job with run time R spends a share of R communicating. If T is the time of an iteration in the
+//! A job with run time R spends a share of R communicating. If an iteration takes a time T in the
 //! requested box, alone on the machine, the job runs k = share x R / T iterations, rounded down.
-//! For the rest of R it computes: in k equal pauses, one after each iteration, with the remainder
+//! For the rest of R, it computes: in k equal pauses, one after each iteration, with the remainder
 //! of the division at the end. On other nodes, or when links are shared, iterations take a
 //! different time but the pauses stay the same. Jobs that only send messages have no pauses:
 //!
@@ -13,7 +13,7 @@
 //!
 //! Invariant: k (T + pause) + rest = R.
 //!
-//! Cost: O(1), plus the simulation of a single exchange alone, which [`Trials`] caches.
+//! Cost: O(1), plus the simulation of one exchange by the job alone, which [`Trials`] caches.
 
 use pavior_allocation::Placement;
 use pavior_kernel::{Stream, Time};
@@ -23,13 +23,13 @@ use pavior_workload::{Job, Service};
 use super::histories::History;
 use super::iterations::Trials;
 
-/// The communication of a job between two pauses.
+/// The communication in a job between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
 /// The activities of a job from its start to its end.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The random stream for patterns, which starts over for each exchange.
+    /// The random stream for patterns. Each exchange starts it over.
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,
@@ -44,9 +44,9 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Creates the course of a job on its granted nodes. If the job also computes, an iteration is
-    /// first simulated alone in the requested box. Returns `None` if the job does not communicate,
-    /// or not enough for one iteration. `draw` is the job's random stream.
+    /// Creates the course of a job on its granted nodes. If the job also computes, first simulates
+    /// one iteration of the job alone in the requested box. Returns `None` if the job does not
+    /// communicate, or not enough for one iteration. `draw` is the job's random stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // The time of one iteration alone determines the number of exchanges and the pauses.
+        // An iteration's time alone determines the number of exchanges and the pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -75,7 +75,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
-            // What is left of the communication time is also spent computing.
+            // The job also computes for what is left of the communication time.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);

@@ -1,21 +1,21 @@
-//! A mean-value model of shared links, for runs in which messages are not simulated.
+//! A mean-value model for shared links, used in runs in which messages are not simulated.
 //!
-//! Each job is simulated once on its own ([`Trials`]), which gives T cycles per iteration and a
-//! mean latency of l. On each link along its path, a message waits for messages from other jobs as
-//! in a single-server queue with Poisson arrivals (Pollaczek and Khinchine): w = R / (1 - U)
-//! cycles. U is the fraction of time that other jobs hold the link. R is the sum of m h^2 / 2P over
-//! the other jobs, where m messages per iteration each hold the link for h cycles ([`LinkHolds`]).
-//! A job's pace P is the time for an iteration plus a pause. If a message waits d cycles on average
-//! over its whole path, an iteration takes T (1 + d / l).
+//! Each job is simulated once on its own ([`Trials`]), which gives its time T per iteration, in
+//! cycles, and its mean latency l. On each link along its path, a message waits for other jobs'
+//! messages as in a single-server queue with Poisson arrivals (Pollaczek and Khinchine): w = R / (1
+//! - U) cycles. U is the fraction of time that other jobs hold the link. R is the sum, over the
+//! other jobs, of m h^2 / 2P, where m messages per iteration each hold the link for h cycles
+//! ([`LinkHolds`]). A job's pace P is the time for an iteration plus a pause. If a message waits d
+//! cycles on average over its whole path, an iteration takes T (1 + d / l).
 //!
 //! P depends on d, and therefore on the paces of other jobs. Whenever a job starts or ends, each
 //! job gets a new pace once, in slot order, based on the current paces of the others. Changes of
-//! less than a thousandth are ignored, and work already done is kept. A job that does not share
-//! links runs exactly as it would in the network.
+//! less than a thousandth are ignored, and work already done is kept. A job that shares no links
+//! runs exactly as it would in the simulated network.
 //!
 //! A job's pace changes only if a job that shares a link with it starts, ends or changes its own
-//! pace, so only such jobs are updated. Each start or end takes O(running jobs + links crossed by
-//! the updated jobs) time.
+//! pace, so only jobs to which this applies are updated. Each start or end of a job takes O(running
+//! jobs + links crossed by the updated jobs) time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,10 +33,10 @@ use super::holds::KnownHolds;
 use super::iterations::Trials;
 use super::{NetworkSetup, Seen};
 
-/// The highest fraction of time that other jobs are assumed to hold a link.
+/// The highest fraction of time that other jobs are assumed to hold any link.
 const MOST_BUSY: f64 = 0.95;
 
-/// The smallest relative change in pace that is not ignored.
+/// The smallest relative change in pace that takes effect.
 const LEAST_CHANGE: f64 = 1e-3;
 
 /// The state of all running jobs under the model.
@@ -53,10 +53,10 @@ pub(crate) struct Estimate {
     /// The links, indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if others' use of the job's links has changed since its pace was set.
+    /// For each slot, true if other jobs' use of its links has changed since its pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
-    /// Jobs by end time, with their slots. An entry is void if the job's pace has changed since.
+    /// Jobs by end time, with their slots. An entry is void once the job's pace has changed.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     /// The last time at which a job started or ended, if paces have not been updated since.
     changed: Option<Time>,
@@ -107,7 +107,7 @@ struct Link {
 }
 
 impl Link {
-    /// Changes the amount by which a job uses the link.
+    /// Changes how much a job uses the link.
     fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
         self.busy -= before;
         self.busy += after;
@@ -127,7 +127,7 @@ struct Crossed {
 /// A running job.
 struct Runner {
     id: JobId,
-    /// The history of an exchange while the job is alone.
+    /// The history of one exchange while the job is alone.
     exchange_alone: History,
     pause: Time,
     rest: Time,
@@ -141,12 +141,12 @@ struct Runner {
 }
 
 impl Runner {
-    /// Returns the pace that the job has while it is alone.
+    /// Returns the job's pace while it is alone.
     fn pace_alone(&self) -> f64 {
         (self.exchange_alone.length.0 + self.pause.0) as f64
     }
 
-    /// Changes the job's pace, keeping the work that it has done.
+    /// Changes the job's pace, keeping the work already done.
     fn change(&mut self, now: Time, pace: f64) {
         let done = now.since(self.since).ticks() / self.pace;
         if done >= self.left {
@@ -275,7 +275,7 @@ impl Estimate {
         Ok(Some(Runner { id, exchange_alone, pause, rest, links, left, since, pace, end }))
     }
 
-    /// Records how much a job uses its links at its current pace.
+    /// Records how much a job uses each of its links at its current pace.
     fn mark(&mut self, slot: u32, job: &mut Runner) {
         for Crossed { hold, busy } in &mut job.links {
             let before = std::mem::replace(busy, Busy::of(hold, job.pace));
@@ -285,7 +285,7 @@ impl Estimate {
         }
     }
 
-    /// Updates the paces that may have changed, if any job has started or ended.
+    /// If any job has started or ended, updates every pace that may have changed.
     fn set_paces(&mut self) {
         let Some(now) = self.changed.take() else { return };
         for slot in 0..self.jobs.len() {
@@ -305,18 +305,18 @@ impl Estimate {
         }
     }
 
-    /// Returns a job's pace in the presence of all other jobs.
+    /// Returns a job's pace, given the paces of all other jobs.
     fn pace(&self, job: &Runner) -> f64 {
         let mut waits = 0.0;
         for Crossed { hold, busy } in &job.links {
             let mut others = self.links[hold.link.index()].busy;
             others -= *busy;
-            // Most links are used by this job alone.
+            // Most links are used only by this job.
             if others.residual > 0 {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // This is the mean wait divided by the mean latency, over the same messages.
+        // This is the mean wait divided by the mean latency, both over the same messages.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }
@@ -330,8 +330,8 @@ mod tests {
     use super::super::{Contention, Histories};
     use super::*;
 
-    /// Starts a scattered job every 500 cycles, on nodes from the list, and returns when the jobs
-    /// end. If `all` is true, every job is updated whenever one starts or ends.
+    /// Starts a scattered job every 500 cycles, on nodes from the list, and returns the jobs with
+    /// their end times. If `all` is true, every job is updated whenever any job starts or ends.
     fn ends(grid: Grid, nodes: &[NodeId], all: bool) -> Vec<(Time, JobId)> {
         let setup = NetworkSetup {
             engine: EngineKind::Worm,

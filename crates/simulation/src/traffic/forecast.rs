@@ -1,10 +1,10 @@
-//! Predicts for schedulers how long a job runs on given nodes, relative to its run time in the
+//! Predicts, for schedulers, how long a job runs on given nodes compared with its run time in the
 //! requested box.
 //!
-//! An iteration of the job's pattern is simulated alone, both on the given nodes and in the
+//! One iteration of the job's pattern is simulated alone, both on the given nodes and in the
 //! requested box ([`Trials`]). The ratio of the two times is weighted by the fraction of its time
-//! that the job communicates. Contention with other jobs is not predicted. The prediction relies
-//! only on the estimated run time, which schedulers can see.
+//! that the job spends communicating. Contention with other jobs is not predicted. The prediction
+//! uses only the estimated run time, which schedulers can see.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Stream;
@@ -26,13 +26,13 @@ pub(crate) struct Forecast {
     grid: Grid,
     seed: u64,
     replication: u64,
-    /// The network for trials, created on first use.
+    /// The network for trials, which is created on first use.
     trials: Option<Box<Trials>>,
     /// Cached results for patterns without random draws, by request and granted nodes.
     known: FxHashMap<(Request, Box<[Cuboid]>), Cycles>,
 }
 
-/// The times for an iteration in the requested box and on the granted nodes, in cycles.
+/// The time for an iteration in the requested box and on the granted nodes, in cycles.
 #[derive(Clone, Copy, Debug)]
 struct Cycles {
     asked: u64,
@@ -76,8 +76,8 @@ impl Forecast {
         Some(cycles)
     }
 
-    /// Returns the number of cycles for an iteration, or `Ok(None)` if it deadlocks. Returns an
-    /// error if nothing is sent.
+    /// Returns the number of cycles for an iteration, or `Ok(None)` if its messages deadlock.
+    /// Returns an error if nothing is sent.
     fn try_out(&mut self, layout: &Layout, draw: &Stream) -> Result<Option<u64>, NothingSent> {
         let Forecast { trials, setup, grid, .. } = self;
         let trials = Trials::kept(trials, setup, *grid);

@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use super::NetworkSetup;
 
-/// A job's duration, and its message totals.
+/// The duration of a job, and the totals for its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct History {
     pub(super) length: Time,
     pub(super) totals: MessageTotals,
 }
 
-/// The data that determines the history of a lone job, apart from the network and the settings that
-/// all jobs share.
+/// Everything that determines the history of a lone job, except for the network and the settings
+/// that all jobs share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct HistoryKey {
     relative_layout: Box<[u32]>,
@@ -36,11 +36,11 @@ impl HistoryKey {
     }
 }
 
-/// A cache of durations and message totals for jobs that were alone on the network.
+/// A cache of durations and message totals for jobs alone on the network.
 ///
-/// Clones share their contents. A history is a function of its key, so any runs can share a cache,
-/// even if their machines, patterns and settings differ. Sharing only affects how long results take
-/// to compute, not the results themselves.
+/// Clones share their contents. Because a history depends only on its key, any runs can share a
+/// cache, even if their machines, patterns and settings differ. Sharing affects only how long
+/// results take to compute, not the results themselves.
 #[derive(Clone, Default)]
 pub struct Histories(Arc<Mutex<FxHashMap<String, SharedCache>>>);
 
@@ -66,7 +66,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// The maximum number of words in all cached relative layouts: 16 MB.
+    /// The maximum number of words in all cached relative layouts together: 16 MB.
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {
@@ -75,7 +75,7 @@ impl HistoryCache {
 
     pub(super) fn note(cache: &SharedCache, key: HistoryKey, history: History) {
         let mut kept = lock(cache);
-        // The constant is an estimate for the rest of an entry.
+        // The constant estimates the size of the rest of the entry.
         let words = key.relative_layout.len() + 32;
         if kept.words + words <= Self::MOST_WORDS {
             kept.words += words;

@@ -1,7 +1,7 @@
-//! A cache for how long jobs hold links.
+//! A cache of how long jobs hold links.
 //!
-//! On a machine without wrap-around, a layout in another place gives the same times on links whose
-//! numbers are shifted by the same amount as its nodes.
+//! On a machine without wrap-around, moving a layout elsewhere shifts link numbers by the same
+//! amount as node numbers, and leaves the times unchanged.
 //!
 //! Invariant: a cached result equals the result of [`LinkHolds::of`].
 //!
@@ -23,7 +23,7 @@ pub(super) struct KnownHolds {
     setup: NetworkSetup,
     grid: Grid,
     channels: Channels,
-    /// Results by relative layout, each with the first node of the job for which it was computed.
+    /// Results by relative layout, each with the first node of the job that it was computed for.
     known: FxHashMap<HistoryKey, (NodeId, Box<[LinkHolds]>)>,
     /// The total number of links in the cache.
     links: usize,
@@ -34,8 +34,8 @@ impl KnownHolds {
         KnownHolds { setup: setup.clone(), grid, channels, known: FxHashMap::default(), links: 0 }
     }
 
-    /// Returns how long a job in a layout holds each link, by link number. `key` describes the
-    /// relative layout, or is `None` if the pattern makes random draws for each job.
+    /// Returns how long a job in a layout holds each link, in order of link number. `key` describes
+    /// the relative layout. It is `None` if the pattern makes random draws for each job.
     pub(super) fn of(
         &mut self,
         layout: &Layout,
@@ -77,8 +77,8 @@ mod tests {
 
     #[test]
     fn what_is_remembered_is_what_would_be_found() {
-        // Only patterns without random draws are cached, and only on machines where all positions
-        // are equivalent.
+        // Only patterns without random draws are cached, and only on machines in which all
+        // positions are equivalent.
         for (machine, pattern, kept) in [
             ("mesh:7x6x5", "near-neighbour", 2),
             ("mesh:7x6x5", "all-to-all", 2),

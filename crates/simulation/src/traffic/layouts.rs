@@ -1,4 +1,4 @@
-//! Layouts of the ranks in a job.
+//! Layouts of a job's ranks.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Request, orientations};
@@ -27,8 +27,8 @@ impl Layouts {
         }
     }
 
-    /// Returns a job's layout in its requested box at the origin, rotated only if necessary, or
-    /// `None` if it does not request a box that fits.
+    /// Returns a job's layout in its requested box at the origin, rotated only if necessary.
+    /// Returns `None` if the job requests no box, or one that does not fit.
     pub(super) fn asked(&mut self, request: &Request, draw: &Stream) -> Option<Layout> {
         let sides = orientations(request.shape?).find(|&sides| self.grid.fits(sides))?;
         Some(self.granted(&[Cuboid::new([0; 3], sides)], request, draw))

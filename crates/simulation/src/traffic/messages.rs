@@ -1,14 +1,14 @@
 //! Connects the network to the simulation loop, for jobs that wait for their messages.
 //!
 //! Neither side polls the other. The loop passes in the time of its next event, and the network
-//! advances to that time or to the time when a job ends, if that is earlier. Events within an
+//! advances to that time, or to the time when a job ends if that comes first. Events within an
 //! instant are processed in the model's order: deliveries, departures, arrivals, the scheduler, and
 //! the creation of messages. Requests and grants follow when the network advances.
 //!
 //! A job that shares no link with another ([`Footprint`](pavior_network::Footprint)) is not
-//! affected by other jobs. All such jobs of the same kind have the same duration and message
-//! totals, so only the first one is simulated. If a job starts that may meet a recalled job, the
-//! recalled job first catches up. This is exact, not an approximation.
+//! affected by other jobs. All such jobs of a given kind have the same duration and message totals,
+//! so only the first one is simulated, and the others are *recalled*. Before a job that may meet a
+//! recalled job starts, the recalled job catches up. This is exact, not an approximation.
 //!
 //! ```text
 //!            no job near,            a job comes near
@@ -20,7 +20,7 @@
 //! ```
 //!
 //! A job that computes between exchanges ([`Course`]) may be alone again whenever an exchange
-//! begins. If it is, all of its remaining exchanges and pauses are recalled together.
+//! begins. In that case, all of its remaining exchanges and pauses are recalled together.
 
 mod catch_up;
 mod start;
@@ -49,20 +49,20 @@ pub(crate) struct Messages {
     seed: u64,
     replication: u64,
     network: Network,
-    /// The network for trials of jobs that compute between exchanges, created for the first such
-    /// job.
+    /// The network for trials of jobs that compute between exchanges. It is created for the first
+    /// such job.
     trials: Option<Box<Trials>>,
     layouts: Layouts,
     events: NetworkEvents,
     seen: Seen,
-    /// The routes of the job that started last, if observers want them.
+    /// The routes of the last job to start, if observers want them.
     routes: Option<IterationRoutes>,
-    /// Jobs by slot. The slot is also the owner in message tags.
+    /// Jobs by slot. Message tags also identify a job by its slot.
     jobs: Vec<Option<Sender>>,
     free_slots: Vec<u32>,
     /// Jobs that may have messages to send at this instant.
     ready: Vec<(JobId, u32)>,
-    /// The times at which computing jobs next communicate or end, with their slots.
+    /// The times at which computing jobs next communicate or end, with the jobs' slots.
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
@@ -83,7 +83,7 @@ struct Sender {
     course: Option<Box<Course>>,
 }
 
-/// The way a job is processed.
+/// A job's processing mode.
 enum How {
     /// The job is in the network, where it may share links, or it is computing.
     Shared,
@@ -103,8 +103,8 @@ struct Alone {
 
 impl Messages {
     /// The maximum ratio (plus a constant) of the number of nodes in the box around a job to the
-    /// number of nodes in the job. Beyond it, the job is assumed to share links with every other
-    /// job. This is nearly true, and such jobs would have many links to track.
+    /// job's number of nodes. Beyond this ratio, the job is assumed to share links with every other
+    /// job. The assumption is nearly correct, and these jobs would have many links to track.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without any jobs.
@@ -116,8 +116,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine is the specification, so it simulates everything. If messages could
-        // deadlock, the error could not name jobs that are outside the network.
+        // The flit engine is the specification, so it simulates everything. So must a network that
+        // can deadlock, because the error could not name jobs outside it.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -204,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose end times have been reached.
+    /// Ends the recalled jobs whose end times have come.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };
@@ -224,7 +224,7 @@ impl Messages {
         }
     }
 
-    /// Removes a job that has ended. If it was watched, stores its history.
+    /// Removes a job that has ended. If the job was watched, stores its history.
     fn end(&mut self, slot: u32, now: Time) -> JobId {
         let sender = self.jobs[slot as usize].take().expect("it was running");
         self.free_slots.push(slot);
@@ -265,7 +265,7 @@ impl Messages {
         self.ready.dedup();
         let Messages { ready, jobs, network, next_message, .. } = self;
         for (id, slot) in ready.drain(..) {
-            // A job that was ready may have ended, and its slot may have been reused.
+            // A job that was ready may have ended since, and its slot may have been reused.
             let sender = jobs[slot as usize].as_mut().filter(|sender| sender.id == id);
             if let Some(Sender { traffic, .. }) = sender {
                 let send = |message| network.create(message);

@@ -23,7 +23,7 @@ pub use histories::Histories;
 use messages::Messages;
 pub use network_setup::{Contention, NetworkSetup};
 
-/// The message data that observers want.
+/// Flags for the message data that observers want.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     /// True if observers want deliveries.
@@ -57,9 +57,9 @@ impl Traffic {
         })
     }
 
-    /// Advances to `until`, to an earlier time at which jobs end, or to the next deliveries if an
-    /// observer wants them. Adds jobs whose last message was delivered to `finished`, in order of
-    /// id. Returns the new instant, or `None` if nothing is left to do.
+    /// Advances to `until`, to an earlier time at which jobs end or, if an observer wants
+    /// deliveries, to the next delivery. Adds to `finished` the jobs whose last message was
+    /// delivered, in id order. Returns the new instant, or `None` if nothing is left to do.
     pub(crate) fn advance(
         &mut self,
         until: Option<Time>,

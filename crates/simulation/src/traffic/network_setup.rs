@@ -17,21 +17,21 @@ pub struct NetworkSetup {
     pub plan: TrafficPlan,
     /// The order in which a job's ranks are numbered.
     pub ranks: RankOrder,
-    /// Cached histories of lone jobs, which clones of these settings share.
+    /// Cached histories of lone jobs. Clones of these settings share the cache.
     pub histories: Histories,
-    /// The way shared links are handled.
+    /// The way in which shared links are handled.
     pub contention: Contention,
 }
 
-/// The way shared links are handled.
+/// The way in which shared links are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
     /// Messages are simulated, and results are exact.
     #[default]
     Simulated,
-    /// Messages of running jobs are not simulated. Instead, each job's pace is computed from the
-    /// time for an iteration alone and other jobs' use of its links. `traffic/estimate.rs`
-    /// describes the model. Message metrics do not apply.
+    /// Running jobs' messages are not simulated. Instead, each job's pace is computed from its time
+    /// for an iteration alone and from other jobs' use of its links. The model is described in
+    /// `traffic/estimate.rs`. Message metrics do not apply.
     Estimated,
 }
 

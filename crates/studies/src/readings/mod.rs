@@ -1,7 +1,7 @@
-//! Alternative readings of details that a paper leaves open, compared in a separate experiment.
+//! Alternative readings of details that a paper leaves open, compared in their own experiment.
 //!
 //! A [`Reading`] changes some values in the default reading of the paper. A [`Goal`] is a point in
-//! the paper together with the ratios that the paper states there. Every reading is run at every
+//! the paper, with the ratios that the paper states at that point. Every reading is run at every
 //! goal. Readings are ranked by their distance, which is the root mean square of ln(our ratio / the
 //! paper's ratio). If a paper states only an order, the ratio should be below 1.
 
@@ -21,21 +21,21 @@ use pavior::experiments::{Samples, Specification};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Readings {
-    /// The name and title of the experiment.
+    /// The experiment's name and title.
     name: String,
     title: String,
     /// Experiment keys that apply to every point, in addition to those in `usual`.
     keys: Table,
-    /// The numbers of runs per point in the full and the quick experiment.
+    /// The number of runs per point in the full experiment and in the quick one.
     runs: [u64; 2],
-    /// The default reading, which contains every parameter that a reading or a goal changes.
+    /// The default reading, which sets every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
     /// Settings in the default reading that apply only to individual strategies.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// True if the paper states only orders, in which case every ratio should be below 1.
+    /// True if the paper states only orders, so that every ratio should be below 1.
     orders: bool,
-    /// The goals with which our results are compared.
+    /// The goals against which our results are compared.
     pub goal: Vec<Goal>,
     /// The readings. The first reading changes nothing.
     pub reading: Vec<Reading>,
@@ -44,11 +44,11 @@ pub struct Readings {
     choice: Vec<Choice>,
 }
 
-/// A strategy's own settings in the default reading.
+/// Settings in the default reading for one strategy.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The full name of the strategy, if its short name stands for a variant.
+    /// The strategy's full name, if its short name stands for a variant.
     strategy: Option<String>,
     /// Values that override those in `usual`.
     #[serde(default)]
@@ -65,11 +65,11 @@ struct Choice {
 /// The maximum number of combinations. Any larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
-/// The ratios that a paper states at one point.
+/// The ratios that a paper states at a point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// The id of the statement.
+    /// The statement's id.
     pub id: String,
     /// The point's values, which override the default reading.
     #[serde(default)]
@@ -86,23 +86,23 @@ pub struct Goal {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name, which is part of its row names.
+    /// The name, which becomes part of its rows' names.
     pub name: String,
     /// A description of the change, as a clause.
     pub meaning: String,
     /// The parameters changed for every strategy. An empty value removes the parameter.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Replacements for values in any parameter, such as a pattern or a strategy.
+    /// Replacements for values of any parameter, such as a pattern or a strategy.
     #[serde(default)]
     instead: BTreeMap<String, String>,
 }
 
-/// A reading and its results.
+/// A reading, and its results.
 pub struct Closeness {
-    /// The judged reading.
+    /// The reading that was judged.
     pub reading: Reading,
-    /// Our ratios, in the order of the goals and of the other strategies in each goal.
+    /// Our ratios, in goal order and, within each goal, in the order of the other strategies.
     pub ratios: Vec<Option<Estimate>>,
     /// The distance over all ratios.
     pub distance: f64,
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns a reading's points at a goal. Strategies with equal settings share one sweep.
+    /// Returns a reading's points at a goal. Strategies with the same settings share one sweep.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -176,14 +176,14 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns a strategy's full name: the reading's replacement, or else the variant.
+    /// Returns a strategy's full name: the reading's replacement or, if there is none, the variant.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
     }
 
     /// Returns every parameter for a strategy at a goal. The reading's values take precedence over
-    /// the goal's, and the goal's over the strategy's own.
+    /// the goal's values, which take precedence over the strategy's own values.
     fn settings(&self, reading: &Reading, goal: &Goal, strategy: &str) -> BTreeMap<String, Value> {
         let own = self.own.get(strategy);
         let one = |(key, usual): (&String, &Value)| {
@@ -206,7 +206,7 @@ impl Readings {
         folder::specification(folder::READINGS, self.experiment(quick)?, &self.name)
     }
 
-    /// Checks, without running the experiment, that the readings refer only to points in it.
+    /// Checks, without running the experiment, that the readings refer only to existing points.
     pub(super) fn check(&self, quick: bool) -> Result<(), PaperError> {
         let wrong = |reason: String| Err(PaperError::new(folder::READINGS, reason));
         if self.goal.is_empty() || self.reading.is_empty() {
@@ -239,7 +239,7 @@ impl Readings {
         self.judge(&specification, &nothing).map(drop)
     }
 
-    /// Judges the readings, and returns them by increasing distance.
+    /// Judges the readings, and returns them in order of increasing distance.
     ///
     /// # Errors
     /// Returns an error if a goal or reading refers to anything that the experiment lacks.
@@ -277,7 +277,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0 regardless of the ratio.
+                // If an order holds, its distance is 0, whatever the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -315,7 +315,7 @@ impl Reading {
         self.instead.get(value).map_or(value, String::as_str).to_string()
     }
 
-    /// Describes the changes in the style of an experiment file.
+    /// Describes the changes in the notation of experiment files.
     fn changes(&self) -> String {
         let set = self.set.iter().map(|(key, value)| match value {
             value if empty(value) => format!("no {key}"),

@@ -1,4 +1,4 @@
-//! Presents the results of a paper's readings as statements, tables and sentences.
+//! Presents the results of a paper's readings as statements, tables and text.
 
 use std::io::Write;
 
@@ -7,11 +7,11 @@ use crate::statement::{Claim, number};
 use crate::{Estimate, Paper, QUICK, Statement, markdown};
 use pavior::draw::{Section, SectionTable};
 
-/// The definition of the distance, for reports.
+/// The definition of distance, for reports.
 const DISTANCE: &str = "A reading's distance is the root mean square of ln(our ratio / the paper's \
     ratio). It is 0 if all ratios are equal, and 0.69 if they differ by a factor of 2 on average.";
 
-/// The definition of the distance for a paper that states orders.
+/// The definition of distance for papers that state orders.
 const DISTANCE_OF_ORDERS: &str = "According to the paper, every ratio should be below 1. A \
     reading's distance is the root mean square of ln(our ratio), where ratios below 1 count as 1. \
     It is 0.69 if the ratios are 2 on average.";
@@ -21,7 +21,7 @@ impl Readings {
         if self.orders { DISTANCE_OF_ORDERS } else { DISTANCE }
     }
 
-    /// Explains the columns of the table. The first ratio serves as an example.
+    /// Explains the table's columns, using the first ratio as an example.
     fn columns(&self) -> String {
         let goal = &self.goal[0];
         let (id, Some((other, _))) = (&goal.id, goal.others.first()) else { return String::new() };
@@ -33,14 +33,14 @@ impl Readings {
         )
     }
 
-    /// Returns every ratio of every reading as a statement, for example `G1@ff:pipelined`.
+    /// Returns every ratio in every reading as a statement, for example `G1@ff:pipelined`.
     pub fn statements(&self, ranking: &[Closeness]) -> Vec<Statement> {
         let mut all = Vec::new();
         for one in ranking {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // An order is judged by how far the ratio is above or below 1.
+                    // An order is judged by how far the ratio is from 1, above or below.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -54,7 +54,7 @@ impl Readings {
         all
     }
 
-    /// Creates the table of the readings, closest first. Returns the column names and the rows.
+    /// Creates the table of readings, closest first. Returns the column names and the rows.
     pub fn table(&self, ranking: &[Closeness]) -> (Vec<String>, Vec<Vec<String>>) {
         let mut header = vec!["reading".to_string(), "distance".to_string()];
         header.extend(self.goal.iter().map(|goal| goal.id.clone()));
@@ -80,7 +80,7 @@ impl Readings {
         (header, lines)
     }
 
-    /// Describes the closest readings and the results that no reading explains.
+    /// Describes the closest readings, and the results that no reading explains.
     pub fn conclusions(&self, ranking: &[Closeness]) -> Vec<String> {
         let mut text = Vec::new();
         let usual = ranking.iter().find(|one| one.reading.name == self.reading[0].name);
@@ -134,7 +134,7 @@ impl Readings {
         text
     }
 
-    /// Returns the paragraphs at the beginning of the report.
+    /// Returns the paragraphs that begin the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
         let readings = "Each reading differs from the default one in one or a few settings, but \
@@ -143,7 +143,7 @@ impl Readings {
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }
 
-    /// Creates the report section: the definitions, the conclusions and the table.
+    /// Creates the report section, with the definitions, the conclusions and the table.
     pub fn section(&self, ranking: &[Closeness]) -> Section {
         let (header, rows) = self.table(ranking);
         let mut text = vec![self.columns(), self.rule().to_string()];
@@ -156,7 +156,7 @@ impl Readings {
         }
     }
 
-    /// Formats the table in Markdown, followed by the conclusions.
+    /// Formats the table as Markdown, followed by the conclusions.
     pub fn markdown(&self, ranking: &[Closeness]) -> String {
         let (header, rows) = self.table(ranking);
         let mut text = markdown::table(&header, &rows, 1, header.len() - 1);

@@ -1,4 +1,4 @@
-//! The board, which contains the runs in every scenario and how far they are from the bounds.
+//! The board, which contains the runs in every scenario and their distances from the bounds.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use super::bootstrap::change;
 use super::bounds::{Last, Prices, SCALE, Task, ascend, makespan};
 use super::set::{Instance, YardstickError};
 
-/// The schedulers combined with every strategy.
+/// The schedulers under which every strategy is run.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies to run under every scheduler, both overall and among those that
-/// grant boxes.
+/// The number of best strategies to run under every scheduler: this many overall, and this many
+/// among those that grant boxes.
 const BEST: usize = 5;
-/// The maximum share of unfinished jobs. Runs with a larger share are not compared.
+/// The maximum share of jobs that a run may leave unfinished and still be compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
 
 /// A proven bound, in seconds.
@@ -34,26 +34,26 @@ pub struct Proven<P> {
     pub proof: P,
 }
 
-/// The bounds for a scenario, in the format that `examples/bounds.py` reads.
+/// The bounds for a scenario, in the format read by `examples/bounds.py`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Certificate {
     /// The scenario.
     pub scenario: String,
-    /// The CRC-64 checksum of the scenario's jobs.
+    /// The CRC-64 checksum for the scenario's jobs.
     pub sum: String,
     /// The indices of the jobs that are left out.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
-    /// The bound on the sum of the completion times.
+    /// The bound on the sum of all completion times.
     pub completions: Proven<Prices>,
-    /// The bound on the sum of the completion times weighted by node counts.
+    /// The bound on the sum of all completion times, weighted by node counts.
     pub node_completions: Proven<Prices>,
     /// The bound on the end time of the last job.
     pub makespan: Proven<Last>,
 }
 
-/// A run in the table. All values cover only the counted jobs. Times are in seconds.
+/// A run in the table. All values cover only the jobs that are counted. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The scenario.
@@ -62,19 +62,19 @@ pub struct Row {
     pub strategy: String,
     /// The scheduler.
     pub scheduler: String,
-    /// The number of counted jobs.
+    /// The number of jobs that are counted.
     pub jobs: usize,
     /// The mean turnaround.
     pub turnaround: f64,
-    /// The lower bound on the mean turnaround of any schedule.
+    /// The lower bound on the mean turnaround in any schedule.
     pub bound: f64,
     /// The amount by which the mean turnaround, weighted by node count, exceeds its bound.
     pub node_gap: f64,
-    /// The amount by which the makespan (the end of the last job, from time 0) exceeds its bound.
+    /// The amount by which the makespan (the last job's end, from time 0) exceeds its bound.
     pub makespan_gap: f64,
-    /// The paired difference in mean turnaround from the best run in the scenario.
+    /// The paired difference in mean turnaround between this run and the scenario's best run.
     pub behind: Option<Change>,
-    /// The turnaround of each counted job, in order of submission.
+    /// The turnaround of each job that is counted, in order of submission.
     pub each: Vec<f64>,
 }
 
@@ -82,13 +82,13 @@ pub struct Row {
 pub struct Board {
     /// The rows, grouped by scenario and sorted by turnaround.
     pub rows: Vec<Row>,
-    /// The bounds for each scenario, in the order of the instances.
+    /// The bounds for each scenario, in instance order.
     pub certificates: Vec<Certificate>,
     /// The runs that are not compared because they left too many jobs unfinished.
     pub incomplete: Vec<IncompleteRun>,
 }
 
-/// A run that left too many jobs unfinished.
+/// A run that left too many jobs unfinished to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompleteRun {
     /// The scenario.
@@ -111,9 +111,9 @@ impl Play {
     }
 }
 
-/// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. The
-/// five best strategies and the five best among those that grant boxes are also run under every
-/// other scheduler. The runs use the threads in the current pool.
+/// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. Also
+/// runs the five best strategies, and the five best among those that grant boxes, under every other
+/// scheduler. The runs use the threads in the current pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -160,7 +160,7 @@ pub fn judge_all(
     Ok(Board { rows: rows.into_iter().flatten().collect(), certificates, incomplete })
 }
 
-/// Executes the runs for each instance.
+/// Performs the runs for each instance.
 fn play_all(
     instances: &[Instance],
     catalogue: &Catalogue,
@@ -216,24 +216,24 @@ pub(super) fn play(instance: &Instance, point: &Point) -> Result<Play, Yardstick
     Ok(Play { strategy: name("strategy"), scheduler: name("scheduler"), ends })
 }
 
-/// Returns the jobs that end in all of the compared runs.
+/// Returns the jobs that end in every run that is compared.
 fn counted(instance: &Instance, plays: &[Play]) -> Vec<usize> {
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
     let ends = |&at: &usize| compared.iter().all(|play| play.ends[at].is_some());
     (0..instance.tasks.len()).filter(ends).collect()
 }
 
-/// Returns the jobs that a certificate includes.
+/// Returns the jobs that are included in a certificate.
 pub(super) fn counted_of(instance: &Instance, certificate: &Certificate) -> Vec<usize> {
     (0..instance.tasks.len()).filter(|at| !certificate.left_out.contains(at)).collect()
 }
 
-/// Adds up the weighted completion times of the counted jobs.
+/// Adds up the weighted completion times of the jobs that are counted.
 fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) -> f64 {
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy gives each job a single box that contains the requested box in some
+/// Returns true if a strategy gives each job a single box that contains the requested box, in some
 /// orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
@@ -253,12 +253,12 @@ pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
 
 /// Returns true if each job in a run gets the box that it requested, in some orientation.
 pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
-    // The `easy-freedom` scheduler may also place jobs outside such boxes.
+    // The `easy-freedom` scheduler may also place a job outside its box.
     run.scheduler != "easy-freedom" && keeps_boxes(catalogue, &run.strategy)
 }
 
-/// Ranks the strategies by the ratio of their turnaround to the best turnaround in the scenario,
-/// averaged over all scenarios. Leaves out strategies that are not compared in every scenario.
+/// Ranks the strategies by the ratio of their turnaround to the scenario's best turnaround,
+/// averaged over all scenarios. Leaves out any strategy that is not compared in every scenario.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {
@@ -284,7 +284,7 @@ fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     scores.into_iter().map(|(_, strategy)| strategy.to_string()).collect()
 }
 
-/// Returns a scenario's rows and bounds, or `None` if there are no counted jobs.
+/// Returns a scenario's rows and bounds, or `None` if no jobs are counted.
 fn judge(instance: &Instance, plays: &[Play], effort: Effort) -> Option<(Vec<Row>, Certificate)> {
     let counted = counted(instance, plays);
     let compared: Vec<&Play> = plays.iter().filter(|play| play.is_compared()).collect();
@@ -346,7 +346,7 @@ fn rows(
     order.par_iter().map(row).collect()
 }
 
-/// Returns the turnarounds of the counted jobs, in order of submission.
+/// Returns the turnarounds of the jobs that are counted, in order of submission.
 pub(super) fn turnarounds(
     instance: &Instance,
     ends: &[Option<f64>],
@@ -357,7 +357,7 @@ pub(super) fn turnarounds(
 }
 
 impl Row {
-    /// The columns of [`Row::cells`]; times are in hours.
+    /// The columns of [`Row::cells`]. Times are in hours.
     pub const COLUMNS: [&str; 12] = [
         "scenario",
         "strategy",
@@ -373,7 +373,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// Returns a row of the table, with four decimals.
+    /// Returns a table row, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);

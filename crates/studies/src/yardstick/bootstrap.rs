@@ -4,19 +4,19 @@
 //! The waits of successive jobs are correlated, and so are the differences between their waits in
 //! two runs. The block bootstrap (Kunsch 1989) preserves this dependence by drawing whole blocks of
 //! neighboring jobs. The jobs, in order of submission, form a circle (Politis and Romano 1992), so
-//! every job is equally likely to be drawn. Because the drawn values are per-job differences
+//! that every job is equally likely to be drawn. Because the drawn values are per-job differences
 //! between the two runs, effects common to both runs cancel.
 //!
 //! The block length is computed from the differences by the rule of Politis and White (2004), as
-//! corrected by Patton, Politis and White (2009). This length minimizes the mean squared error of
-//! the estimated variance of the mean. It is proportional to the cube root of the number of jobs,
-//! and grows with the range over which jobs depend on each other. For n jobs, it is at least the
-//! cube root of n, and at most three times the square root of n and a third of n.
+//! corrected by Patton, Politis and White (2009). It minimizes the mean squared error of the
+//! estimated variance of the mean, is proportional to the cube root of the number of jobs, and
+//! grows with the range over which jobs depend on each other. For n jobs, it is at least the cube
+//! root of n, and at most three times the square root of n and a third of n.
 //!
 //! The half-width is the distance from the mean within which 95% of the drawn means lie (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
-//! true mean. For independent jobs, the variance of a drawn mean is too small by exactly a factor
-//! of 1 - block/jobs, which is corrected.
+//! true mean. For independent jobs, the variance of a drawn mean is therefore too small by a factor
+//! of exactly 1 - block/jobs; the half-width is corrected for this.
 
 use pavior::Stream;
 use pavior::experiments::advice::Change;
@@ -25,15 +25,14 @@ use pavior::experiments::advice::Change;
 const LEVEL: f64 = 0.95;
 /// The number of resamples per interval. The 1,900th of 1,999 distances is the 95% quantile.
 const RESAMPLES: usize = 1999;
-/// The minimum number of jobs. If there are fewer, their dependence cannot be estimated.
+/// The minimum number of jobs. With fewer, their dependence cannot be estimated.
 const FEWEST: usize = 300;
-/// The seed for all intervals. Sharing it ensures that equal differences always have equal
-/// intervals.
+/// The seed for all intervals. With a common seed, equal differences always have equal intervals.
 const SEED: u64 = 1;
 
-/// Returns how much greater the mean of `other` is than that of `present`. Both contain values for
-/// the same jobs in order of submission. The result is `None` if there are no jobs, and has no
-/// interval below 300 jobs. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
+/// Returns how much the mean of `other` exceeds that of `present`. Both contain values for the same
+/// jobs, in order of submission. The result is `None` if there are no jobs, and it has no interval
+/// if there are fewer than 300. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -46,7 +45,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// Returns the half-width of the interval for a mean, given the values minus this mean.
+/// Returns the half-width of the interval for a mean, given the values minus that mean.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
@@ -78,7 +77,7 @@ fn block(values: &[f64]) -> usize {
     let jobs = values.len() as f64;
     let least = libm::cbrt(jobs).ceil();
     let most = (3.0 * jobs.sqrt()).min(jobs / 3.0).ceil();
-    // After this many small correlations in a row, all later ones are assumed to be small, too.
+    // After this many small correlations in a row, all later ones are also assumed to be small.
     let quiet = (libm::log10(jobs).sqrt().ceil() as usize).max(5);
     let far = jobs.sqrt().ceil() as usize + quiet;
     let product = |lag: usize| {
@@ -91,7 +90,7 @@ fn block(values: &[f64]) -> usize {
     let reach = (0..=far).find(|reach| (1..=quiet).all(|more| is_small(reach + more)));
     let last = || (1..=far).rev().find(|&lag| !is_small(lag));
     let window = (2 * reach.or_else(last).unwrap_or(1).max(1)).min(far);
-    // The flat-top window is 1 over its first half, and then falls linearly to 0.
+    // The flat-top window is 1 over its first half and then falls linearly to 0.
     let weight = |lag: usize| (2.0 * (1.0 - lag as f64 / window as f64)).min(1.0);
     let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
         (1..=window).map(|lag| 2.0 * weight(lag) * products[lag] * of(lag)).sum()
@@ -107,7 +106,7 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns values with mean 0, each of which contains the fraction `kept` of the previous one.
+    /// Returns values with mean 0. Each includes the fraction `kept` of the previous value.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
@@ -120,8 +119,7 @@ mod tests {
         (0..count + 200).map(&mut next).skip(200).collect()
     }
 
-    /// Returns the number of 400 intervals that contain the true difference, and the mean block
-    /// length.
+    /// Returns how many of 400 intervals contain the true difference, and the mean block length.
     fn held(kept: f64) -> (usize, f64) {
         let present = vec![5.0; 400];
         let (mut held, mut blocks) = (0, 0);
@@ -136,8 +134,8 @@ mod tests {
     }
 
     /// Counts the intervals that contain the true value. At a level of 95%, 380 of 400 intervals
-    /// should contain it. If each value contains much of the previous one, 400 values carry only as
-    /// much information as a few independent ones, and fewer intervals contain the true value.
+    /// should contain it. If each value includes much of the previous one, 400 values carry only as
+    /// much information as a few independent values, and fewer intervals contain the true value.
     /// docs/yardstick.md lists the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {
@@ -167,7 +165,7 @@ mod tests {
         assert_eq!(Some(first), change(&present, &nothing));
         // This value is fixed, because the draws are the same on every machine.
         assert_eq!(format!("{:.6}", first.half_width.unwrap()), "0.629509");
-        // If the values are doubled, so is the width. The sign does not matter.
+        // If the values are doubled, the width also doubles. The sign does not matter.
         let twice: Vec<f64> = present.iter().map(|value| -2.0 * value).collect();
         let twice = change(&twice, &nothing).unwrap();
         assert!((twice.half_width.unwrap() - 2.0 * first.half_width.unwrap()).abs() < 1e-9);

@@ -1,8 +1,8 @@
-//! Statements about the board, defined as data and checked against its runs.
+//! Statements about the board, defined as data and checked against the board's runs.
 //!
-//! As for papers, `statements.toml` contains statements with rows, and each row has a rule. Here,
-//! however, a row refers to a number on the board instead of points in an experiment. The runs are
-//! not random, so bounds have no tolerance. An order holds only if the interval excludes zero.
+//! As with papers, `statements.toml` contains statements with rows, and each row has a rule. Here,
+//! however, a row refers to a number on the board, not to points in an experiment. The runs are not
+//! random, so bounds have no tolerance. An order holds only if the interval excludes zero.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::{Change, Shown};
@@ -17,23 +17,23 @@ use crate::statement::Claim;
 use crate::statements::{Rule, Statements};
 use crate::{Estimate, Statement, StatementCount, count};
 
-/// The statements about the yardstick.
+/// The statements made about the yardstick.
 pub struct Findings {
     statements: Statements,
     text: String,
 }
 
-/// The judged statements.
+/// The statements that have been judged.
 pub struct Judged {
-    /// The judged rows.
+    /// The rows that have been judged.
     pub rows: Vec<Statement>,
-    /// The row counts of each statement.
+    /// Each statement's row counts.
     pub counts: Vec<StatementCount>,
     /// The statements that cannot be judged, because they refer to a missing scenario or run.
     pub left_out: Vec<String>,
 }
 
-/// The evidence for judging the statements.
+/// The evidence by which statements are judged.
 pub struct BoardEvidence<'b> {
     /// The scenarios.
     pub yardstick: &'b Yardstick,
@@ -41,7 +41,7 @@ pub struct BoardEvidence<'b> {
     pub board: &'b Board,
     /// The parts of the gaps.
     pub parts: &'b [Parts],
-    /// True if the board contains all strategies, so that the best one is known.
+    /// True if the board contains all strategies, in which case the best one is known.
     pub whole: bool,
 }
 
@@ -60,7 +60,7 @@ struct StatementRow {
     note: String,
 }
 
-/// The rows in a statement, each with its claim.
+/// A statement's rows, each with its claim.
 type Claims = Vec<(StatementRow, Claim)>;
 
 /// A number on the board.
@@ -71,13 +71,13 @@ enum Number {
     Longer(Difference),
     /// The number of scenarios with significantly longer turnaround (the interval is above 0).
     ShownLonger(Difference),
-    /// The geometric mean over the scenarios of the ratio of turnaround to bound.
+    /// The geometric mean, over the scenarios, of the ratio of turnaround to bound.
     Ratio(Name),
-    /// The number of scenarios whose best run has the name that is most frequent among best runs.
+    /// The number of scenarios whose best run has the name most frequent among best runs.
     Best(Best),
 }
 
-/// A difference between two runs that are compared job by job.
+/// A difference between two runs, which are compared job by job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 enum Difference {
@@ -87,7 +87,7 @@ enum Difference {
     Runs { a: Name, b: Name },
 }
 
-/// A part of the gap, as an index into [`Parts::costs`].
+/// A part of the gap, which serves as an index into [`Parts::costs`].
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Cost {
@@ -97,7 +97,7 @@ enum Cost {
     Arrivals,
 }
 
-/// The kind of name that is counted among the best runs.
+/// The kind of name to count among the best runs.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Best {
@@ -138,7 +138,7 @@ impl Findings {
     /// Reads statements from the text of a file.
     ///
     /// # Errors
-    /// Returns an error if the text is not valid TOML, or not in the format of the yardstick's
+    /// Returns an error if the text is not valid TOML, or is not in the format of the yardstick's
     /// statements.
     pub fn read(text: &str) -> Result<Findings, PaperError> {
         let statements: Statements = folder::parse(STATEMENTS, text)?;
@@ -170,10 +170,10 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges each statement for which all rows have a number.
+    /// Judges each statement whose rows all have a number.
     ///
     /// # Errors
-    /// Returns an error if a row refers to a scenario that is not in the set.
+    /// Returns an error if a row refers to a scenario that does not exist.
     pub fn judge(&self, evidence: &BoardEvidence<'_>) -> Result<Judged, PaperError> {
         let (mut judged, mut left_out) = (Vec::new(), Vec::new());
         for (id, rows) in self.rows()? {
@@ -198,7 +198,7 @@ impl Findings {
 }
 
 impl StatementRow {
-    /// Returns the claim, which has no tolerance because the number is exact.
+    /// Returns the claim. It has no tolerance, because the number is exact.
     fn claim(&self) -> Result<Claim, String> {
         match (self.rule, self.bound, &self.number) {
             (Rule::AtLeast, Some(bound), _) => Ok(Claim::AtLeast(bound, Some(0.0))),
@@ -225,7 +225,7 @@ impl BoardEvidence<'_> {
         };
         let scenarios = self.yardstick.scenarios().filter(matches);
         let names: Vec<&str> = scenarios.map(|scenario| scenario.name).collect();
-        if names.is_empty() { Err(format!("there is no scenario `{of}`")) } else { Ok(names) }
+        if names.is_empty() { Err(format!("no such scenario: `{of}`")) } else { Ok(names) }
     }
 
     /// Computes a number over the given scenarios. Returns `None` if a run is missing.
@@ -272,7 +272,7 @@ impl BoardEvidence<'_> {
         }
     }
 
-    /// Returns the difference in turnaround, or `None` if a run or this part of the gap is missing.
+    /// Returns the difference in turnaround, or `None` if a run or that part of the gap is missing.
     fn change(&self, difference: &Difference, scenario: &str) -> Option<Change> {
         match difference {
             Difference::Cost { cost } => {
@@ -294,7 +294,7 @@ impl BoardEvidence<'_> {
     }
 
     /// Returns the number of scenarios whose best run has the most frequent name. If several runs
-    /// are equally good, all of them count as the best.
+    /// are equally good, all of them count as best.
     fn most_frequent(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;
@@ -329,7 +329,7 @@ impl Judged {
     /// The columns of [`Judged::cells`].
     pub const COLUMNS: [&str; 6] = ["id", "verdict", "ours", "half_width", "stated", "what"];
 
-    /// Returns one table row for each judged row.
+    /// Returns one table row for each row that was judged.
     pub fn cells(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         self.rows.iter().map(|one| {
             let number = |value: Option<f64>| {

@@ -1,5 +1,5 @@
 //! The yardstick: fixed sets of jobs, lower bounds that no schedule for these jobs can beat, and
-//! the gaps between the bounds and the results of strategies and schedulers.
+//! the gaps between these bounds and the results of strategies and schedulers.
 
 mod board;
 mod bootstrap;
@@ -13,7 +13,7 @@ pub use findings::{BoardEvidence, Findings, Judged};
 pub use parts::{Parts, parts};
 pub use set::{Instance, ScenarioInfo, Yardstick, YardstickError};
 
-/// The amount of computation.
+/// The amount of computation to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// The number of scenarios to run, starting with the first one.

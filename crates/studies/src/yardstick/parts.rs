@@ -1,5 +1,5 @@
 //! The parts of a gap: the costs of boxes, wrong estimates, job order and unknown arrivals, and the
-//! unexplained remainder.
+//! remainder that they do not explain.
 
 use pavior::experiments::Catalogue;
 use pavior::experiments::advice::Change;
@@ -10,10 +10,10 @@ use super::bootstrap::change;
 use super::bounds::{Arrivals, look_ahead};
 use super::set::{Instance, YardstickError};
 
-/// The settings that each of three runs adds to those of the previous run. The runs use boxes and
-/// the given estimates; any nodes; and any nodes with exact estimates.
+/// The settings that each of three runs adds to those of the previous run. The first run uses boxes
+/// and the given estimates; the second, any nodes; and the third, any nodes and exact estimates.
 const STEPS: [&[(&str, &str)]; 3] = [&[], &[("freedom", "any")], &[("estimates", "exact")]];
-/// The strategy and the scheduler of the three runs.
+/// The strategy and the scheduler in the three runs.
 const NAMES: (&str, &str) = ("tff", "easy");
 /// Two more runs with any nodes and exact estimates. In the first, the scheduler looks ahead over
 /// the jobs that have arrived; in the second, it looks ahead over all jobs.
@@ -28,20 +28,20 @@ pub struct Parts {
     pub jobs: usize,
     /// The gap: turnaround minus bound.
     pub gap: f64,
-    /// The saving if jobs may use any nodes instead of a box.
+    /// The time saved if jobs may use any nodes instead of a box.
     pub contiguity: Change,
-    /// The additional saving if estimates are exact.
+    /// The additional time saved if estimates are exact.
     pub estimates: Change,
-    /// The additional saving if the scheduler tries each start in advance, or `None` if nodes fail.
+    /// The additional time saved by trying each start in advance, or `None` if nodes fail.
     pub order: Option<Change>,
-    /// The additional saving if the scheduler knows the jobs that have not yet arrived.
+    /// The additional time saved if the scheduler knows about jobs that have not arrived yet.
     pub arrivals: Option<Change>,
-    /// The unexplained remainder, which is the gap that the last run still has.
+    /// The unexplained remainder, which is the gap still left by the last run.
     pub rest: f64,
 }
 
 impl Parts {
-    /// The columns of [`Parts::cells`]; times are in hours.
+    /// The columns of [`Parts::cells`]. Times are in hours.
     pub const COLUMNS: [&str; 12] = [
         "scenario",
         "jobs",
@@ -62,7 +62,7 @@ impl Parts {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }
 
-    /// Returns a row of the table, with four decimals.
+    /// Returns a table row, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let mut cells = vec![self.scenario.clone(), self.jobs.to_string(), hours(self.gap)];
@@ -77,7 +77,7 @@ impl Parts {
 }
 
 /// Returns the parts of the gap for each scenario on a board. The runs use the threads in the
-/// current pool. A scenario is left out if one of its runs does not finish all counted jobs.
+/// current pool. A scenario is left out if any of its runs leaves a counted job unfinished.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue.
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs in each run, or `None` if any job does not end.
+/// Returns the turnarounds of the counted jobs in each run, or `None` if any of them does not end.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

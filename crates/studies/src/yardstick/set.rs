@@ -16,15 +16,15 @@ use super::Effort;
 use super::bounds::Task;
 use crate::folder;
 
-/// The reason for rejecting jobs that depend on others.
+/// The reason given for rejecting jobs that depend on others.
 const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
                                times, not for jobs that are submitted after others have ended";
 
-/// An error that prevents a scenario from being run.
+/// The reason that a scenario cannot be run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
 pub struct YardstickError {
-    /// The name of the scenario.
+    /// The scenario's name.
     pub scenario: String,
     /// A description of what is wrong.
     pub reason: String,
@@ -34,7 +34,7 @@ pub struct YardstickError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version. Results are comparable only if they have the same version.
+    /// The version. Results are comparable only if their versions are the same.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -44,7 +44,7 @@ pub struct Yardstick {
 pub struct ScenarioInfo<'y> {
     /// The name.
     pub name: &'y str,
-    /// The purpose of the scenario, as a sentence.
+    /// The scenario's purpose, as a sentence.
     pub purpose: &'y str,
     /// The log that contains the jobs, or `None` if they are generated.
     pub log: Option<&'y str>,
@@ -64,13 +64,13 @@ struct Entry {
 
 /// A scenario and its jobs.
 pub struct Instance {
-    /// The name of the scenario.
+    /// The scenario's name.
     pub name: String,
-    /// The grid of the machine.
+    /// The machine's grid.
     pub machine: Grid,
     /// The jobs in the form that the bounds need, in order of submission.
     pub tasks: Vec<Task>,
-    /// The CRC-64 checksum of the jobs.
+    /// A CRC-64 checksum of the jobs.
     pub sum: String,
     /// The jobs as a Batsim workload, with times in whole seconds.
     pub workload: Vec<u8>,
@@ -96,11 +96,11 @@ impl Yardstick {
         })
     }
 
-    /// Generates the jobs for each scenario. Scenarios that use job logs read them from `logs`, and
-    /// are skipped if `logs` is `None`.
+    /// Generates each scenario's jobs. Scenarios that use job logs read them from `logs`; if `logs`
+    /// is `None`, such scenarios are skipped.
     ///
     /// # Errors
-    /// Returns an error if a log cannot be read, or if the jobs differ from those in this version.
+    /// Returns an error if a log cannot be read, or if the jobs differ from this version's jobs.
     pub fn draw(
         &self,
         logs: Option<&dyn InputFiles>,
@@ -139,7 +139,7 @@ impl Entry {
     }
 }
 
-/// Converts a table of words and numbers to settings.
+/// Converts a table of words and numbers into settings.
 fn settings(table: &toml::Table) -> Vec<Setting> {
     let text = |value: &toml::Value| match value.as_str() {
         Some(text) => text.to_string(),
@@ -182,7 +182,7 @@ impl Instance {
         let (mut workload, nodes) = (Vec::new(), u64::from(machine.nodes()));
         batsim::write(&mut workload, records, nodes, batsim::Version::V4)
             .map_err(|error| error.to_string())?;
-        // Users replay the jobs in this format.
+        // This is the format in which users replay the jobs.
         let trace = Format::Batsim.read(&*workload, &ReadOptions::default());
         let trace = Arc::new(trace.map_err(|error| error.to_string())?);
         let task = |record: &Record| Task {
@@ -236,7 +236,7 @@ impl Instance {
     }
 }
 
-/// Returns the instance's log for any log request.
+/// Returns the instance's log, whichever log is requested.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())
@@ -251,8 +251,8 @@ impl InputFiles for Instance {
     }
 }
 
-/// Converts a job's times to whole seconds, given that one time unit is `seconds` long. The run
-/// time is at least one second.
+/// Converts a job's times to whole seconds, given that a time unit is `seconds` seconds long. The
+/// run time is at least one second.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;
     let rounded =
@@ -271,7 +271,7 @@ fn whole(time: Time) -> i64 {
     (time.0 / TimeUnit::SECOND.ticks) as i64
 }
 
-/// Returns the CRC-64 checksum of everything on which bounds and placements depend.
+/// Returns a CRC-64 checksum of everything that bounds and placements depend on.
 fn sum(records: &[Record]) -> String {
     let mut sum = Checksum::default();
     for Record { submit, run, nodes, shape, .. } in records {

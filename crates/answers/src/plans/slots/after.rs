@@ -1,10 +1,10 @@
 //! An upper bound on the number of free boxes after some jobs have moved.
 //!
-//! Moves do not change the number of free nodes. Therefore, the number of boxes is bounded by the
+//! Moves do not change the number of free nodes. The number of boxes is therefore bounded by the
 //! number of free nodes, and by the lattices of all healthy nodes (`bound.rs`). Now let k jobs
-//! move. A box that overlaps at most one of them is free once that job is gone. Therefore, the
-//! number of such boxes is at most the number of boxes after removing the best single job. Every
-//! other box overlaps one of the other k - 1 jobs, and the number of disjoint boxes that overlap a
+//! move. A box that overlaps at most one of them is free once that job is gone. The number of such
+//! boxes is therefore at most the number of boxes after the best single job is removed. Every other
+//! box overlaps one of the other k - 1 jobs, and the number of disjoint boxes that overlap a given
 //! job is limited.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, volume};
@@ -45,8 +45,8 @@ pub(crate) fn after_moves(
     most.min(alone.saturating_add(meeting.into_iter().take(jobs - 1).sum()))
 }
 
-/// Returns an upper bound on the number of disjoint boxes with these sides that overlap a part of a
-/// job. Such boxes are confined to the part's surroundings, where a lattice bounds their number.
+/// Returns an upper bound on the number of disjoint boxes with these sides that overlap part of a
+/// job. Such boxes lie within the part's surroundings, where a lattice bounds their number.
 fn meeting_part(grid: &Grid, sides: &[Sides], part: &Cuboid) -> u32 {
     let Some(first) = sides.first() else { return 0 };
     let reach = |axis: usize| sides.iter().map(|sides| sides[axis]).max().unwrap_or(1) - 1;

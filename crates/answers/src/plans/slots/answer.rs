@@ -13,14 +13,14 @@ pub struct SlotsAnswer {
     pub now: Slots,
     /// The first time when more boxes fit, if known.
     pub next: Option<NextSlot>,
-    /// The boxes of the first shape that are free after some jobs have moved, if requested.
+    /// The boxes of the first shape that are free after some jobs move, if requested.
     pub after: Option<Defragmented>,
 }
 
 impl SlotsAnswer {
     /// Counts the boxes, in any mixture of the shapes. `budget` limits each count, and `end`
     /// returns a job's expected end. `moves` limits the moves; if it is `None`, no moves are
-    /// planned. Cost: that of [`slots`], [`next_slot`] and [`defragment`].
+    /// planned. Cost: as for [`slots`], [`next_slot`] and [`defragment`].
     ///
     /// ```
     /// # mod pavior { pub use pavior_answers as answers;
@@ -55,7 +55,7 @@ impl SlotsAnswer {
 
 impl SlotsAnswer {
     /// Describes the answer in sentences: the boxes that fit now, after the moves, and later.
-    /// `shape` names the requested size, such as `4x2`.
+    /// `shape` is the requested size, such as `4x2`.
     pub fn lines(&self, shape: &str, time: impl Fn(Time) -> String) -> Vec<String> {
         let mut lines = vec![format!("Now: {}.", self.now.clause(shape))];
         let after = self.after.as_ref().map(Defragmented::slots);
@@ -82,7 +82,7 @@ impl Slots {
 }
 
 impl Defragmented {
-    /// Returns the boxes free after the moves, and the bound on their number.
+    /// Returns the boxes that are free after the moves, and the bound on their number.
     pub fn slots(&self) -> Slots {
         Slots { boxes: self.plan.boxes.clone(), bound: self.bound }
     }

@@ -1,19 +1,19 @@
 //! Upper bounds on the number of disjoint boxes, based on nodes that every box must contain.
 //!
-//! The bounds use a lattice: on each axis, take every m-th node, so adjacent lattice nodes are
-//! never more than m apart. Along that axis, a box with side s contains at least ⌊s / m⌋ of them at
-//! any position. A box thus contains at least k lattice nodes, where k is the product over the
-//! axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint. This
-//! holds for each offset of the lattice, and the smallest bound is used.
+//! The bounds use a lattice: on each axis, every m-th node is taken, so that adjacent lattice nodes
+//! are never more than m apart. At any position, a box with side s along that axis contains at
+//! least ⌊s / m⌋ of them. A box thus contains at least k lattice nodes, where k is the product over
+//! the axes. If the places together cover n lattice nodes, at most ⌊n / k⌋ places are disjoint.
+//! This holds for each offset of the lattice, and the smallest bound is used.
 //!
 //! With m = 1, the bound is the number of covered nodes divided by the volume of a box. If the
-//! spacing equals the sides of the box, each box contains one node of the lattice. For a cube of
-//! side s, this gives s^3 bounds.
+//! spacing equals the sides of the box, each box contains one lattice node. For a cube of side s,
+//! this gives s^3 bounds.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides};
 
-/// Returns the nodes that the places cover, in ascending order. Takes O(P V) time for P places of V
-/// nodes.
+/// Returns the nodes that the places cover, in ascending order. Takes O(P V) time for P places with
+/// V nodes each.
 pub(super) fn covered(grid: &Grid, places: &[Cuboid]) -> Vec<NodeId> {
     let mut bits = vec![0u64; grid.nodes().div_ceil(64) as usize];
     for node in places.iter().flat_map(|place| place.nodes(grid)) {
@@ -43,12 +43,12 @@ pub(super) fn at_most(grid: &Grid, sides: &[Sides], nodes: &[NodeId]) -> u32 {
     bounds.min().unwrap_or(u32::MAX)
 }
 
-/// Returns the smallest side of a box that is greater than 1.
+/// Returns the smallest of a box's sides that are greater than 1.
 pub(super) fn least_side(sides: Sides) -> u16 {
     sides.iter().copied().filter(|&side| side > 1).min().unwrap_or(1)
 }
 
-/// Returns the bound given by the lattices with one spacing.
+/// Returns the bound given by the lattices with the given spacing.
 fn by_lattice(grid: &Grid, sides: &[Sides], nodes: &[NodeId], spacing: Sides) -> u32 {
     let held = |sides: &Sides| {
         let along = |axis: usize| u32::from(sides[axis] / spacing[axis]);

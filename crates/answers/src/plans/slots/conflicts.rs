@@ -1,13 +1,13 @@
-//! The overlaps between places, as rows of bits.
+//! The overlaps between places, stored as rows of bits.
 //!
-//! Two boxes overlap if they overlap on each axis. On one axis, the set of places that overlap a
-//! box depends only on the box's base and side on that axis. Therefore, a row is the AND of three
-//! rows, each of which many places share.
+//! Two boxes overlap if they overlap on every axis. On a given axis, the set of places that overlap
+//! a box depends only on the box's base and side on that axis. Each row is therefore the AND of
+//! three rows, each shared by many places.
 
 use pavior_mesh::{Cuboid, Grid};
 use rustc_hash::FxHashMap;
 
-/// The overlap graph. A place has no conflict with itself.
+/// The overlap graph. No place conflicts with itself.
 pub(super) struct Conflicts {
     count: usize,
     words: usize,
@@ -45,7 +45,7 @@ impl Conflicts {
         &self.rows[place * self.words..][..self.words]
     }
 
-    /// Returns the conflicts among the given places, which are renumbered in the given order.
+    /// Returns the conflicts among the given places, numbering the places in the given order.
     pub(super) fn among(&self, places: &[usize]) -> Conflicts {
         let (count, words) = (places.len(), places.len().div_ceil(64));
         let mut rows = vec![0; count * words];
@@ -65,7 +65,7 @@ fn meeting(grid: &Grid, axis: usize, (base, side): (u16, u16), places: &[Cuboid]
     let n = u32::from(grid.side(axis));
     for (place, cuboid) in places.iter().enumerate() {
         let (other, length) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));
-        // The distance around the ring from the start of this run to the start of the other one.
+        // The distance around the ring from the start of this run to the start of the other run.
         let (base, side) = (u32::from(base), u32::from(side));
         let after = if other >= base { other - base } else { n - (base - other) };
         let meets = if grid.wraps(axis) {

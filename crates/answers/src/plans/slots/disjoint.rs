@@ -1,12 +1,12 @@
 //! A branch-and-bound search for the largest set of places without conflicts.
 //!
-//! - **Dominance**: if u overlaps v and every place that overlaps v, then u can be dropped, because
-//!   v can replace u in any set. At the edges of free areas, this rule decides most places.
+//! - **Dominance**: if u overlaps both v and every place that overlaps v, then u can be dropped,
+//!   because v can replace u in any set. At the edges of free areas, this rule decides most places.
 //! - **Components** are searched separately.
-//! - **Bound**: among places that all overlap each other, at most one is chosen. A cover of the
-//!   graph by such cliques therefore bounds the size of the set.
-//! - **Branches**: the largest set contains the place with the fewest conflicts, or one that
-//!   overlaps it.
+//! - **Bound**: at most one place is chosen from any group of places that all overlap each other.
+//!   If such groups (cliques) cover the graph, their number therefore bounds the size of the set.
+//! - **Branches**: the largest set contains either the place with the fewest conflicts or a place
+//!   that overlaps it.
 //!
 //! Invariant: no open place overlaps a chosen place.
 
@@ -19,7 +19,7 @@ type Set = Vec<u64>;
 pub(super) struct Chosen {
     /// Places that do not overlap.
     pub(super) chosen: Vec<usize>,
-    /// An upper bound on the number of places without conflicts.
+    /// An upper bound on the number of places that do not overlap.
     pub(super) bound: u32,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn most_disjoint(conflicts: &Conflicts, budget: &mut Budget) -> Chose
     Chosen { chosen, bound }
 }
 
-/// Finds a maximum set for one component, in which all places are open.
+/// Finds a maximum set in one component, where all places are open.
 fn component(conflicts: &Conflicts, budget: &mut Budget) -> (Vec<usize>, u32) {
     let mut open = vec![0; conflicts.count().div_ceil(64)];
     (0..conflicts.count()).for_each(|place| open[place / 64] |= 1 << (place % 64));
@@ -62,8 +62,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Finds the largest set of open places if it is larger than `beaten`. Otherwise, returns any
-    /// set.
+    /// Finds the largest set of open places if it is larger than `beaten`. Otherwise, may return
+    /// any set.
     fn largest(&mut self, mut open: Set, beaten: usize) -> Vec<usize> {
         let mut chosen = self.reduce(&mut open);
         if is_empty(&open) {
@@ -83,7 +83,7 @@ impl Search<'_> {
         chosen
     }
 
-    /// Finds the largest set in a component that no rule can reduce. `cover` bounds its size.
+    /// Finds the largest set in a component that no rule can reduce. `cover` bounds the set's size.
     fn branch(&mut self, mut open: Set, cover: usize, beaten: usize) -> Vec<usize> {
         let middle = self.fewest_conflicts(&open);
         let mut best: Vec<usize> = Vec::new();
@@ -112,7 +112,7 @@ impl Search<'_> {
         best
     }
 
-    /// Drops dominated places, and chooses the places without remaining conflicts.
+    /// Drops dominated places, and chooses places that have no conflicts left.
     fn reduce(&mut self, open: &mut Set) -> Vec<usize> {
         let mut chosen = Vec::new();
         let mut again = true;
@@ -187,7 +187,7 @@ impl Search<'_> {
         cliques
     }
 
-    /// Returns the open place with the fewest conflicts; ties go to the first.
+    /// Returns the open place with the fewest conflicts. Ties go to the first one.
     fn fewest_conflicts(&mut self, open: &[u64]) -> usize {
         let count = |&place: &usize| {
             let near = open.iter().zip(self.conflicts.of_place(place));

@@ -1,15 +1,15 @@
 //! Slots: the number of disjoint free boxes of a shape.
 //!
 //! 1. [`slots`] lists all free places of the shape, in each orientation.
-//! 2. [`bound`] counts nodes that every place must contain, which bounds the number of disjoint
-//!    places.
-//! 3. [`greedy`] packs mutually aligned places, then any others that still fit. On empty machines
-//!    and most nearly empty ones, the packing reaches the bound.
+//! 2. [`bound`] counts nodes of which every place must contain some, which bounds the number of
+//!    disjoint places.
+//! 3. [`greedy`] packs mutually aligned places, and then any other places that still fit. On empty
+//!    machines, and on most nearly empty ones, this packing reaches the bound.
 //! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds the
 //!    largest set without conflicts, component by component, within a budget.
 //!
-//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places of V nodes. Step 4 takes O(P^2 / 64)
-//! plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
+//! Steps 1 to 3 take O(N + P V / 64) for N nodes and P places with V nodes each. Step 4 takes O(P^2
+//! / 64) plus the search, which is exponential in the worst case. The problem is NP-hard (Fowler,
 //! Paterson & Tanimoto, "Optimal packing and covering in the plane are NP-complete", 1981).
 
 mod after;
@@ -33,7 +33,7 @@ use conflicts::Conflicts;
 use disjoint::most_disjoint;
 use greedy::{aligned, in_turn};
 
-/// The maximum number of listed places. If there are more, the result is a greedy packing.
+/// The maximum number of places to list. If there are more, the result is a greedy packing.
 const LISTED: usize = 8_192;
 
 /// Disjoint free boxes of a shape, and a bound on their number.
@@ -41,7 +41,7 @@ const LISTED: usize = 8_192;
 pub struct Slots {
     /// The boxes.
     pub boxes: Vec<Cuboid>,
-    /// An upper bound on the number of such boxes.
+    /// An upper bound on the number of disjoint free boxes.
     pub bound: u32,
 }
 
@@ -54,8 +54,8 @@ impl Slots {
 
 /// Finds a maximum set of disjoint free boxes, in any mixture of the given shapes.
 ///
-/// The search stops after reading `budget` bit-set words. In that case, the answer is the best set
-/// found, with a bound.
+/// The search stops once it has read `budget` bit-set words. The answer is then the best set found,
+/// with a bound.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_mesh::*; }
@@ -96,7 +96,7 @@ pub fn slots(free: &Occupancy, shapes: &[Shape], budget: u64) -> Slots {
     Slots { boxes: searched.chosen.into_iter().map(|place| places[place]).collect(), bound }
 }
 
-/// Returns the possible sides of the shapes on a grid, without duplicates.
+/// Returns the sides that the shapes can have on a grid, without duplicates.
 fn all_sides(shapes: &[Shape], grid: &Grid) -> Vec<Sides> {
     let mut all: Vec<Sides> = Vec::new();
     for sides in shapes.iter().flat_map(|shape| shape.orientations(grid)) {

@@ -1,7 +1,7 @@
-//! The first time when more boxes fit than now.
+//! Finds the first time when more boxes fit than now.
 //!
-//! The search replays job ends, as in `earliest.rs`. Nodes that have become free stay free, so
-//! bisection finds the first end time after which more boxes fit.
+//! The search replays job ends, as in `earliest.rs`. Once nodes have become free, they stay free,
+//! so bisection finds the first end time after which more boxes fit.
 
 use pavior_kernel::Time;
 use pavior_mesh::JobId;
@@ -13,17 +13,17 @@ use crate::{Shape, Snapshot};
 /// The first time when there are more slots than now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextSlot {
-    /// The time at which a job ends and thereby increases the number of slots.
+    /// The time at which a job's end increases the number of slots.
     pub at: Time,
     /// The slots at that time.
     pub slots: Slots,
-    /// True if it is proven that there are no more slots at any earlier time.
+    /// True if it is proven that no earlier time has more slots.
     pub proven: bool,
 }
 
-/// Finds the first job end after which there are more disjoint free boxes than `now`. A job without
-/// an end time never ends. Returns `None` if no more boxes fit even after all jobs with known end
-/// times have ended.
+/// Finds the first job end after which there are more disjoint free boxes than in `now`. A job
+/// without an end time never ends. Returns `None` if no more boxes fit even after all jobs with
+/// known end times have ended.
 ///
 /// Cost: O(log e) slot counts for e distinct end times. `budget` limits each count.
 pub fn next_slot(

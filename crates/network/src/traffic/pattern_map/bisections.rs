@@ -1,5 +1,5 @@
 //! Geometric bisection: the logical grid is cut in the middle of its longest axis, and the nodes
-//! are divided into sets of the same sizes, recursively until every part has a single rank.
+//! are divided into sets of the same sizes. Each part is cut again until it has a single rank.
 //!
 //! ```text
 //!   grid 4x2:   0 1 | 2 3      the nodes in order of x:   n n n n | n n n n
@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Nodes are ordered along the machine axis that corresponds to the axis being cut. On a ring,
-//! coordinates are counted from the end of the longest stretch without any of the job's nodes.
+//! coordinates are counted from the end of the longest gap between the job's nodes.
 //!
-//! Cost: O(n log n) for each of the six possible correspondences between axes.
+//! Cost: O(n log n) for each of the six possible assignments of logical axes to machine axes.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::footprint::Arc;
 pub(super) struct Cuts {
     /// The ranks, ordered so that every cut splits a contiguous range.
     ranks: Vec<u32>,
-    /// The cuts in preorder, with those of the lower part first.
+    /// The cuts in preorder, with the cuts in the lower part before those in the upper part.
     cuts: Vec<Cut>,
 }
 
@@ -44,7 +44,7 @@ impl Cuts {
         Cuts { ranks: places.into_iter().map(|(_, rank)| rank).collect(), cuts }
     }
 
-    /// Computes one map for each of the six correspondences between logical axes and machine axes.
+    /// Computes one map for each of the six assignments of logical axes to machine axes.
     pub(super) fn bisections(
         &self,
         grid: &Grid,
@@ -70,7 +70,7 @@ impl Cuts {
     }
 }
 
-/// A node's position, with machine axes in the order of the logical axes they correspond to.
+/// A node's position, with machine axes in the order of the corresponding logical axes.
 #[derive(Clone, Copy)]
 struct Placed {
     /// The coordinates, with 16 bits per axis and the first axis in the highest bits.
@@ -129,11 +129,11 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// Sets with fewer nodes than this are partitioned by comparisons only.
+/// The size below which sets are partitioned by comparisons only.
 const FEW: usize = 64;
 
-/// Moves the `below` nodes with the lowest positions, compared starting with `axis`, to the front.
-/// The order within each side is arbitrary.
+/// Moves to the front the `below` nodes that come first when positions are compared starting with
+/// `axis`. The order within each side is arbitrary.
 ///
 /// Cost: O(nodes + range of coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {

@@ -1,8 +1,8 @@
-//! The number of messages that each pair of ranks exchanges in one iteration of a pattern.
+//! The number of messages that each pair of ranks exchanges in an iteration of a pattern.
 //!
 //! Invariant: messages are counted at both ends, and each rank's partners are in ascending order.
 //!
-//! Cost: O(m log m) once for m messages, and O(log d) to look up a pair whose rank has d partners.
+//! Cost: O(m log m) once for m messages; O(log d) to look up a pair whose rank has d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
@@ -12,23 +12,23 @@ use crate::patterns::{Pattern, each_message};
 pub(super) struct Exchanges {
     /// The index of each rank's first partner, followed by the total number of partners.
     starts: Vec<usize>,
-    /// Each rank's partners in ascending order, with the number of messages in both directions.
+    /// Each rank's partners in ascending order, with the number of messages exchanged either way.
     partners: Vec<(u32, u32)>,
     messages: u64,
-    /// The number of messages between any two partners, if it is the same for all of them and every
-    /// rank has few partners.
+    /// The number of messages between any two partners, if all partners exchange equally many and
+    /// no rank has many partners.
     alike: Option<u32>,
 }
 
 impl Exchanges {
-    /// The maximum number of ranks times rounds. Patterns that exceed it are not analyzed.
+    /// The maximum number of ranks times rounds. Patterns with more are not analyzed.
     const MOST: u64 = 1 << 20;
 
     /// The maximum number of partners for which the hops along one axis fit in 32 bits.
     const FEW: usize = 1 << 14;
 
     /// Counts a pattern's exchanges. Returns `None` if the pattern is too large, or if all pairs of
-    /// ranks exchange equally many messages, in which case all maps have the same hops.
+    /// ranks exchange equally many messages, so that every map has the same number of hops.
     pub(super) fn of(pattern: &dyn Pattern) -> Option<Exchanges> {
         let ranks = pattern.ranks();
         if u64::from(pattern.rounds()) * u64::from(ranks) > Exchanges::MOST {
@@ -61,8 +61,8 @@ impl Exchanges {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 
-    /// Returns the number of messages between any two partners, if it is the same for all of them
-    /// and every rank has at most 2^14 partners.
+    /// Returns the number of messages between any two partners, if all partners exchange equally
+    /// many and no rank has more than 2^14 partners.
     pub(super) fn alike(&self) -> Option<u32> {
         self.alike
     }
@@ -73,12 +73,12 @@ impl Exchanges {
         partners.binary_search_by_key(&b, |(other, _)| *other).map_or(0, |index| partners[index].1)
     }
 
-    /// Returns a lower bound on the total hops, which is one per message.
+    /// Returns a lower bound on the total number of hops: one per message.
     pub(super) fn least(&self) -> u64 {
         self.messages
     }
 
-    /// Returns the total hops with ranks at the given points, if there are fewer than `bound`.
+    /// Returns the total hops with each rank at its given point, if there are fewer than `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {

@@ -1,4 +1,4 @@
-//! Fast counting of hops between the nodes of one machine.
+//! Fast counting of hops between nodes on the same machine.
 
 use pavior_mesh::{Coordinates, Grid};
 
@@ -9,7 +9,7 @@ pub(in crate::traffic) type Point = [i32; 4];
 #[derive(Clone, Copy, Debug)]
 pub(in crate::traffic) struct Hops {
     /// The side of each axis that wraps. For any other axis, a number so large that going around is
-    /// never shorter.
+    /// never shorter than going straight.
     rings: Point,
     /// True if any axis wraps.
     wraps: bool,

@@ -3,17 +3,17 @@
 //! Minimizing the total hops is a quadratic assignment problem, which exact methods can solve for
 //! up to about thirty ranks. The map used here is the better of two local optima:
 //!
-//! 1. Start. One start is the best map among those of [`RankOrder`](super::RankOrder), with ranks
-//!    numbered along the axes of their grid in each of the six orders. The other is the best
-//!    geometric bisection ([`bisections`]).
+//! 1. Start. One start is the best of the maps that [`RankOrder`](super::RankOrder) produces when
+//!    ranks are numbered along the axes of their grid in each of the six orders. The other is the
+//!    best geometric bisection ([`bisections`]).
 //! 2. Improvement. Each rank in turn swaps places with the rank that saves the most hops, until no
-//!    swap saves any ([`search`]). Only ranks at or next to a partner's node are tried.
+//!    swap saves any ([`search`]). Only ranks at, or next to, a partner's node are tried.
 //!
 //! Invariant: the map never has more hops than any map from `RankOrder`. If no message in a start
-//! crosses more than one link, that start is used as it is.
+//! crosses more than one link, that start is used unchanged.
 //!
-//! Cost: O(n log n) to bisect n ranks, plus at most O(n d^2) for each of up to
-//! [`search::MOST_ROUNDS`] rounds of exchanges, if each rank has d partners.
+//! Cost: O(n log n) to bisect n ranks. Each of up to [`search::MOST_ROUNDS`] rounds of exchanges
+//! takes at most O(n d^2) more, if each rank has d partners.
 //!
 //! Sources: the geometric bisection is from Deveci, Rajamanickam, Leung, Pedretti, Olivier, Bunde,
 //! Çatalyürek & Devine, "Exploiting geometric partitioning in task mapping for parallel computers",
@@ -38,18 +38,18 @@ use search::Search;
 const AXIS_ORDERS: [[usize; 3]; 6] =
     [[0, 1, 2], [1, 0, 2], [0, 2, 1], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Data about a pattern on its logical grid that does not depend on the nodes.
+/// Data about a pattern on its logical grid, independent of the nodes.
 #[derive(Debug)]
 pub(super) struct PatternMap {
     exchanges: Exchanges,
-    /// The ranks, numbered along the grid's axes in each order, without duplicate lists.
+    /// The ranks, numbered along the grid's axes in each of the orders, without duplicate lists.
     orders: Vec<Vec<u32>>,
     cuts: Cuts,
 }
 
 impl PatternMap {
-    /// Analyzes a pattern. Returns `None` if it is too large, or if all maps have equally many
-    /// hops.
+    /// Analyzes a pattern. Returns `None` if it is too large, or if every map has the same number
+    /// of hops.
     pub(super) fn of(pattern: &dyn Pattern, shape: &RankGrid) -> Option<PatternMap> {
         let exchanges = Exchanges::of(pattern)?;
         let ranks = rank_places(shape);
@@ -57,8 +57,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found, given at least one list with as many nodes as there are ranks.
-    /// The bisections use the first list.
+    /// Returns the best map found. There must be at least one list, and each must have as many
+    /// nodes as there are ranks. The bisections use the first list.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -109,7 +109,7 @@ impl PatternMap {
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns a map's hops, if there are fewer than `bound`.
+    /// Returns a map's hops if there are fewer than `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))
@@ -123,7 +123,7 @@ fn rank_places(shape: &RankGrid) -> Vec<(Coordinates, u32)> {
     (0..shape.ranks).map(|rank| (place(rank), rank)).collect()
 }
 
-/// Returns the ranks sorted by position, for all orders of the axes, without duplicate lists.
+/// Returns the ranks sorted by position, for each order of the axes, without duplicate lists.
 fn numbered_along_axes(ranks: &[(Coordinates, u32)]) -> Vec<Vec<u32>> {
     let mut orders: Vec<Vec<u32>> = Vec::new();
     for turn in AXIS_ORDERS {

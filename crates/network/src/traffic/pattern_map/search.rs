@@ -1,20 +1,20 @@
 //! A local search that exchanges ranks until no exchange saves any hops.
 //!
 //! The number of hops that an exchange saves depends only on where the two ranks and their partners
-//! are. A rank without a useful exchange is therefore checked again only after these nodes have
-//! changed, either for the rank itself or for a candidate.
+//! are. Once a rank has no useful exchange, it is therefore checked again only after one of these
+//! nodes has changed, either for the rank itself or for a candidate.
 //!
-//! Invariant: `surplus` is a rank's total hops in excess of one per message. The exchanges are the
-//! same as in a search that checks every rank in every round, which a test verifies.
+//! Invariant: `surplus` is a rank's total hops, beyond one per message. The exchanges are the same
+//! as in a search that checks every rank in every round; a test verifies this.
 //!
-//! Cost: O(d^2) for each check of a rank that has d partners.
+//! Cost: O(d^2) to check a rank that has d partners.
 
 use pavior_mesh::{Grid, NodeId};
 
 use super::exchanges::Exchanges;
 use super::hops::{Hops, Point};
 
-/// The maximum number of rounds of exchanges. Nearly all maps need fewer.
+/// The maximum number of rounds of exchanges. Nearly all maps need fewer rounds.
 pub(super) const MOST_ROUNDS: usize = 64;
 
 /// A map that is being improved. Places are the job's nodes, in ascending order.
@@ -31,7 +31,7 @@ pub(super) struct Search<'s> {
     who: Vec<u32>,
     /// For each rank, true if its best exchange may have changed since the last search for it.
     open: Vec<bool>,
-    /// For each rank, the value of `now` when its best exchange was last searched for, or 0.
+    /// For each rank, the value of `now` at the last search for its best exchange, or 0.
     checked_at: Vec<u32>,
     /// The number of exchanges made so far, plus one.
     now: u32,
@@ -49,13 +49,13 @@ struct Rank {
     moved: u32,
     /// The number of messages that the rank sends and receives.
     messages: i64,
-    /// The hops of these messages in excess of one per message.
+    /// The hops of these messages, beyond one per message.
     surplus: i64,
 }
 
 impl Rank {
     /// Returns the maximum number of hops that moving `hops` away could save. A partner that was h
-    /// hops away is then at least `hops - h` hops away.
+    /// hops away would then be at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -131,8 +131,8 @@ impl<'s> Search<'s> {
     }
 
     /// Finds the rank whose exchange with `rank` saves the most hops, or `None` if no exchange
-    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks that
-    /// have.
+    /// saves any. If nothing has changed for `rank` since its last check, considers only ranks for
+    /// which something has changed since.
     fn best_exchange(&mut self, rank: u32) -> Option<u32> {
         let own = self.rank(rank);
         let checked_at = std::mem::replace(&mut self.checked_at[rank as usize], self.now);
@@ -160,7 +160,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the number of hops that an exchange saves, if it is more than `most`.
+    /// Returns the number of hops that an exchange saves if it is more than `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);
@@ -171,8 +171,8 @@ impl<'s> Search<'s> {
         if by_a + by_b_at_most <= most {
             return None;
         }
-        // Each term assumes that the other rank stays put, and so counts no hops for messages
-        // between the two.
+        // Each term assumes that the other rank stays put, so it counts no hops for messages
+        // between the two ranks.
         let between = i64::from(self.exchanges.between(numbers[0], numbers[1]));
         let by_b = b.surplus - self.surplus_at(numbers[1], &a.point);
         Some(by_a + by_b - 2 * between * apart).filter(|saved| *saved > most)
@@ -221,8 +221,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Updates a rank after it or one of its partners has moved: recounts its hops, and marks it
-    /// and its candidates for checking.
+    /// Updates a rank after it or one of its partners has moved: recounts the rank's hops, and
+    /// marks the rank and its candidates for checking.
     fn moved(&mut self, rank: u32) {
         let place = self.rank(rank).place;
         if std::mem::replace(&mut self.ranks[rank as usize].moved, self.now) == self.now {

@@ -37,8 +37,8 @@ impl Flit {
         }
     }
 
-    /// Moves flits until nothing changes, because a crossing can free a place in a buffer or a
-    /// channel in the same cycle.
+    /// Moves flits until nothing changes, because when a flit crosses a channel, it can free a
+    /// place in a buffer or a channel in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {
@@ -53,9 +53,9 @@ impl Flit {
         self.active = work;
     }
 
-    /// Moves flits if virtual channels share links, each of which carries one flit per cycle. The
+    /// Moves flits when virtual channels share links, each of which carries one flit per cycle. The
     /// state at the start of the cycle determines which flits can move. Virtual channels take
-    /// turns: the search starts after the one that was served last.
+    /// turns: the search starts after the channel that was served last.
     fn share(&mut self) {
         let mut able = std::mem::take(&mut self.able);
         for &channel in &self.active {
@@ -159,8 +159,8 @@ impl Flit {
         index
     }
 
-    /// Removes a flit from the buffer after a channel on its path. If the flit is a tail, the next
-    /// message comes to the front, and its header is routed.
+    /// Removes a flit from the buffer after a channel on its message's path. If the flit is a tail,
+    /// the next message comes to the front, and its header is routed.
     fn leave(&mut self, place: u32, index: usize, tail: bool) {
         let channel = self.packets[place as usize].path[index];
         let port = &mut self.ports[channel as usize];

@@ -6,17 +6,17 @@
 //! c(i,j) = max( c(i-1,j) + 1,  c(i,j-1) + 1,  c(i+1, j-B) )
 //! ```
 //!
-//! This is the first cycle in which the flit has arrived, the channel is clear, and there is room
-//! in the buffer after it. A place that is vacated during a cycle can be filled in the same cycle.
-//! A header crosses a channel when the channel is granted to it.
+//! This is the first cycle in which the flit has arrived, the channel is clear, and the buffer
+//! after it has room. A buffer place vacated during a cycle can be filled in the same cycle. A
+//! header crosses a channel when the channel is granted to it.
 //!
 //! This engine supports two settings that [`Worm`](crate::Worm) does not: releasing channels once
 //! the tail has passed ([`Release::Passed`](crate::Release)), and virtual channels that share a
 //! link's bandwidth ([`VirtualChannels::Shared`](crate::VirtualChannels)).
 //!
-//! With shared virtual channels, everything depends on the state at the start of the cycle: a place
-//! or channel that is vacated becomes free in the next cycle. Otherwise, the choice between two
-//! virtual channels would depend on the order in which links are processed.
+//! With shared virtual channels, everything depends on the state at the start of the cycle, so a
+//! place or channel that is vacated becomes free in the next cycle. Otherwise, the choice between
+//! two virtual channels would depend on the order in which links are processed.
 //!
 //! Only channels whose state may have changed are processed, so blocked worms cost nothing. A
 //! crossing lists its channel and the following one for the next cycle, and retries the preceding
@@ -42,22 +42,22 @@ use packet::{NONE, Packet, Port};
 pub struct Flit {
     channels: Channels,
     settings: Settings,
-    /// The number of cycles from a header's crossing to its next request: t_s + 1.
+    /// The number of cycles from a header's crossing to the header's next request: t_s + 1.
     pace: u64,
     now: u64,
     ports: Vec<Port>,
     /// For each channel, the number of virtual channel 0 on the same link, and the channel's index
-    /// among the link's virtual channels.
+    /// among that link's virtual channels.
     links: Vec<(u32, u32)>,
     /// The virtual channel served last on each link, stored at the index of virtual channel 0.
     served: Vec<u32>,
     packets: Vec<Packet>,
     unused: Vec<u32>,
     fresh: Vec<u32>,
-    /// Future requests. These are in order, because all are made t_s + 1 cycles in advance.
+    /// Future requests. They are in order, because every request is made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
-    /// The channels to try in the open cycle and in the next one.
+    /// The channels to try in the open cycle and the channels to try in the next one.
     active: Vec<u32>,
     coming: Vec<u32>,
     /// With shared virtual channels, the flits that can cross, as link, turn, channel and message.
@@ -111,7 +111,7 @@ impl Flit {
         &self.channels
     }
 
-    /// Returns how often flits have crossed channels, including injection and ejection channels.
+    /// Returns the number of channel crossings by flits, including injection and ejection.
     pub fn crossings(&self) -> u64 {
         self.crossings
     }

@@ -31,10 +31,10 @@ impl Packet {
 #[derive(Clone, Debug)]
 pub(super) struct Port {
     /// The message whose flits are crossing, from its header to its tail, and the channel's index
-    /// on its path.
+    /// on the message's path.
     pub(super) sender: u32,
     pub(super) index: usize,
-    /// The messages that have flits in the buffer, in FIFO order, and the number of these flits.
+    /// The messages with flits in the buffer, in FIFO order, and the total number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
     /// The cycle of the last crossing, and the message that crossed.
@@ -42,7 +42,7 @@ pub(super) struct Port {
     pub(super) crossed_by: u32,
     /// Waiting headers, ordered by request time and then id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The cycle for which the channel was last listed to be tried.
+    /// The latest cycle for which the channel has been listed to be tried.
     pub(super) listed: u64,
 }
 

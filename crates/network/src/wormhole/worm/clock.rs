@@ -1,4 +1,4 @@
-//! The engine's clock: the open cycle, and all events from then on.
+//! The engine's clock: the open cycle, and all events from that cycle on.
 //!
 //! Invariant: no event is before `now`.
 //!
@@ -17,15 +17,15 @@ use crate::message::{Entered, Message};
 pub(super) struct Clock {
     pub(super) now: u64,
     pub(super) wheel: Wheel,
-    /// Messages that request their injection channel in the open cycle but are not in its queue
-    /// yet, because they were not created in key order.
+    /// Messages that request their injection channel in the open cycle but are not yet in its
+    /// queue, because they were not created in key order.
     pub(super) disordered: Vec<u32>,
-    /// Messages for later cycles, ordered by the cycle in which they are created and then by id.
+    /// Messages for later cycles, ordered by the cycle of their creation and then by id.
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight on the present clock while others catch up on this one
-    /// ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// The number of messages in flight on the present clock while other messages catch up on this
+    /// clock ([`Worm::catch_up`](super::Worm::catch_up)).
     pub(super) foreign: usize,
 }
 

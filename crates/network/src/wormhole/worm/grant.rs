@@ -12,10 +12,10 @@
 //! ```
 //!
 //! Invariant: a channel serves its queue in order of request cycle and then id. If a channel has a
-//! release time and a request in its queue, a check is scheduled for the release or the first
-//! request, whichever is later. Early or repeated checks have no effect.
+//! release time and a request in its queue, a check is scheduled for the time of the release or of
+//! the first request, whichever is later. Early or repeated checks have no effect.
 //!
-//! Cost: O(1) per grant and per request added to the end of a queue; O(A) if B > t_s + 1. The
+//! Cost: O(1) per grant and per request added to the end of a queue, or O(A) if B > t_s + 1. The
 //! symbols, as well as h and L, are defined in [`worm`](super).
 
 use super::slab::{Header, NONE, Slab};
@@ -32,24 +32,24 @@ struct Closing<'w> {
     wheel: &'w mut Wheel,
     /// Channels that become free in this cycle and have a message waiting.
     freed: &'w mut Vec<u32>,
-    /// The channels of a header that is being drained. Empty at all other times.
+    /// The channels that a header being drained still holds. Empty at all other times.
     held: &'w mut Vec<u32>,
 }
 
 /// Rare work that is deferred while a list is being checked. Its order does not affect the result,
-/// except that headers are drained last.
+/// except that headers must be drained last.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Channels with waiting messages, and the later cycles in which they become free.
     free: Vec<(u32, u64)>,
-    /// The places of headers that were granted an ejection channel, and that channel.
+    /// The place of each header that was granted an ejection channel, and that channel.
     drain: Vec<(u32, u32)>,
-    /// The places of headers to insert into nonempty queues, and the queue's channel.
+    /// The place of each header to insert into a nonempty queue, and the queue's channel.
     queue: Vec<(u32, u32)>,
     special: Vec<Special>,
 }
 
-/// A special header's place, the channel granted to it, and the cycle in which it requested it.
+/// A special header's place, the channel granted to it, and the cycle of its request.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -93,8 +93,8 @@ impl Worm {
         }
     }
 
-    /// Queues the messages that were not created in key order. They are sorted first, so that each
-    /// is inserted at or near the end of its queue.
+    /// Queues the messages that were not created in key order. Sorts them first, so that each
+    /// message is inserted at or near the end of its queue.
     #[inline(never)]
     fn queue_disordered(&mut self) {
         let Worm { clock, slab: Slab { headers, .. }, states, .. } = self;
@@ -106,8 +106,8 @@ impl Worm {
         }
     }
 
-    /// Grants as many of the listed channels as possible. In the list, each granted channel is
-    /// replaced by the one that its header requests next.
+    /// Grants as many of the listed channels as possible. Each granted channel in the list is
+    /// replaced by the channel that its header requests next.
     #[inline]
     fn check_all(&mut self) {
         let Worm { clock, slab, states, checks, left, .. } = self;
@@ -134,7 +134,7 @@ impl Worm {
         for &(place, ejection) in &left.drain {
             closing.drain(place, ejection);
         }
-        // The queue may have become empty since then.
+        // The queue may have become empty in the meantime.
         for &(place, channel) in &left.queue {
             queue(closing.states, closing.headers, channel, place);
         }
@@ -146,8 +146,8 @@ impl Worm {
 }
 
 /// Grants each listed channel that is free to the first header in its queue, if there is one, and
-/// replaces the channel with the one that the header requests next. Rare work is deferred, because
-/// calls would take up registers that the loop needs.
+/// replaces the channel in the list with the one that this header requests next. Rare work is
+/// deferred, because calls would take up registers that the loop needs.
 #[inline(never)]
 fn grant_all(
     [now, next_request]: [u64; 2],
@@ -220,7 +220,7 @@ fn grant_all(
     checks.truncate(index);
 }
 
-/// Removes a channel from a list by moving the last one into its place. The order has no effect.
+/// Removes a channel from a list by moving the last one into its place. Order does not matter.
 #[inline]
 fn without(list: &mut [u32], index: usize) -> &mut [u32] {
     let last = list.len() - 1;
@@ -267,8 +267,8 @@ fn queue_behind(state: &mut ChannelState, headers: &mut [Header], place: u32) {
 }
 
 impl Closing<'_> {
-    /// Completes the grant of a channel to a special header. Returns true if this makes its message
-    /// enter the network and the message is followed.
+    /// Completes the grant of a channel to a special header. Returns true if its message enters the
+    /// network as a result and is followed.
     #[inline(never)]
     fn grant_special(&mut self, special: &Special) -> bool {
         let header = &mut self.headers[special.place as usize];
@@ -281,7 +281,7 @@ impl Closing<'_> {
         std::mem::take(&mut header.followed)
     }
 
-    /// Releases the oldest channel of a long message. The release time is the maximum of
+    /// Releases the oldest channel that a long message holds. The release time is the maximum of
     /// `h(j) + L-1 - (j-i)*B` over the channels j from i (after the oldest) to the last granted.
     fn release_long(&mut self, &Special { place, granted, requested }: &Special) {
         let header = &mut self.headers[place as usize];
@@ -299,7 +299,7 @@ impl Closing<'_> {
     }
 
     /// Completes the path of a header that was granted its ejection channel. This determines when
-    /// all channels that it still holds are released.
+    /// each channel that the header still holds is released.
     #[inline]
     fn drain(&mut self, place: u32, ejection: u32) {
         let header = &self.headers[place as usize];
@@ -331,7 +331,7 @@ impl Closing<'_> {
     }
 
     /// Sets the release time of a channel that is held. Schedules a check if a message is waiting;
-    /// messages that arrive later schedule their own.
+    /// a message that arrives later schedules its own.
     #[inline]
     fn release(&mut self, channel: u32, at: u64) {
         let state = &mut self.states[channel as usize];
@@ -343,7 +343,7 @@ impl Closing<'_> {
         }
     }
 
-    /// Schedules a check of a channel at `at`, or in the open cycle if that time has passed.
+    /// Schedules a check of a channel at `at`, or in the open cycle if `at` has passed.
     #[inline]
     fn check_later(&mut self, channel: u32, at: u64) {
         if at <= self.now {

@@ -20,12 +20,12 @@
 //!
 //! A channel whose release time is known needs no event unless a message is waiting for it. A
 //! header that is granted a channel is queued at the next one, t_s + 1 cycles before its actual
-//! request. All requests in a cycle are thus queued before its grants, and each hop is one event. A
-//! grant can free another channel in the same cycle, so grants are processed from a list.
+//! request. All requests in a cycle are thus queued before the cycle's grants, and each hop is one
+//! event. A grant can free another channel in the same cycle, so grants are processed from a list.
 //!
 //! Invariant: the result is the least fixpoint of the grants and does not depend on the order of
-//! the list. If channels are released when drained and virtual channels are separate, it equals the
-//! result of the [`Flit`](crate::Flit) engine for every message.
+//! the list. If channels are released when drained and virtual channels do not share links, the
+//! result equals that of the [`Flit`](crate::Flit) engine for every message.
 //!
 //! Cost: O(1 + [L > B and B > t_s + 1] * A) per header hop, regardless of message length. Memory:
 //! O(messages in flight + channels). A timing wheel holds all events except those of very long
@@ -50,17 +50,17 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit that is set in a channel's grant cycle while its release time is unknown.
+/// A bit that is set in a channel's grant cycle as long as its release time is unknown.
 const HELD: u64 = 1 << 63;
 
 /// A channel's release time, and its queue in order of service.
 ///
-/// The channels that a message holds form a list, which starts with `oldest` in its header and
-/// continues with `ahead` in each channel.
+/// The channels that a message holds form a list that starts with `oldest` in the message's header
+/// and continues with `ahead` in each channel.
 #[derive(Clone, Copy, Debug)]
 struct ChannelState {
-    /// The cycle in which the channel becomes free or, while that is unknown, the cycle in which it
-    /// was granted plus HELD.
+    /// The cycle in which the channel becomes free. If that is unknown, the cycle in which the
+    /// channel was granted, plus HELD.
     time: u64,
     head: u32,
     /// The last message in the queue. Valid only if at least two messages are waiting.
@@ -81,7 +81,7 @@ pub struct Worm {
     /// The open cycle, and all events from then on.
     clock: Clock,
     /// Working lists for [`close_cycle`](Worm::close_cycle): channels to check, channels freed
-    /// while a message is waiting, channels of a header being drained, and deferred work.
+    /// while a message is waiting, channels held by a header being drained, and deferred work.
     checks: Vec<u32>,
     freed: Vec<u32>,
     held: Vec<u32>,
@@ -127,8 +127,8 @@ impl Worm {
         &self.channels
     }
 
-    /// Simulates, after the fact, messages created from `since` on. From then until now, no other
-    /// message may have used any of their channels.
+    /// Simulates, after the fact, messages created from `since` on. Between `since` and now, no
+    /// other message may have used any channel that these messages use.
     ///
     /// While `run` executes, the engine is at `since` and contains only messages created by `run`,
     /// which must advance the engine back to the current cycle. Messages that are in flight at that

@@ -1,7 +1,7 @@
 //! The messages in flight, stored as fixed-size records in reused slots.
 //!
-//! All data that a grant uses is in one cache line ([`Header`]), separate from data that is used
-//! only when a message is created or delivered.
+//! All data that a grant uses is in one cache line ([`Header`]). Data used only when a message is
+//! created or delivered is stored separately.
 //!
 //! Invariant: memory is allocated only when the number of messages in flight exceeds its previous
 //! maximum.
@@ -22,7 +22,7 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The queue key: the cycle in which the header requests the channel, and the message id.
+    /// The queue key: the cycle in which the header requests its channel, and the message id.
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in the same queue.
@@ -33,15 +33,15 @@ pub(super) struct Header {
     /// The index of the segment after the current one, and the end of the path.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path that has no release time, and the number of grants until it
-    /// has one. For `long` messages, this number is one higher and never reaches 0.
+    /// The first channel on the path without a release time, and the number of grants until it has
+    /// one. For `long` messages, this number is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
     pub(super) body: u32,
-    /// The number of cycles from when a channel is granted (`lag`), and from when it is requested
-    /// (`early`), to when the tail crosses the channel that is `window` channels behind. The later
-    /// of the two times applies, except to `long` messages.
+    /// The number of cycles from a channel's grant (`lag`), and from its request (`early`), until
+    /// the tail crosses the channel that is `window` channels behind. The later of the two times
+    /// applies, except to `long` messages.
     pub(super) lag: u32,
     pub(super) early: u32,
     /// True if grants before the last two affect release times.
@@ -81,7 +81,7 @@ impl Header {
     }
 }
 
-/// A [`Segment`], given by its two ends.
+/// A [`Segment`], defined by its two ends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Leg {
     first: u32,
@@ -89,7 +89,7 @@ pub(super) struct Leg {
     last: u32,
 }
 
-/// The data that is used only when a message is created or delivered.
+/// Data that is used only when a message is created or delivered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Origin {
     pub(super) message: Message,
@@ -115,11 +115,11 @@ pub(super) struct Slab {
     /// The segments, with room for `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
-    /// The values of t_s + 1 and of B.
+    /// The values of t_s + 1 and B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message (0 if there was none) and the header for that length. Most
-    /// messages have the same length.
+    /// The length of the last message (0 if there was none), and the header for messages of that
+    /// length. Most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

@@ -4,22 +4,22 @@
 //!   slot:   now  now+1  now+2   ..   now+mask        later events: a heap
 //! ```
 //!
-//! A ring has one slot for each of the next cycles, and one bit per slot, which is set if the slot
-//! is not empty. Later events, which only messages with thousands of flits cause, are kept in a
-//! heap until their cycle begins.
+//! A ring has one slot for each of the next cycles, and one bit per slot, which is set while the
+//! slot is not empty. Later events, which are caused only by messages with thousands of flits, are
+//! kept in a heap until their cycle begins.
 //!
-//! Invariant: any event within reach of the wheel is in the slot for its cycle.
+//! Invariant: every event within reach of the wheel is in the slot for its cycle.
 //!
 //! Cost: O(1) to add an event within reach of the wheel, and O(slots / 64) to find the next event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events in one cycle. Lists keep their allocated memory when they are emptied.
+/// The events in one cycle. The lists keep their allocated memory when they are emptied.
 #[derive(Debug)]
 pub(super) struct Slot {
-    /// Channels that might be granted, because they were requested or became free while a message
-    /// was waiting.
+    /// Channels that might be granted, because they were requested or because they became free
+    /// while a message was waiting.
     pub(super) checks: Vec<u32>,
     /// Messages that are delivered.
     pub(super) deliveries: Vec<u32>,
@@ -49,7 +49,7 @@ pub(super) struct Wheel {
 }
 
 impl Wheel {
-    /// The maximum length of a wheel, beyond which it would not fit in the cache.
+    /// The maximum length of a wheel. A longer wheel would not fit in the cache.
     const LONGEST: u64 = 4096;
 
     /// Creates a wheel for events up to `reach` cycles ahead.
@@ -63,7 +63,7 @@ impl Wheel {
         }
     }
 
-    /// Extends the wheel so that it reaches `reach` cycles ahead, up to the maximum length.
+    /// Extends the wheel to reach `reach` cycles ahead, up to the maximum length.
     #[inline]
     pub(super) fn reserve(&mut self, now: u64, reach: u64) {
         if reach > self.mask {
@@ -79,7 +79,7 @@ impl Wheel {
         }
     }
 
-    /// Adds the events from another wheel, all of which must be at `now` or later.
+    /// Adds the events from another wheel. None of them may be before `now`.
     pub(super) fn join(&mut self, now: u64, mut other: Wheel) {
         self.reserve(now, other.mask);
         for ahead in 0..=other.mask {
@@ -193,7 +193,7 @@ impl Wheel {
     }
 
     /// Swaps a cycle's checks with an empty list and marks the cycle as done. Its deliveries must
-    /// have been taken before.
+    /// already have been taken.
     pub(super) fn take_checks(&mut self, at: u64, empty: &mut Vec<u32>) {
         debug_assert!(empty.is_empty(), "it takes their place");
         let index = (at & self.mask) as usize;

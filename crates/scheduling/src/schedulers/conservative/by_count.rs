@@ -1,11 +1,11 @@
 //! The number of free nodes over time: the timeline used by `conservative:count`.
 //!
-//! Invariant: a running job occupies the nodes that it was granted and that have not failed. A
-//! booking occupies as many nodes as its job needs. Reserved nodes count as taken unless a running
-//! job holds them.
+//! Invariant: a running job occupies the nodes that it was granted, except those that have failed.
+//! A booking occupies as many nodes as its job needs. Reserved nodes count as taken unless a
+//! running job holds them.
 //!
 //! Cost: O(log T) per query and change, as for [`Steps`]. Closing the reserved nodes takes O((r +
-//! R)^2 N/64) for r running jobs and R reservations.
+//! R)^2 N/64) time for r running jobs and R reservations.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// Periods, each with its number of closed nodes.
+    /// Periods, each with the number of nodes closed during it.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -146,8 +146,8 @@ impl Timeline for ByCount {
 }
 
 impl ByCount {
-    /// Returns the number of reserved nodes that no running job holds during a period. No
-    /// reservation may begin or end in the period, and no job may end in it.
+    /// Returns the number of reserved nodes that no running job holds during a period. Within the
+    /// period, no reservation may begin or end, and no job may end.
     fn closed_during(
         &self,
         interval: Interval,

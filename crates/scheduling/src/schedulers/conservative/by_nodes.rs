@@ -1,8 +1,8 @@
-//! The free nodes over time: the timeline used by `conservative`, with its queries to the strategy.
+//! The free nodes over time: the timeline that `conservative` uses, with strategy queries.
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!
-//! Cost: as for [`NodeTimeline`], O(N/64) words for each segment changed or read.
+//! Cost: O(N/64) words for each segment changed or read, as for [`NodeTimeline`].
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use super::slot::{Interval, Need, OtherNodes, Slot};
 use super::timeline::{NodeTimeline, Search};
 use crate::{Calendar, MachineView};
 
-/// A timeline of free nodes, and the strategy on an empty machine.
+/// A timeline of free nodes, and a fork of the empty machine for queries to the strategy.
 pub(super) struct ByNodes {
     timeline: NodeTimeline,
     empty: Fork,

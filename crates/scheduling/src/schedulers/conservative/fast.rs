@@ -1,25 +1,25 @@
-//! The fast profile, which makes only queries whose answers may have changed.
+//! The fast profile, which queries the strategy only when the answer may have changed.
 //!
-//! If a strategy finds every free box, or grants by count, a request that it refuses is also
-//! refused with fewer free nodes. For a job with a freedom, this is true of any strategy except
+//! If a strategy finds every free box, or grants by count, then any request it refuses would also
+//! be refused with fewer free nodes. For a job with a freedom, this holds with any strategy except
 //! partition hardware ([`Machine::answers`]). For such requests:
 //!
-//! - A job can get an earlier slot only on nodes that were freed since it was last tried.
+//! - A job can get an earlier slot only by using nodes that were freed since it was last tried.
 //! - If a request was refused at all times before t, so is any later request that is at least as
 //!   large and as long, until nodes are freed (`refusals`). Near each freed slot, such a request
 //!   stays refused even after that.
 //!
 //! For other requests, every time with enough free nodes is tried.
 //!
-//! In a round of moving up, each job is tried only near the slots freed since it was last tried,
-//! and not at all if there are none. Slots that a job frees by moving are available to the jobs
-//! behind it in this round, and to all jobs in the next round. A freed slot (`freed`) is shortened
-//! when all its nodes are taken again at its beginning or end, and records the jobs refused near
-//! it.
+//! When jobs move up in a round, each job is tried only near the slots freed since it was last
+//! tried, and not at all if there are none. Slots that a job frees by moving are available to the
+//! jobs behind it in this round, and to all jobs in the next round. A freed slot (`freed`) is
+//! shortened when all its nodes are taken again at its beginning or end. It also records the jobs
+//! refused near it.
 //!
 //! Invariant: the slots found are the same as those found by [`Plain`](super::plain::Plain).
 //!
-//! Cost: a few comparisons for each job and freed slot, plus the cost of searching the timeline at
+//! Cost: a few comparisons for each job and freed slot, plus a search of the timeline at each of
 //! the remaining times.
 
 use std::cell::Cell;
@@ -40,7 +40,7 @@ use crate::{Calendar, MachineView};
 
 /// The free nodes over time, in a form that allows slots to be found quickly.
 pub(super) trait Timeline: Send + Sync {
-    /// The nodes of a job.
+    /// A job's nodes.
     type Held: Held;
     /// See [`Profile::Taken`].
     type Taken;
@@ -89,11 +89,11 @@ pub(super) trait Timeline: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Returns the part of a slot's period between the first and last times at which any of its
+    /// Returns the part of a slot's period from the first to the last time at which any of its
     /// nodes is free.
     fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
 
-    /// Returns true if a job that needs one of these boxes may use nodes in both slots.
+    /// Returns true if a job that needs one of these boxes may use nodes from both slots.
     fn may_use_both(&self, boxes: &Boxes, one: &Slot<Self::Held>, other: &Slot<Self::Held>)
     -> bool;
 
@@ -124,11 +124,11 @@ pub(super) struct Wanted<'a, H> {
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The freed slots without which the job was refused at all of these times, if known.
+    /// The freed slots, without which the job was refused at all of these times, if they are known.
     pub(super) freed: Option<FreedSlots<'a, H>>,
 }
 
-/// The maximum number of requests whose boxes are cached.
+/// The maximum number of requests for which boxes are cached.
 const MOST_REQUESTS: usize = 1 << 12;
 
 /// A timeline with cached answers. If `KEEPS` is false, it searches at every time for every job;
@@ -297,7 +297,7 @@ struct Near<'a, H> {
     refused: &'a mut RefusalsNearby,
     /// The period in which the job may begin.
     begins: Interval,
-    /// True if the job is known to be refused at earlier times because of its size.
+    /// True if the job is known to be refused at earlier times because it is too large.
     is_refused_by_size: bool,
 }
 
@@ -325,8 +325,8 @@ fn near<'a, T: Timeline>(
     demand: &Demand,
 ) -> Vec<Near<'a, T::Held>> {
     let booked = own.interval.from;
-    // A job that begins later is still running when its own slot begins. From then on, it can use
-    // nodes in that slot, which the refused jobs could not.
+    // A job that begins at `reaches_own` or later is still running when its own slot begins. From
+    // then on, it can use nodes in that slot, which the refused jobs could not.
     let reaches_own = first_begin_reaching(booked, demand.estimate);
     let near = freed.iter_mut().filter_map(|Freed { slot, refused, .. }| {
         let begins = begins_near(slot.interval, demand.estimate).before(booked);

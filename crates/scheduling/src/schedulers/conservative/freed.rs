@@ -1,9 +1,9 @@
-//! Freed nodes and the periods for which they were freed. A previously refused job with monotone
-//! answers can fit now only if it uses one of these nodes for part of its run.
+//! Freed nodes, each with the period for which it was freed. A job with monotone answers that was
+//! refused before can fit now only if it uses one of these nodes for part of its run.
 //!
-//! Until it is dropped, each freed slot records the jobs that were refused near it. A job that is
-//! at least as large and as long is refused there too: if it could use a node in the slot, so could
-//! the smaller one. A refusal applies to as many jobs as the tests allow ([`MayFit`]):
+//! Until a freed slot is dropped, it records the jobs that were refused near it. Any job at least
+//! as large and as long is refused there too: if it could use a node in the slot, so could the
+//! smaller job. A refusal rules out as many other jobs as the tests allow ([`MayFit`]):
 //!
 //! ```text
 //!   no node in the slot is free for that long          every job that is at least as long
@@ -12,10 +12,10 @@
 //!   otherwise                                          every job at least as large and as long
 //! ```
 //!
-//! Taking more nodes later only makes refusals more certain. Nodes freed later belong to a separate
-//! slot, near which each job is tried.
+//! Taking more nodes later cannot turn a refusal into a grant. Nodes freed later belong to a
+//! separate slot, and every job is tried near that slot.
 //!
-//! Cost: O(k) to add or take a slot, for k slots, and O(rows) for each slot that becomes shorter;
+//! Cost: for k slots, O(k) to add or take a slot, plus O(rows) for each slot that is shortened;
 //! O(rows of the freed nodes) per query.
 
 use std::cell::Cell;
@@ -27,7 +27,7 @@ use pavior_mesh::{BaseSet, Cuboid, Occupancy};
 use super::refusals::{RefusalsNearby, common, half};
 use super::slot::{Interval, Slot};
 
-/// A released slot, and the jobs refused near it since.
+/// A released slot, and the jobs that have been refused near it.
 pub(super) struct Freed<H> {
     /// The number of slots released before this one.
     number: u64,
@@ -41,7 +41,7 @@ pub(super) struct FreedNodes<H> {
     slots: Vec<Freed<H>>,
     /// The number of slots released so far.
     given: u64,
-    /// The number of slots that had been released when the current round began.
+    /// The number of slots released before the current round began.
     before_round: u64,
     end: Time,
 }
@@ -53,7 +53,7 @@ impl<H> Default for FreedNodes<H> {
 }
 
 impl<H> FreedNodes<H> {
-    /// Begins a round. Returns false if no slot was released since the last round began.
+    /// Begins a round. Returns false if no slot has been released since the previous round began.
     pub(super) fn next_round(&mut self) -> bool {
         let past = self.slots.partition_point(|one| one.number < self.before_round);
         self.slots.drain(..past);
@@ -77,7 +77,7 @@ impl<H> FreedNodes<H> {
         self.given += 1;
     }
 
-    /// Shortens or drops slots after another slot was taken for a period.
+    /// Shortens or drops freed slots after another slot has been taken for a period.
     pub(super) fn trim(&mut self, taken: Interval, still_free: impl Fn(&Slot<H>) -> Interval) {
         for Freed { slot, refused, .. } in &mut self.slots {
             let Interval { from, to } = slot.interval;
@@ -110,15 +110,15 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
     })
 }
 
-/// The most that may fit near a freed slot, according to one job's tests.
+/// The largest part of a job that may fit near a freed slot, according to the job's tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MayFit {
     /// No node in the slot is free for long enough.
     Nothing,
-    /// One of its nodes is free, but no box with half the sides of the part common to all allowed
-    /// boxes.
+    /// A node in the slot is free, but no box with half the sides of the part common to all allowed
+    /// boxes is.
     Node,
-    /// Such a box is free, but not the common part itself.
+    /// A box with half the sides of the common part is free, but not the whole common part.
     Half,
     Job,
 }
@@ -141,7 +141,7 @@ impl<'a, H> FreedSlots<'a, H> {
         FreedSlots { slots }
     }
 
-    /// Records that the job was not tested near the slots that overlap a period.
+    /// Records that the job was not tested near any slot that overlaps a period.
     pub(super) fn skip(self, period: Interval) {
         let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(period));
         slots.for_each(|(_, fits)| fits.set(MayFit::Job));
@@ -152,8 +152,8 @@ impl<'a, H> FreedSlots<'a, H> {
 type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
-    /// Returns true if any node that is free throughout a period was freed for part of it.
-    /// Otherwise, previously refused requests are still refused. Takes O(rows of the freed nodes).
+    /// Returns true if any node that is free throughout a period was freed for part of that period.
+    /// If not, requests refused before are still refused. Takes O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -163,10 +163,10 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 
     /// Returns true if a box with one of these sides is free throughout a period, given that no
-    /// such box was free before. Such a box must contain a freed node.
+    /// such box was free before, so that any such box must contain a freed node.
     ///
-    /// First searches for half of the boxes' common part and then for all of it. Usually neither is
-    /// free, and the smaller the missing box, the more other jobs are refused as well.
+    /// First searches for half of the boxes' common part, and then for all of it. Usually neither
+    /// is free, and the smaller the box that is missing, the more other jobs are refused as well.
     pub(super) fn opens_box(
         self,
         throughout: Interval,
@@ -197,8 +197,8 @@ impl<'a> FreedSlots<'a, Placement> {
         sides.iter().any(|sides| opens(*sides))
     }
 
-    /// Returns the boxes that were freed for part of a period and contain a node that is free
-    /// throughout.
+    /// Returns the boxes that were freed for part of a period and contain a node that is free for
+    /// the whole period.
     fn live(self, throughout: Interval, free: &Occupancy) -> Vec<Live<'a>> {
         let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(throughout));
         let parts = slots.flat_map(|(slot, fits)| slot.held.parts().iter().map(move |p| (p, fits)));
@@ -210,7 +210,7 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 }
 
-/// Returns true if a free box contains a freed node. May also return true for a free box elsewhere.
+/// Returns true if a free box contains a freed node. May also return true for another free box.
 ///
 /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
 /// are fewer. Each row costs O(log of the sides) words.

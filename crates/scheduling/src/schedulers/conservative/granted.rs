@@ -1,4 +1,4 @@
-//! Jobs given nodes outside the queue, and the bookings that give way to them.
+//! Jobs given nodes outside the queue, and bookings that give way to these jobs.
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
@@ -9,11 +9,11 @@
 //! ```
 //!
 //! Bookings are kept in queue order. Each is compared with the grant, first by period and then by
-//! nodes. If bookings are node counts, the youngest give way until enough nodes are left. Jobs
-//! whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
+//! nodes. If bookings are node counts, the youngest bookings give way until enough nodes are left.
+//! Jobs whose bookings gave way are rebooked in order of arrival, and then all jobs move up.
 //!
-//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each booking that overlaps,
-//! and one search for each booking that gives way.
+//! Cost: O(q) comparisons of periods for q bookings, O(rows) words for each booking whose period
+//! overlaps the grant's, and one search for each booking that gives way.
 
 use pavior_kernel::Time;
 
@@ -23,9 +23,9 @@ use crate::MachineView;
 use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
-    /// Takes the slots of running jobs that were given nodes outside the queue. Returns the indices
-    /// of the bookings that gave way, oldest first, or `None` if any of these jobs holds nodes that
-    /// are reserved in advance, which voids the whole plan.
+    /// Takes slots for running jobs that were given nodes outside the queue. Returns the indices of
+    /// the bookings that gave way, oldest first. Returns `None` if any of these running jobs holds
+    /// nodes that are reserved in advance, because that voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,
@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that cannot stay once a slot is taken, and voids their promises.
+    /// Releases the bookings that cannot stay once a slot is taken, and voids the jobs' promises.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

@@ -4,18 +4,18 @@
 //!    can place it. The strategy is queried on a fork in which a node is taken if a running job or
 //!    an earlier booking uses it at any time in `[t, t + estimate)`.
 //! 2. A job starts at its booked time, on its booked nodes.
-//! 3. If a job ends early, its nodes become free for the rest of its time. The waiting jobs then
+//! 3. If a job ends early, its nodes become free for the rest of its slot. The waiting jobs then
 //!    move up in order of arrival: each exchanges its booking for an earlier one, either found by
 //!    the strategy or on the same nodes. This is repeated until no job moves.
 //! 4. All bookings are remade in order of arrival if a booked job cannot start at its time, or if a
 //!    running job outruns its expected end, which
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
-//! 5. If a job was given nodes outside the queue, any booking that needs one of them before that
-//!    job's expected end gives way. Such bookings are remade in order of arrival, and then all jobs
-//!    move up. All other bookings stay (`granted.rs`).
+//! 5. If a job was given nodes outside the queue, any booking that needs one of these nodes before
+//!    that job's expected end gives way. Such bookings are remade in order of arrival, and then all
+//!    jobs move up. All other bookings stay (`granted.rs`).
 //! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
-//! Promises made after 5 or 6 count as first promises.
+//! Promises made after step 5 or 6 count as first promises.
 //!
 //! ```text
 //!   x  0 1 2 3              a runs until 4; b (4 nodes for 2) is booked for 4 to 6;
@@ -27,17 +27,17 @@
 //! This rule is implemented in `rule.rs`, which gets bookings from a `Profile` that tracks the free
 //! nodes over time. The plain profile (`plain.rs`), available as `conservative:plain`, is a list
 //! and, with the rule, defines the scheduler. The fast profile (`fast.rs`), which `conservative`
-//! uses, finds the same bookings with fewer queries to the strategy. Tests compare their decisions.
+//! uses, finds the same bookings with fewer queries to the strategy. Tests compare the two.
 //!
 //! The classic rule is available as `conservative:count`: a booking is a number of nodes that are
 //! free for the whole estimated run time. The strategy chooses the nodes when the job is due. If it
-//! refuses because the free nodes are scattered, younger jobs that are due are tried.
+//! cannot because the free nodes are scattered, younger jobs that are due are tried.
 //!
-//! With exact estimates, no job starts later than its first booking, and no job starves. By
-//! count, this holds only if the strategy grants by count. A job with an estimate of zero is booked
-//! for one tick. A job that would not fit on the empty machine because nodes have failed, or for
-//! which no nodes are free until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)), has no
-//! booking. It is tried again whenever a job ends, is given nodes or leaves the queue.
+//! With exact estimates, no job starts later than its first booking, and no job starves. With
+//! `count`, this holds only if the strategy grants by count. A job with a zero estimate is booked
+//! for one tick. A job has no booking if node failures keep it from fitting on the empty machine,
+//! or if no nodes are free for it until the end of time ([`Time::MAX`](pavior_kernel::Time::MAX)).
+//! It is tried again whenever a job ends, is given nodes or leaves the queue.
 //!
 //! With `promise=holds`, a job that overtook the oldest waiting job and outran its estimate is
 //! expected to end at any moment, so it does not postpone bookings.
@@ -49,12 +49,12 @@
 //! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <= 2 (q
 //! + r) + 1 segments, of which d <= q begin when nodes stop being free. If the strategy's answers
 //! are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words each. For
-//! boxes, d counts from the latest time before which a job that is no larger and no longer is known
-//! to be refused (`refusals.rs`). With other strategies, a booking costs a search at each time at
-//! which enough nodes are free throughout. When a job ends early, the cost is the same for each job
-//! that can benefit. This excludes jobs at least as large and long as one refused near the same
-//! freed slot (`freed.rs`). By count, the timeline is a tree (`steps.rs`): a booking costs O(log
-//! T), plus O(log T) for each earlier period that is too short.
+//! boxes, d counts only from the latest time before which a job that is no larger and no longer is
+//! known to be refused (`refusals.rs`). With other strategies, a booking costs one search for each
+//! time at which enough nodes are free throughout. When a job ends early, each job that can benefit
+//! costs the same again. Jobs at least as large and long as one refused near the same freed slot
+//! cannot benefit (`freed.rs`). With `count`, the timeline is a tree (`steps.rs`): a booking costs
+//! O(log T), plus O(log T) for each earlier period that is too short.
 //!
 //! Source: Feitelson & Mu'alem Weil, "Utilization and predictability in scheduling the IBM SP2 with
 //! backfilling", IPPS 1998, for node counts. Booking specific nodes is our addition.

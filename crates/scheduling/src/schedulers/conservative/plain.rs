@@ -1,8 +1,8 @@
 //! A profile stored as a list, which queries the strategy at every time. Tests compare the fast
-//! profile with it.
+//! profile with this one.
 //!
-//! Cost for s slots: O(s) times with O(s) slots each, and a search by the strategy for each time at
-//! which enough nodes are free.
+//! Cost for s slots: O(s) times are tried, each against O(s) slots, with one search by the strategy
+//! for each time at which enough nodes are free.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Plain {
     taken: Vec<Slot<Placement>>,
     /// The advance reservations, with the nodes that are open during each.
     closed: Vec<(Interval, Occupancy)>,
-    /// True if any slot has been released since the last round of moving up began.
+    /// True if any slot has been released since the previous round of moving up began.
     given: bool,
     /// The strategy on an empty machine.
     empty: Fork,
@@ -114,8 +114,8 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot, or what is left of it, from the list, unless it was dropped as past. The
-    /// slot is identified by its nodes and its end, which no other slot shares.
+    /// Removes a slot, or what is left of it, from the list, unless the slot was dropped as past.
+    /// No two slots have both the same nodes and the same end, so these identify the slot.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
             other.interval.to == slot.interval.to && other.held == slot.held
@@ -125,8 +125,8 @@ impl Plain {
         }
     }
 
-    /// Returns the earliest slot before `limit` in which the strategy can place a job. Only queries
-    /// about the present count as attempts.
+    /// Returns the earliest slot before `limit` in which the strategy can place a job. A query
+    /// counts as an attempt only if it is about the present.
     fn first_before(
         &mut self,
         limit: Time,

@@ -1,6 +1,6 @@
-//! Tests whether and where a job fits on nodes that are free for its whole run.
+//! Tests whether a job fits, and where, on nodes that are free for its whole run.
 //!
-//! The strategy is queried last. Before that, for a job with monotone answers:
+//! The strategy is queried last. For a job with monotone answers, a cheaper test comes first:
 //!
 //! ```text
 //!   few boxes allowed, refused before:      does any free one contain a freed node?
@@ -9,10 +9,10 @@
 //! ```
 //!
 //! A "no" is final. A "yes" is final if few boxes are allowed, or if the job is granted by count.
-//! Any other job is then placed by the strategy, and the placement is kept for
+//! Otherwise, the strategy then places the job, and the placement is kept for
 //! [`JobQuestion::place`].
 //!
-//! Invariant: answers given without the strategy are the ones that the strategy would give.
+//! Invariant: any answer given without the strategy is the answer the strategy would give.
 //!
 //! Cost: O(rows) words per box, or O(rows of the freed nodes); then one search.
 
@@ -27,24 +27,24 @@ use super::freed::FreedSlots;
 use super::slot::Interval;
 use crate::MachineView;
 
-/// The maximum number of boxes searched one by one. For more boxes, querying the strategy is
-/// faster.
+/// The maximum number of boxes to search for one by one. With more boxes, it is faster to query the
+/// strategy.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A query about one job. Querying the strategy about the present counts as an attempt; querying it
-/// about later times does not.
+/// A query about one job. Querying the strategy counts as an attempt only if the query is about the
+/// present.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
-    /// The freed nodes, without which the job was refused.
+    /// The freed nodes, without which the job is refused.
     freed: Option<FreedSlots<'a, Placement>>,
     /// The strategy on an empty machine.
     empty: &'a mut Fork,
     bases: &'a mut BaseSet,
     answers: Answers,
     view: &'a mut MachineView<'v>,
-    /// The boxes at least one of which must be free, if they are few and the job fits exactly when
-    /// one is free. Computed when first needed.
+    /// The allowed boxes, if there are only a few and the job fits exactly when one of them is
+    /// free. Computed when first needed.
     boxes: OnceCell<Option<Vec<Sides>>>,
     /// The placement that the strategy chose in the last test of whether the job fits.
     placed: Option<(Time, Placement)>,
@@ -71,8 +71,8 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         }
     }
 
-    /// Returns true if the job may fit on the nodes that are free throughout a period. If not, and
-    /// its answers are monotone, the job fits in no period that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout a period. If it does
+    /// not and its answers are monotone, it fits in no period that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {

@@ -6,14 +6,14 @@
 //!   b b .    since a would fit in b's box; c (1x3 for 9) may fit where a does not.
 //! ```
 //!
-//! A waiting job is usually at least as large and as long as some recently refused job. The search
-//! for its slot therefore covers only a short period, regardless of the queue length.
+//! A waiting job is usually at least as large and as long as some recently refused job, so the
+//! search for its slot covers only a short period, regardless of the queue length.
 //!
 //! Invariant: [`Refusals`] are valid until nodes are freed, and [`RefusalsNearby`] for as long as
 //! their slot exists.
 //!
-//! Cost: O(log k) per query for a request with k different lengths. In addition, a few boxes are
-//! compared with each of the last [`RECENT`] refusals, or with up to [`NEARBY`] near a slot.
+//! Cost: O(log k) per query for a request with k different lengths. If a request allows few boxes,
+//! it is also compared with each of the last [`RECENT`] refusals, or up to [`NEARBY`] near a slot.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use super::slot::first_begin_reaching;
 /// The number of recent refusals with which a job is compared.
 const RECENT: usize = 128;
 
-/// Boxes at least one of which must be free, or `None` if more than boxes matters for the request.
+/// A list of boxes, one of which must be free, or `None` if the request has other conditions.
 pub(super) type Boxes = Option<Arc<[Sides]>>;
 
 /// The nodes that a job needs, and for how long.
@@ -40,8 +40,8 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Returns true if a job with this demand would fit wherever and whenever one with `other`
-    /// does.
+    /// Returns true if a job with this demand would fit wherever and whenever a job with demand
+    /// `other` fits.
     pub(super) fn fits_in(&self, other: &Demand) -> bool {
         if self.estimate > other.estimate {
             return false;
@@ -55,7 +55,7 @@ impl Demand {
         pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
     }
 
-    /// Returns the demand for a part of the largest box that all boxes contain.
+    /// Returns the demand for a part of the largest box that every allowed box contains.
     pub(super) fn core(&self, part: fn(Sides) -> Sides) -> Demand {
         let core = self.boxes.as_deref().and_then(common).map(part);
         let Some(core) = core else { return self.clone() };
@@ -63,19 +63,19 @@ impl Demand {
         Demand { boxes: Some([core].into()), nodes, ..*self }
     }
 
-    /// Returns the product of nodes and estimate, which saturates.
+    /// Returns the number of nodes times the estimate, saturating on overflow.
     fn work(&self) -> u64 {
         self.nodes.saturating_mul(self.estimate.0)
     }
 }
 
-/// Returns the largest box that all boxes contain.
+/// Returns the largest box that every one of the given boxes contains.
 pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
     let smaller = |one: Sides, other: Sides| std::array::from_fn(|axis| one[axis].min(other[axis]));
     boxes.iter().copied().reduce(smaller)
 }
 
-/// Returns half of each side, rounded up.
+/// Returns a box with half of each side, rounded up.
 pub(super) fn half(sides: Sides) -> Sides {
     sides.map(|side| side.div_ceil(2))
 }
@@ -86,7 +86,7 @@ struct Refusal {
     until: Time,
 }
 
-/// The times before which jobs cannot begin, by request and length.
+/// The times before which jobs cannot begin, by request and estimated length.
 #[derive(Default)]
 pub(super) struct Refusals {
     earliest: FxHashMap<Request, ByLength>,
@@ -134,10 +134,10 @@ const NEARBY: usize = 64;
 /// The jobs refused near one freed slot.
 #[derive(Default)]
 pub(super) struct RefusalsNearby {
-    /// For each estimate, the time before which no job at least as long can use a node in the slot.
+    /// For each estimate, the time before which no job that long can use a node in the slot.
     by_length: ByLength,
-    /// The jobs that need more space than there is, sorted by work, because those with the least
-    /// work rule out most others.
+    /// The jobs refused because of their size, sorted by work, because the jobs with the least work
+    /// rule out the most others.
     by_size: Vec<Refusal>,
 }
 
@@ -147,7 +147,7 @@ impl RefusalsNearby {
         self.by_length.of(estimate)
     }
 
-    /// Returns the latest time up to `limit` before which a job is refused because of its size.
+    /// Returns the latest time, up to `limit`, before which a job is refused because of its size.
     pub(super) fn of_size(&self, demand: &Demand, limit: Time) -> Time {
         let (mut until, work) = (Time::ZERO, demand.work());
         for refusal in &self.by_size {
@@ -161,7 +161,7 @@ impl RefusalsNearby {
         until.min(limit)
     }
 
-    /// Drops the refusals that are irrelevant once the slot begins at `from`.
+    /// Drops the refusals that no longer matter once the slot begins at `from`.
     pub(super) fn begin_at(&mut self, from: Time) {
         self.by_length.0.retain(|(known, until)| first_begin_reaching(from, *known) < *until);
         let reaches =
@@ -169,8 +169,7 @@ impl RefusalsNearby {
         self.by_size.retain(reaches);
     }
 
-    /// Records that before `until` no job at least as long as `estimate` can use any node in the
-    /// slot.
+    /// Records that no job with at least this estimate can use any node in the slot before `until`.
     pub(super) fn learn_length(&mut self, estimate: Time, until: Time) {
         self.by_length.learn(estimate, until);
     }
@@ -185,7 +184,7 @@ impl RefusalsNearby {
     }
 }
 
-/// For each estimate, the time before which jobs at least as long are refused.
+/// For each estimate, the time before which jobs of that length or longer are refused.
 ///
 /// Invariant: longer jobs have later times.
 #[derive(Default)]

@@ -1,8 +1,8 @@
 //! The conservative backfilling rule, generic over a [`Profile`] of the taken nodes.
 //!
 //! Each decision first updates the plan: it removes jobs that have ended or were withdrawn, moves
-//! jobs up, and rebooks jobs that are late. Then it books the jobs that have arrived, and starts
-//! the first job that is due.
+//! jobs up, and rebooks jobs if any are late. It then books the jobs that have arrived, and starts
+//! the first job that is due and can start.
 //!
 //! Invariant: the profile has taken exactly the slots of the running jobs, the advance
 //! reservations, and the bookings. The bookings belong to the first jobs in the queue, in queue
@@ -23,11 +23,11 @@ use crate::{Calendar, Kept, MachineView, Queue, Reserved, Running, Scheduler, St
 
 /// The nodes taken over time, on a machine without failures or repairs.
 ///
-/// All profiles find the same slots, but differ in their queries to the strategy.
+/// All profiles find the same slots, but they query the strategy differently.
 pub(super) trait Profile: Send + Sync {
-    /// The nodes of a job.
+    /// A job's nodes.
     type Held: Held;
-    /// A slot's nodes, in a form that is fast to compare with others.
+    /// A slot's nodes, in a form that is fast to compare with other slots.
     type Taken;
 
     /// Creates a profile in which no nodes are taken from now on.
@@ -36,8 +36,8 @@ pub(super) trait Profile: Send + Sync {
     /// Returns the nodes of a running job.
     fn held_by(&self, job: JobId, machine: &Machine) -> Self::Held;
 
-    /// Takes the reserved nodes that the running jobs, in the given slots, have not taken. This is
-    /// called again whenever a running job has released nodes.
+    /// Takes the reserved nodes, except those that the running jobs have already taken with the
+    /// given slots. Called again whenever a running job has released nodes.
     fn close(
         &mut self,
         calendar: &Calendar,
@@ -57,7 +57,7 @@ pub(super) trait Profile: Send + Sync {
     /// Releases a slot, or what is left of it.
     fn give(&mut self, slot: Slot<Self::Held>);
 
-    /// Returns the earliest possible slot for a job from now on. The slot is not taken yet.
+    /// Returns the earliest possible slot for a job from now on, without taking it.
     fn earliest(
         &mut self,
         now: Time,
@@ -65,12 +65,12 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Returns the nodes of a slot.
+    /// Returns a slot's nodes.
     fn taken_by(&self, slot: &Slot<Self::Held>) -> Self::Taken;
 
-    /// Returns true if a booking cannot stay once a slot with these nodes, which overlaps it in
-    /// time, is taken. The slot is not taken yet. The caller checks the overlapping bookings from
-    /// the youngest to the oldest, and immediately releases those that cannot stay.
+    /// Returns true if a booking that overlaps a slot in time cannot stay once the slot's nodes are
+    /// taken. The slot has not been taken yet. The caller checks all overlapping bookings from the
+    /// youngest to the oldest, and immediately releases each one that cannot stay.
     fn needs_any(
         &self,
         booked: &Slot<Self::Held>,
@@ -78,16 +78,16 @@ pub(super) trait Profile: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Begins a round of moving up. Returns true if anything was released since the last round
-    /// began.
+    /// Begins a round of moving up. Returns true if anything has been released since the previous
+    /// round began.
     fn next_round(&mut self) -> bool;
 
-    /// Returns the number of slots released so far, if the profile uses it.
+    /// Returns the number of slots released so far, or 0 if the profile does not count them.
     fn given(&self) -> u64;
 
-    /// Returns the earliest slot for a job before its own, which counts as free. Called in rounds,
-    /// for the jobs in order of arrival. `tried` is the number of slots that had been released when
-    /// the job was last tried.
+    /// Returns the earliest slot for a job that begins before the job's own slot, which counts as
+    /// free. Called in each round for the jobs in order of arrival. `tried` is the number of slots
+    /// that had been released when the job was last tried.
     fn earlier(
         &mut self,
         now: Time,
@@ -96,8 +96,8 @@ pub(super) trait Profile: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Slot<Self::Held>>;
 
-    /// Starts a job in its slot. Returns its nodes, and their placement unless the strategy is to
-    /// choose it, or `None` if the job cannot start.
+    /// Starts a job in its slot. Returns the nodes that it holds, and their placement unless the
+    /// strategy is to choose it. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -112,7 +112,7 @@ pub(super) struct Conservative<P: Profile> {
     broken: u64,
     /// The maximum number of bookings.
     depth: usize,
-    /// True if overruns by jobs that overtook the oldest waiting job do not postpone bookings.
+    /// True if a job that overtook the oldest waiting job cannot postpone bookings by overrunning.
     holds: bool,
 }
 
@@ -184,7 +184,7 @@ pub(super) struct Booking<H> {
 }
 
 impl<P: Profile> Plan<P> {
-    /// Creates a plan that contains the running jobs until their expected ends, and no bookings.
+    /// Creates a plan with the running jobs up to their expected ends, but without any bookings.
     fn new(queue: &Queue, expected: &Expected<'_>, view: &MachineView<'_>) -> Plan<P> {
         let now = expected.now;
         let machine = view.machine();
@@ -225,7 +225,7 @@ impl<P: Profile> Plan<P> {
     ) -> Option<Plan<P>> {
         let now = expected.now;
         self.profile.advance(now);
-        // A job that returns to the middle of the queue changes the indices of the jobs behind it.
+        // Requeuing a job in the middle of the queue changes the indices of the jobs behind it.
         let (withdrawn, returned) =
             (self.withdrawals != queue.withdrawals(), self.returns != queue.returns());
         if returned {
@@ -259,7 +259,7 @@ impl<P: Profile> Plan<P> {
     }
 
     /// Removes jobs that have ended, and releases what is left of their slots. This includes jobs
-    /// that have ended and have since been given nodes again.
+    /// that have since been given nodes again.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -304,8 +304,8 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Gives waiting jobs earlier slots, in order of arrival, until no job can move. A job may
-    /// benefit from a younger one that has moved up.
+    /// Moves waiting jobs to earlier slots, in order of arrival, repeatedly until no job can move.
+    /// A job may benefit when a younger job moves up.
     fn move_up(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         while self.profile.next_round() {
             for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
@@ -370,7 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first due job that can start. Also returns the start time first promised to it.
+    /// Starts the first due job that can start. Also returns the start first promised to it.
     fn start_due(
         &mut self,
         now: Time,
@@ -390,8 +390,8 @@ impl<P: Profile> Plan<P> {
         None
     }
 
-    /// Returns the bookings as a plan. A job that is due or has no slot waits only for the machine.
-    /// Jobs beyond the depth are not examined.
+    /// Returns the bookings as a plan. If a job is due or has no slot, only the machine keeps it
+    /// waiting. Jobs beyond the depth are not examined.
     fn standing(&self, now: Time, queue: &Queue) -> Standing {
         let mut standing = Standing::default();
         for (place, job) in queue.iter().enumerate() {

@@ -39,18 +39,18 @@ impl Interval {
     }
 }
 
-/// Returns the period in which a job must begin to overlap `freed`.
+/// Returns the period in which a job must begin to be running at some time in `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
 
-/// Returns the earliest time at which a job can begin and still be running at a given time.
+/// Returns the earliest time at which a job can begin and still be running at time `at`.
 pub(super) fn first_begin_reaching(at: Time, estimate: Time) -> Time {
     let length = estimate.max(Time(1));
     if at < length { Time::ZERO } else { at.since(length).saturating_add(Time(1)) }
 }
 
-/// A job's nodes, or their number.
+/// A job's nodes, or only the number of nodes.
 pub(super) trait Held: Clone + Send + Sync {
     /// Returns the number of nodes.
     fn nodes(&self) -> u64;
@@ -63,7 +63,7 @@ pub(super) trait Held: Clone + Send + Sync {
 pub(super) struct OtherNodes(Occupancy);
 
 impl OtherNodes {
-    /// Creates the complement of a placement. Takes O(N) time for a placement of N nodes.
+    /// Creates the complement of a placement. Takes O(N) time for N nodes in the placement.
     pub(super) fn than(held: &Placement, grid: &Grid) -> OtherNodes {
         let mut others = Occupancy::all_free(*grid);
         for node in held.parts().iter().flat_map(|part| part.nodes(grid)) {
@@ -72,7 +72,7 @@ impl OtherNodes {
         OtherNodes(others)
     }
 
-    /// Returns true if all nodes of a slot are in this set. Takes O(rows of its parts).
+    /// Returns true if this set contains all nodes in a slot. Takes O(rows of the slot's parts).
     pub(super) fn include(&self, slot: &Slot<Placement>) -> bool {
         slot.held.parts().iter().all(|part| self.0.is_free(part))
     }
@@ -105,7 +105,7 @@ pub(super) struct Slot<H> {
     pub(super) held: H,
 }
 
-/// A job's need: a number of nodes for a duration.
+/// The number of nodes that a job needs, and for how long.
 #[derive(Clone, Copy)]
 pub(super) struct Need {
     pub(super) nodes: u64,

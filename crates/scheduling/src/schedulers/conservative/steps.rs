@@ -1,11 +1,11 @@
 //! The number of free nodes at every time from now on, stored as a treap of changes.
 //!
-//! Each node of the tree stores the sum of the changes in its subtree, and the minimum and maximum
-//! of their partial sums. The next time with enough free nodes, or with too few, can thus be found
-//! without visiting the times in between.
+//! Each tree node stores the sum of the changes in its subtree, and the minimum and maximum of
+//! their partial sums. The next time with enough free nodes, or with too few, can therefore be
+//! found without visiting the times in between.
 //!
-//! Invariant: no change is 0. The priority of a time is a hash of it, so the shape of the tree
-//! depends only on the changes, not on their order.
+//! Invariant: no change is 0. The priority of a change is a hash of its time, so the shape of the
+//! tree depends only on the changes, not on the order in which they were added.
 //!
 //! Cost: O(T) words for T changes, and O(log T) per change and query.
 //!
@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Returns true if a number from `least` to `most` may match.
+    /// Returns true if any number from `least` to `most` may match.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -65,7 +65,7 @@ impl Steps {
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Drops everything before `now`. O(log T) for each past change.
+    /// Drops everything before `now`. Takes O(log T) for each change that is past.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds to the number of free nodes during the part of a period that is not in the past.
+    /// Adds to the number of free nodes, for the part of a period that is not in the past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -95,8 +95,8 @@ impl Steps {
         }
     }
 
-    /// Returns the first time in `begins` from which enough nodes are free for the job's estimated
-    /// run time. O(log T), plus O(log T) for each earlier period that is too short.
+    /// Returns the first time in `begins` from which enough nodes are free for the job's whole
+    /// estimate. Takes O(log T), plus O(log T) for each earlier period that is too short.
     pub(super) fn earliest(&self, need: Need, begins: Interval) -> Option<Time> {
         let nodes = i64::try_from(need.nodes).unwrap_or(i64::MAX);
         let mut begin = begins.from.max(self.from);
@@ -114,14 +114,14 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer than `nodes` nodes are free at any time in a period. O(log T).
+    /// Returns true if fewer than `nodes` nodes are free at any time in a period. Takes O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));
         self.at(from) < nodes || fewer().is_some_and(|short| short < stretch.to)
     }
 
-    /// Returns the maximum number of free nodes at any time before `limit`. O(log T).
+    /// Returns the maximum number of free nodes at any time before `limit`. Takes O(log T).
     pub(super) fn most(&self, limit: Time) -> i64 {
         let (mut most, mut level, mut tree) = (self.first, self.first, self.root);
         while let Some(place) = tree {
@@ -140,7 +140,7 @@ impl Steps {
         most
     }
 
-    /// Returns the number of free nodes at a time.
+    /// Returns the number of free nodes at the given time.
     fn at(&self, time: Time) -> i64 {
         let (mut level, mut tree) = (self.first, self.root);
         while let Some(place) = tree {
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first time after `after` at which the number changes to match `wanted`.
+    /// Returns the first time after `after` when the number changes to one that matches `wanted`.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }
@@ -182,11 +182,11 @@ impl Steps {
         tree.map_or(0, |place| self.changes[place].sum)
     }
 
-    /// Adds a change to the tree. If the total change at a time becomes 0, the entry is removed.
+    /// Adds a change to the tree. Removes the entry if the total change at that time becomes 0.
     fn insert(&mut self, tree: Link, at: Time, by: i64) -> Link {
         let top = tree.filter(|&place| priority(self.changes[place].at) >= priority(at));
         let Some(place) = top else {
-            // The time is not in the tree: its priority is higher than the root's.
+            // The time is not in this subtree, because its priority is higher than the root's.
             let (before, after) = self.split(tree, at);
             return Some(self.place(Change { at, by, before, after, sum: 0, least: 0, most: 0 }));
         };
@@ -217,7 +217,7 @@ impl Steps {
         place
     }
 
-    /// Splits the tree into the changes before a time and those at that time or later.
+    /// Splits the tree into the changes before a time and the changes at or after it.
     fn split(&mut self, tree: Link, at: Time) -> (Link, Link) {
         let Some(place) = tree else { return (None, None) };
         let answer = if self.changes[place].at < at {

@@ -14,7 +14,7 @@ use super::fast::{Fast, Timeline};
 use super::rule::Conservative;
 use crate::{Dispatcher, Scheduler};
 
-/// Draws small jobs that run for up to an hour, with estimates up to eight times too long.
+/// Draws small jobs that run for up to an hour, with estimates up to eight times too high.
 fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     let mut draw = Stream::new(seed, 0, "a long queue");
     let draw_job = |number| {
@@ -28,8 +28,8 @@ fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     (0..count).map(draw_job).collect()
 }
 
-/// Returns the start times of a queue's jobs. After every few starts, a one-node job is given its
-/// node for a long time, and a waiting job leaves the queue.
+/// Returns the start times of the jobs in a queue. After every few starts, a one-node job is given
+/// its node for a long time, and a waiting job leaves the queue.
 fn starts(
     grid: &str,
     jobs: &[Job],

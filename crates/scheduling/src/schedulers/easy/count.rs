@@ -1,9 +1,9 @@
 //! EASY by count, in which the head's reservation is a number of nodes.
 //!
 //! The shadow time is the earliest time at which, according to expected ends, enough nodes are free
-//! for the head. The extra nodes are those free at that time that the head does not need. Another
-//! job starts if it fits now and either ends by the shadow time or needs no more than the extra
-//! nodes. In the second case, the number of extra nodes decreases accordingly.
+//! for the head. The extra nodes are the nodes free at that time that the head does not need.
+//! Another job starts if it fits now and either ends by the shadow time or needs no more than the
+//! extra nodes. If it ends later, the nodes it needs are no longer extra.
 //!
 //! Nodes reserved in advance during any part of the head's run do not count as free.
 
@@ -26,16 +26,16 @@ pub(super) struct EasyByCount {
     refused: Refused,
     /// The head's reservation, as of the last decision.
     shadow: Option<Shadow>,
-    /// The number of jobs skipped at the front of the queue. They need not be examined again while
-    /// `passed_in` and `withdrawals` stay the same, even if time passes. The machine refused every
-    /// job that could end by the shadow time, and a later end helps no job.
+    /// The number of jobs skipped at the front of the queue. While `passed_in` and `withdrawals`
+    /// stay the same, these jobs need not be examined again, even as time passes: the machine
+    /// refused all jobs that could end by the shadow time, and ending later helps no job.
     passed: usize,
     passed_in: Option<PassedIn>,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
 }
 
-/// The effect of the head's reservation on other jobs.
+/// The way the head's reservation limits other jobs.
 #[derive(Clone, Copy)]
 struct Shadow {
     head: JobId,
@@ -45,13 +45,13 @@ struct Shadow {
     extra: u64,
 }
 
-/// The circumstances in which jobs were skipped.
+/// The state in which jobs were skipped.
 #[derive(PartialEq, Eq)]
 struct PassedIn {
     state: u64,
     head: JobId,
-    /// The shadow time, if it is in the future. Otherwise, it is the current time, because enough
-    /// nodes are free for the head but scattered.
+    /// The shadow time if it is in the future. Otherwise, the current time, because enough nodes
+    /// are free for the head but they are scattered.
     later: Option<Time>,
     extra: u64,
     /// The time at which the jobs were skipped, if reaches increase with time.
@@ -82,7 +82,7 @@ impl Scheduler for EasyByCount {
             return Some(Start::at(0));
         }
         let expected = Expected::of(now, running).holding(self.holds.then_some(head));
-        // Jobs started under the last shadow are running now, and count toward the new one.
+        // Jobs started under the previous shadow are running now, and count toward the new one.
         self.shadow = match view.calendar() {
             None => shadow(head, &expected, view.machine()),
             Some(calendar) => shadow_beside(head, &expected, view.machine(), calendar),
@@ -93,7 +93,7 @@ impl Scheduler for EasyByCount {
         if let Some(shadow) = self.shadow {
             self.promise.give(head.id, shadow.at);
         }
-        // Without a shadow, the other jobs can start freely.
+        // Without a shadow, all other jobs can start freely.
         let (at, extra) =
             self.shadow.map_or((Time::MAX, u64::MAX), |shadow| (shadow.at, shadow.extra));
         let later = Some(at).filter(|at| *at > now);
@@ -134,7 +134,7 @@ impl Scheduler for EasyByCount {
     }
 }
 
-/// Returns the shadow time, at which the head fits by count, and the extra nodes.
+/// Returns the shadow time, at which the head fits by count, and the number of extra nodes.
 fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shadow> {
     let needed = machine.needed(&head.request);
     let shadow = |at, free| Shadow { head: head.id, at, needed, extra: free - needed };
@@ -153,9 +153,9 @@ fn shadow(head: &Job, expected: &Expected<'_>, machine: &Machine) -> Option<Shad
     None
 }
 
-/// Works like [`shadow`], but with advance reservations: a node counts only if it is free at that
-/// time and not reserved during the head's run. Takes O((r + R) R N/64) time for r running jobs and
-/// R reservations.
+/// Works like [`shadow`], but takes advance reservations into account: a node counts only if it is
+/// free at the shadow time and not reserved during the head's run. Takes O((r + R) R N/64) time for
+/// r running jobs and R reservations.
 fn shadow_beside(
     head: &Job,
     expected: &Expected<'_>,

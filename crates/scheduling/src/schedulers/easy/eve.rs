@@ -1,8 +1,8 @@
 //! The eve: the machine just before the time reserved for the head.
 //!
-//! On the eve, every job expected to end before that time has ended. The head does not fit then;
-//! otherwise it would have an earlier reservation. It can get an earlier one only if a job expected
-//! to run at least until the reserved time ends early:
+//! On the eve, every job expected to end before the reserved time has ended. The head does not fit
+//! on the eve; otherwise it would have an earlier reservation. It can get an earlier one only if a
+//! job that was expected to run at least until the reserved time ends early:
 //!
 //! ```text
 //!   a a b b .    a ends at 4, b at 9; the head needs all nodes and is promised 9. On the eve, the
@@ -12,8 +12,8 @@
 //! Invariant: nodes free at any time before the reserved one are free on the eve. Therefore, if the
 //! strategy's answers are monotone, a head refused on the eve has no earlier reservation.
 //!
-//! Cost: O(1) per grant or release, and one query after the end of a job that was expected to run
-//! on the eve.
+//! Cost: O(1) per grant or release. When a job that was expected to run on the eve ends, also one
+//! query.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -25,10 +25,10 @@ use crate::shared::ends::Expected;
 /// The eve of a reservation: a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The machine state up to which the eve has been updated.
+    /// The machine state as of the eve's last update.
     state: u64,
-    /// The value of [`Running::revisions`] in that state. A job with a revised estimate may end
-    /// before the eve.
+    /// The value of [`Running::revisions`] in that state. If a job's estimate is revised, the job
+    /// may end before the eve.
     revisions: u64,
 }
 
@@ -38,8 +38,8 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head certainly cannot get a reservation before `limit`, the current
-    /// one's time.
+    /// Returns true if the head certainly cannot get a reservation before `limit`, which is the
+    /// time of its current reservation.
     pub(super) fn refuses(
         &mut self,
         head: &Job,
@@ -60,7 +60,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // On failure, the fork has more free nodes than the eve, which is safe.
+                    // If this fails, the fork has more free nodes than the eve, which is safe.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {
@@ -74,8 +74,8 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Returns true if the eve still counts the nodes that a job held as taken. Checks one healthy
-    /// node, because failed nodes are always taken in the fork.
+    /// Returns true if the nodes that a job held still count as taken on the eve. Checks a single
+    /// healthy node, because failed nodes are always taken in the fork.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());
         let mut nodes = placement.parts().iter().flat_map(|part| part.nodes(free.grid()));

@@ -1,7 +1,7 @@
-//! EASY's fast search, which caches answers and queries the strategy only for new ones.
+//! EASY's fast search, which caches answers and queries the strategy only when it must.
 //!
 //! - The earliest reservation is found by bisection if the strategy allows it (`replay.rs`).
-//! - A single fork represents the machine without the reserved nodes (`shared/beside.rs`).
+//! - A single fork represents the machine with the reserved nodes taken (`shared/beside.rs`).
 //!
 //! ```text
 //!   cached                                   until
@@ -16,8 +16,8 @@
 //!
 //! Invariant: a skipped job could not start now.
 //!
-//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A previously
-//! refused candidate takes O(1), and any other requires a search.
+//! Cost: O(log r) searches for a reservation, or O(r) if answers are not monotone. A candidate that
+//! was refused before takes O(1), and any other candidate requires a search.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,18 +50,18 @@ struct Passed {
     /// The number of skipped jobs at the front of the queue.
     jobs: usize,
     /// Jobs that were tried on the whole machine because they would have ended by the reserved
-    /// time. Each has the last start time for which this is true, and its index. After that time, a
-    /// job must be tried on the unreserved nodes.
+    /// time. Each entry contains the last start time for which a job would still do so, and the
+    /// job's index. After that time, the job must be tried on the unreserved nodes only.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The value of [`Queue::withdrawals`] at that time, because withdrawals change indices.
+    /// The value of [`Queue::withdrawals`] then. Withdrawals change indices.
     withdrawals: u64,
     /// The time at which the jobs were skipped, if reaches increase with time.
     at: Time,
 }
 
 impl Passed {
-    /// Removes and returns the indices of jobs that no longer end by the reserved time, oldest
-    /// first.
+    /// Removes and returns the indices of the jobs that can no longer end by the reserved time,
+    /// oldest first.
     fn take_late(&mut self, now: Time) -> Vec<usize> {
         let mut late = Vec::new();
         while let Some(first) = self.in_time.peek_mut().filter(|first| first.0.0 < now) {
@@ -89,7 +89,7 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With advance reservations, a job that ends early may free nodes before they begin.
+        // With advance reservations, an early end may free nodes before they begin.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {
@@ -118,7 +118,7 @@ impl Search for Fast {
             self.passed = Passed { withdrawals, at, ..Passed::default() };
         }
         let reserved_from = reservation.map_or(Time::MAX, |reservation| reservation.at);
-        // First try the jobs that are now late, and then those not yet examined.
+        // First try the jobs that are now late, and then the jobs not yet examined.
         let late = self.passed.take_late(now);
         let new = self.passed.jobs.max(1)..queue.len();
         for index in late.into_iter().chain(new) {

@@ -1,13 +1,13 @@
 //! The search for the head's earliest reservation, with few queries.
 //!
 //! Times with too few free nodes are skipped. If answers are monotone (a request that is refused is
-//! also refused with fewer free nodes), the remaining times are bisected. One fork moves between
-//! these times if answers depend only on the free nodes; otherwise, each query uses a new fork.
+//! also refused with fewer free nodes), the remaining times are bisected. If answers depend only on
+//! the free nodes, a single fork moves between these times; otherwise, each query uses a new fork.
 //! Without bisection, each time is tried in turn on one fork.
 //!
-//! Nodes with an advance reservation count as taken if the head would overlap the reservation. The
-//! times are therefore searched in periods in which the head overlaps the same reservations: within
-//! such a period, the free nodes only increase.
+//! If the head would overlap an advance reservation, the reserved nodes count as taken. The times
+//! are therefore searched in periods during which the head overlaps the same reservations, because
+//! within such a period, the free nodes only increase.
 
 use pavior_allocation::{Answers, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -17,9 +17,9 @@ use super::rule::Reservation;
 use crate::shared::ends::{End, Expected, Instant, instants};
 use crate::{AdvanceReservation, MachineView};
 
-/// Finds the head's earliest reservation before `limit`. Unless there are advance reservations,
-/// also returns the machine just before the reservation or `limit`, where all jobs with earlier
-/// expected ends have ended.
+/// Finds the head's earliest reservation before `limit`. If there are no advance reservations, also
+/// returns the machine just before the reservation (or just before `limit`), when every job with an
+/// earlier expected end has ended.
 pub(super) fn replay(
     head: &Job,
     expected: &Expected<'_>,
@@ -56,7 +56,7 @@ pub(super) fn replay(
     (reservation, eve)
 }
 
-/// Returns the index of the first time with enough free nodes for the head.
+/// Returns the index of the first time at which enough nodes are free for the head.
 fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Machine) -> usize {
     let needed = machine.needed(&head.request);
     let mut free = u64::from(machine.free().count());
@@ -70,16 +70,16 @@ fn first_by_count(times: &[Instant], jobs: &[End<'_>], head: &Job, machine: &Mac
     too_few.count()
 }
 
-/// A fork of the machine in which running jobs can end one at a time and be restored.
+/// A fork of the machine in which running jobs can be ended one at a time and then restored.
 struct Walk<'a> {
     jobs: &'a [End<'a>],
     machine: &'a Machine,
     fork: Fork,
     /// The number of jobs that have ended.
     ended: usize,
-    /// True if the fork has been queried, so that a new fork may answer differently.
+    /// True if the fork has been queried, so that a new fork might answer differently.
     was_asked: bool,
-    /// True if nodes reserved in advance are taken in the fork, where they stay taken.
+    /// True if the nodes reserved in advance have been taken in the fork. They then stay taken.
     is_reserved: bool,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         Walk { jobs, machine, fork: machine.fork(), ended: 0, was_asked: false, is_reserved: false }
     }
 
-    /// Moves to the state after `ended` jobs have ended, in a new fork if answers depend on more
+    /// Moves to the state after `ended` jobs have ended. Uses a new fork if answers depend on more
     /// than the free nodes.
     fn go_to(&mut self, ended: usize) {
         let is_other = self.was_asked && !self.machine.is_determined();
@@ -99,7 +99,7 @@ impl<'a> Walk<'a> {
         self.ended = ended;
     }
 
-    /// Restores ended jobs. Returns false if failed nodes prevent this.
+    /// Restores jobs that have ended. Returns false if failed nodes make this impossible.
     fn go_back(&mut self, ended: usize) -> bool {
         let taken = self.jobs[ended..self.ended].iter().all(|(_, job)| {
             let held = self.machine.placement(job.job.id);
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A period in which the head overlaps the same advance reservations.
+/// A period in which the head overlaps the same advance reservations throughout.
 struct Stretch<'a> {
     head: &'a Job,
     /// The nodes reserved at some time during the head's run.
@@ -118,8 +118,8 @@ struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// Returns the index of the first time, from `first` onward, at which the strategy places the
-    /// head, and the placement.
+    /// Returns the index of the first time, from `first` onward, at which the strategy can place
+    /// the head, and the placement.
     fn search(
         &self,
         walk: &mut Walk<'_>,
@@ -130,14 +130,14 @@ impl Stretch<'_> {
         if !answers.are_monotone() {
             return self.try_each(walk, times, first);
         }
-        // Without advance reservations, a head that is granted by count fits at the first of these
-        // times.
+        // Without advance reservations, a head that is granted by count fits at the first time with
+        // enough nodes.
         let by_count = answers == Answers::Count && self.reserved.is_none();
         let probe = if by_count { first } else { usize::midpoint(first, times.len()) };
         self.bisect(walk, times, first, probe)
     }
 
-    /// Returns the strategy's placement of the head, avoiding advance reservations.
+    /// Returns the strategy's placement for the head, avoiding advance reservations.
     fn find(&self, walk: &mut Walk<'_>, time: &Instant) -> Option<Placement> {
         walk.go_to(time.ended);
         if let Some(reserved) = &self.reserved {
@@ -171,7 +171,7 @@ impl Stretch<'_> {
         found
     }
 
-    /// Tries each time in turn, on one fork if there are no advance reservations.
+    /// Tries each time in turn. Uses a single fork if there are no advance reservations.
     fn try_each(
         &self,
         walk: &mut Walk<'_>,
@@ -185,7 +185,7 @@ impl Stretch<'_> {
     }
 }
 
-/// Releases the nodes of ended jobs.
+/// Releases the nodes of jobs that have ended.
 pub(super) fn release(fork: &mut Fork, ends: &[End<'_>], machine: &Machine) {
     for (_, ended) in ends {
         fork.give(machine.placement(ended.job.id).expect("a running job holds nodes"))

@@ -1,12 +1,12 @@
 //! EASY's rule with node reservations, generic over a [`Search`].
 //!
 //! Each decision starts the head if possible. Otherwise, it reserves nodes for the head and starts
-//! the first other job that may start.
+//! the first other job that is allowed to start.
 //!
 //! Invariant: at most one reservation is kept, and it belongs to the current head. The reserved
 //! nodes are not given to a job that may still hold them when the reservation begins.
 //!
-//! Cost: one search after each change to the machine.
+//! Cost: one search for each change to the machine.
 
 use pavior_allocation::{Machine, Placement};
 use pavior_kernel::Time;
@@ -25,15 +25,15 @@ pub(super) struct Reservation {
     pub(super) placement: Placement,
 }
 
-/// A search for reservations and candidates. All searches find the same results, but differ in
-/// their queries to the strategy.
+/// A search for reservations and candidates. All searches find the same results, but they query the
+/// strategy differently.
 pub(super) trait Search: Default + Send + Sync {
     /// Returns true if the strategy would place a job now.
     fn fits(&mut self, job: &Job, view: &mut MachineView<'_>) -> bool;
 
-    /// Finds the head's earliest reservation before `limit`. Its nodes are the first that the
-    /// strategy gives the head as running jobs reach their expected ends, excluding nodes reserved
-    /// in advance during any part of the head's run.
+    /// Finds the earliest reservation before `limit` for which the strategy can place the head,
+    /// given the running jobs' expected ends and without nodes reserved in advance during any part
+    /// of the head's run.
     ///
     /// Called for the first reservation (with [`Time::MAX`]) and, to find an earlier one, after
     /// each change to the machine that the scheduler did not make.
@@ -45,9 +45,9 @@ pub(super) trait Search: Default + Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Reservation>;
 
-    /// Returns the oldest job behind the head that may start now. A job that ends by the reserved
-    /// time may start wherever the strategy places it. Any other job may start only outside the
-    /// reserved nodes.
+    /// Returns the oldest job behind the head that may start now. A job that would end by the
+    /// reserved time may start wherever the strategy places it. Any other job may start only
+    /// outside the reserved nodes.
     fn backfill(
         &mut self,
         now: Time,
@@ -91,7 +91,7 @@ impl<S: Search> Scheduler for Easy<S> {
         self.reserve(head, &expected, view);
         let reservation = self.reservation.as_ref();
         let start = self.search.backfill(now, queue, reservation, view)?;
-        // The start changes the state, but not the reservation.
+        // Starting a job changes the state, but not the reservation.
         self.state = view.state() + 1;
         Some(start)
     }
@@ -119,8 +119,8 @@ impl<S: Search> Easy<S> {
         Easy { holds, ..Easy::default() }
     }
 
-    /// Drops the reservation and voids the promise if a job given nodes outside the queue is
-    /// expected to hold a reserved node at the reserved time.
+    /// Drops the reservation and voids the promise if a job that was given nodes outside the queue
+    /// is expected to hold a reserved node at the reserved time.
     fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
         let Some(kept) = &self.reservation else { return };
         let machine = view.machine();
@@ -150,7 +150,7 @@ impl<S: Search> Easy<S> {
         is_open.then(|| Start::on(0, kept.placement.clone()))
     }
 
-    /// Reserves nodes for the head, keeping a valid reservation unless an earlier one is possible.
+    /// Reserves nodes for the head. Keeps a valid reservation unless an earlier one is possible.
     fn reserve(&mut self, head: &Job, expected: &Expected<'_>, view: &mut MachineView<'_>) {
         let now = expected.now;
         let kept = self.reservation.take().filter(|kept| kept.head == head.id && kept.at > now);

@@ -2,8 +2,8 @@
 //! from the requested box.
 //!
 //! A job can wait for its box, or start sooner on other nodes, where it takes longer if it
-//! communicates. Each level of freedom, from `box` to the job's own (by default `any`), has a cost,
-//! which is the sum of two times:
+//! communicates. Each level of freedom, from `box` to the job's own level (by default `any`), has a
+//! cost, which is the sum of two times:
 //!
 //! - the time until a placement at this level is free, found by replaying the running jobs'
 //!   expected ends on a fork, and
@@ -11,11 +11,11 @@
 //!   ([`MachineView::added_time`]). For q other waiting jobs, `a` arrivals per unit of time, and a
 //!   job with n of N nodes, the price is t (1 + (q + 3 a t) n / N) (`price.rs`).
 //!
-//! The level with the lowest cost is chosen. Ties go to the earliest start, then to the tightest
-//! level.
+//! The scheduler chooses the level with the lowest cost. Ties go to the earliest start, then to the
+//! tightest level.
 //!
-//! 1. The head starts if its cheapest option is to start now. Otherwise, the nodes of that option
-//!    are reserved from its time on. The reservation lasts until the head changes, that time passes
+//! 1. The head starts if its cheapest option is to start now. Otherwise, that option's nodes are
+//!    reserved from its time on. The reservation lasts until the head changes, that time passes
 //!    without the head starting, or another option that is no later costs less.
 //! 2. The other jobs are tried in order of arrival. Each may start outside the reservation, or
 //!    anywhere if it is predicted to end by the reserved time. It starts if its cheapest option is
@@ -27,13 +27,13 @@
 //!      h h h b . h    start at 9, which costs 9. Ties go to the earlier start, so it starts at 4.
 //! ```
 //!
-//! The cheapest option for a job is found in `start_options.rs`. No head starts later than first
-//! promised if estimates, including the extra time, are never too short. Run times are predicted
-//! only for logs with a share of communication. Without predictions, there is no extra time, and no
+//! A job's cheapest option is found in `start_options.rs`. If estimates, including the extra time,
+//! are never too short, no head starts later than first promised. Run times are predicted only for
+//! logs that state a share of communication. Without predictions, there is no extra time, and no
 //! job waits for its box.
 //!
-//! Cost: as for `easy`, but with a separate query for each level. If a job could start now with
-//! extra time, the expected ends are replayed until waiting would cost as much.
+//! Cost: as for `easy`, but with a separate query for each level. If a job could start now but with
+//! extra time, the expected ends are replayed until waiting would cost as much as starting now.
 //!
 //! Source: this project.
 
@@ -64,8 +64,8 @@ pub(crate) static ENTRY: Entry = Entry {
     does: SchedulerKind { build: BuildScheduler::Function(|_| Box::new(EasyFreedom::default())) },
 };
 
-/// Returns true if a scheduler takes communication times into account, as only `easy-freedom` does.
-/// These times are predicted only for logs with a share of communication.
+/// Returns true if a scheduler takes communication times into account. Only `easy-freedom` does.
+/// These times are predicted only for logs that state a share of communication.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
@@ -75,7 +75,7 @@ type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
 struct EasyFreedom {
-    /// The head's id and reserved option.
+    /// The head's id, and the option reserved for it.
     reservation: Option<(JobId, StartOption)>,
     promise: HeadPromise,
     /// The machine state for which `answers` and the reservation are valid.
@@ -83,8 +83,8 @@ struct EasyFreedom {
     answers: Answers,
     beside: BesideReservation,
     /// The number of jobs skipped at the front of the queue in this state, with this reservation.
-    /// Time alone cannot make them start, because waiting only gets cheaper. A lower arrival rate
-    /// could, but it takes effect only when the state changes.
+    /// The passage of time alone cannot let these jobs start, because waiting only gets cheaper. A
+    /// lower arrival rate could, but it takes effect only when the state changes.
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
@@ -131,8 +131,8 @@ impl Scheduler for EasyFreedom {
         let start = self.backfill(now, queue, price, running, view);
         if start.is_some() {
             self.arrivals.start();
-            // The start changes the state, but not the reservation. Refused requests remain refused
-            // with fewer free nodes.
+            // Starting a job changes the state, but not the reservation. With fewer free nodes,
+            // refused requests remain refused.
             self.state = Some(view.state() + 1);
             self.answers.retain(|_, answer| answer.is_none());
         }
@@ -145,7 +145,7 @@ impl Scheduler for EasyFreedom {
 }
 
 impl EasyFreedom {
-    /// Clears cached results about jobs behind the head.
+    /// Clears the cached results for jobs behind the head.
     fn forget_candidates(&mut self) {
         self.beside.forget();
         self.passed = 0;
@@ -164,7 +164,7 @@ impl EasyFreedom {
         let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
         let kept = kept.map(|(_, option)| option);
         if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
-            // If nothing else has changed, waiting has only become cheaper.
+            // If nothing else has changed, waiting has only gotten cheaper.
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
@@ -177,8 +177,8 @@ impl EasyFreedom {
             let all_free = kept.placement.parts().iter().all(|part| free.is_free(part));
             if all_free && view.in_the_way(head, &kept.placement).is_none() {
                 options.add(StartOption { at: now, ..kept.clone() });
-                // The head can start as promised, so no later times are considered, even if extra
-                // time now costs more because more jobs are waiting.
+                // The head can start as promised. Later times are therefore not considered, even if
+                // extra time costs more now because more jobs are waiting.
                 limit = now;
             }
             if kept.at > now {
@@ -221,7 +221,7 @@ impl EasyFreedom {
         None
     }
 
-    /// Returns the nodes for a job behind the head if its cheapest option is to start now.
+    /// Returns the nodes for a job behind the head if the job's cheapest option is to start now.
     fn candidate(
         &mut self,
         now: Time,
@@ -271,7 +271,7 @@ fn replay(
     let jobs: Vec<_> = Expected::of(now, running).by_end().collect();
     let mut given = 0;
     for instant in instants(now, &jobs, view.calendar()) {
-        // A job that ends at this instant does so after the scheduler was called.
+        // A job that ends at this instant ends after the scheduler is called.
         let at = instant.at.max(now.saturating_add(Time(1)));
         if at >= limit || options.is_decided(at) {
             return;
@@ -322,7 +322,7 @@ impl MachineAt for MachineNow<'_, '_, '_> {
 
 /// The nodes expected to be free as jobs end.
 struct LaterNodes {
-    /// A fork in which reserved nodes stay taken.
+    /// A fork in which nodes that are reserved stay taken.
     fork: Fork,
     /// The time by which the job must end.
     end_by: Time,
@@ -343,7 +343,7 @@ impl LaterNodes {
     }
 }
 
-/// The machine at a later time.
+/// The machine at some later time.
 struct MachineLater<'v, 'm, 'a> {
     at: Time,
     nodes: &'v mut LaterNodes,

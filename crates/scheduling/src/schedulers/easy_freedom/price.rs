@@ -2,15 +2,15 @@
 
 use pavior_kernel::Time;
 
-/// The time that a machine with two thirds of its nodes in use needs to catch up, as a multiple of
-/// the lost time: 1 / (1 - 2/3).
+/// The time that a machine with two thirds of its nodes in use takes to catch up, as a multiple of
+/// the time lost: 1 / (1 - 2/3).
 const RECOVERY: f64 = 3.0;
 
 /// The price of extra time.
 ///
 /// If n of N nodes are busy for an extra time t, every other job is delayed by t n / N until the
-/// machine has caught up. This affects the jobs waiting now and those arriving within `RECOVERY`
-/// times t.
+/// machine has caught up. This affects the jobs that are waiting now and the jobs that arrive
+/// within a time of `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     /// The machine's number of nodes.
@@ -22,8 +22,8 @@ pub(super) struct Price {
 }
 
 impl Price {
-    /// Returns the cost, to the job itself and to all others, of holding `nodes` nodes for the
-    /// extra time `added`.
+    /// Returns the total cost, to the job itself and to all others, when it holds `nodes` nodes for
+    /// the extra time `added`.
     pub(super) fn of(self, nodes: u32, added: Time) -> Time {
         let longer = added.ticks();
         let share = f64::from(nodes) / f64::from(self.machine);
@@ -40,13 +40,13 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Records the start of a job.
+    /// Records that a job starts.
     pub(super) fn start(&mut self) {
         self.started += 1;
     }
 
-    /// Returns the number of jobs after the first, divided by the time since the first arrived (or
-    /// zero at that time). `waiting` is the number of waiting jobs.
+    /// Returns the number of jobs after the first, divided by the time since the first job arrived,
+    /// or zero if no time has passed. `waiting` is the number of waiting jobs.
     pub(super) fn rate(&mut self, now: Time, waiting: usize) -> f64 {
         let elapsed = now.since(*self.first.get_or_insert(now)).ticks();
         let after_first = (self.started + waiting).saturating_sub(1) as f64;

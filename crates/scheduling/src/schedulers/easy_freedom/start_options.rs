@@ -7,7 +7,7 @@ use pavior_workload::Job;
 
 use super::price::Price;
 
-/// A time at which a job can start, and its placement.
+/// A time at which a job can start, and the job's placement at that time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StartOption {
     pub(super) at: Time,
@@ -22,14 +22,14 @@ pub(super) trait MachineAt {
     fn place(&mut self, request: &Request) -> Option<Placement>;
 
     /// Returns the job's extra time on these nodes, compared with the requested box, or `None` if
-    /// the job may not start there.
+    /// the job may not start on them.
     fn added_time(&mut self, placement: &Placement) -> Option<Time>;
 }
 
-/// A search for a job's cheapest start, which visits times in order.
+/// A search for a job's cheapest option. It visits times in order.
 ///
-/// A level of freedom is open until the job could start on a placement at this level. Freer levels
-/// allow all placements of tighter ones, so they close no later.
+/// A level of freedom is open until the job could start with a placement at that level. Freer
+/// levels allow every placement that tighter levels allow, so they close no later.
 pub(super) struct StartOptions {
     now: Time,
     request: Request,
@@ -40,14 +40,14 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates the options for a job, up to its own freedom or, if it has none, [`Freedom::Any`].
+    /// Creates a job's options, up to its own freedom or, if it has none, [`Freedom::Any`].
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();
         StartOptions { now, request: job.request, price, open, best: None }
     }
 
-    /// Adds the options at `at`, which must not be earlier than previous times.
+    /// Adds the options at `at`, which must not be earlier than any time already considered.
     pub(super) fn consider(&mut self, at: Time, machine: &mut impl MachineAt) {
         if self.is_decided(at) {
             return;
@@ -65,7 +65,7 @@ impl StartOptions {
             self.open = self.open.min(index);
             self.add(StartOption { at, placement, added });
             if added == Time::ZERO {
-                // Freer levels cannot cost less.
+                // Looser levels cannot cost less.
                 return;
             }
         }
@@ -78,13 +78,13 @@ impl StartOptions {
         }
     }
 
-    /// Returns true if no option at or after `from` can cost less than the best so far.
+    /// Returns true if no option at `from` or later can cost less than the best option so far.
     pub(super) fn is_decided(&self, from: Time) -> bool {
         let waited = from.since(self.now);
         self.open == 0 || self.best.as_ref().is_some_and(|best| self.cost(best) <= waited)
     }
 
-    /// Returns the time until the start plus the price of the extra time.
+    /// Returns an option's cost: the time until the start, plus the price of the extra time.
     pub(super) fn cost(&self, option: &StartOption) -> Time {
         let waits = option.at.since(self.now);
         waits.saturating_add(self.price.of(self.request.nodes, option.added))

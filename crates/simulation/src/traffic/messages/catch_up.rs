@@ -1,5 +1,5 @@
-//! Handles jobs that were alone and may now share links. They enter the network in the state that
-//! they would be in if all their messages had been simulated.
+//! Handles jobs that were alone and may now share links. Each enters the network in the state that
+//! it would be in if all its messages had been simulated.
 
 use std::cmp::Reverse;
 
@@ -32,7 +32,7 @@ impl Messages {
         }
         network.catch_up(since, |network| {
             let (mut at, mut events) = (since, NetworkEvents::default());
-            // Messages at `now` are sent together with those from other jobs.
+            // Messages due at `now` are sent together with those from other jobs.
             while at < now {
                 *next_message =
                     traffic.create(at, *next_message, |message| network.create(message));
@@ -48,8 +48,8 @@ impl Messages {
         });
     }
 
-    /// Advances a job that computes between exchanges, and has been alone since `since`, up to
-    /// `now`. Returns the start of its current exchange, or `None` if it is computing.
+    /// Advances to `now` a job that computes between exchanges and has been alone since `since`.
+    /// Returns the start of its current exchange, or `None` if it is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");

@@ -45,7 +45,7 @@ impl Messages {
             self.free_slots.push(slot);
             return false;
         }
-        // Jobs that make random draws are rarely alike, so they are not cached.
+        // Jobs that make random draws are rarely identical, so they are not cached.
         let kind = match service {
             Communication::Iterations(count) if drawn == draw => Some((sides, count)),
             _ => None,
@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on the given nodes and lets the jobs that it may meet catch up.
-    /// Returns the job's footprint (if `wanted` and not too wide) and true if the job is alone.
+    /// Claims the links of a job on the given nodes, and lets the jobs that it may meet catch up.
+    /// Returns the job's footprint (if `wanted` and not too wide), and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,

@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 use super::greedy::{latest_first, reached};
 use super::{Prices, SCALE, Task};
 
-/// The number of steps without a better bound after which the step size is halved.
+/// The number of steps without a better bound after which to halve the step size.
 const PATIENCE: u32 = 10;
 
 /// Computes prices for a set of jobs. The initial prices come from the mean-busy-time relaxation
@@ -17,7 +17,7 @@ const PATIENCE: u32 = 10;
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);
-    // Because jobs are not interrupted, they end somewhat later than in the relaxation.
+    // Because jobs are not interrupted, they end slightly later than in the relaxation.
     let length =
         fluid.end() - start as f64 + tasks.iter().map(|task| task.run).max().unwrap_or(1) as f64;
     let width = ((length / buckets as f64).ceil() as i64).max(1);
@@ -102,13 +102,13 @@ struct Fluid {
     pieces: Vec<Piece>,
 }
 
-/// A piece of the price curve, which is part of a falling line.
+/// A piece of the price curve that lies on a falling line.
 struct Piece {
     start: f64,
     end: f64,
-    /// The decrease per second.
+    /// The line's decrease per second.
     slope: f64,
-    /// The value of the line at time 0.
+    /// The line's value at time 0.
     intercept: f64,
 }
 
@@ -162,15 +162,15 @@ fn top(waiting: &BinaryHeap<Waiting>) -> Option<usize> {
     waiting.peek().map(|&Waiting(_, at)| at)
 }
 
-/// Computes prices backward from the end. All pieces that belong to a job are on the same line. Two
-/// lines intersect where one job follows another.
+/// Computes prices backward from the end. All pieces that belong to the same job lie on the same
+/// line. Two lines intersect where one job follows another.
 fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usize) -> Vec<Piece> {
     let mut intercepts: Vec<Option<f64>> = vec![None; jobs];
     let (mut price, mut begin) = (0.0, f64::INFINITY);
     let mut pieces = Vec::with_capacity(segments.len());
     for &Segment { start, end, task } in segments.iter().rev() {
         let slope = density(task);
-        // After an idle period, no cost remains.
+        // After an idle period, there is no remaining cost.
         let price_at_end = if end < begin { 0.0 } else { price };
         let intercept = *intercepts[task].get_or_insert(price_at_end + slope * end);
         (price, begin) = (intercept - slope * start, start);

@@ -1,4 +1,4 @@
-//! A greedy schedule, for comparison with bounds.
+//! A greedy schedule, used for comparison with bounds.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use super::Task;
 
 /// Returns the cost of a greedy schedule that considers only node counts. Whenever a job is
-/// released or ends, each waiting job, in descending order of weight per node-second, starts if
-/// enough nodes are free. Takes O(jobs x jobs) time. No job may need more than `capacity` nodes.
+/// released or ends, waiting jobs are tried in descending order of weight per node-second, and each
+/// that fits starts. Takes O(jobs x jobs) time. No job may need more than `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }
@@ -19,7 +19,7 @@ pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     order
 }
 
-/// A schedule by node counts up to a given instant. Jobs are indices into the list of tasks.
+/// A schedule by node counts up to a given instant. Jobs are identified by their task index.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
@@ -88,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started, if from now on every job that fits is
-    /// started at each instant, in queue order.
+    /// Returns the cost of the jobs that have not started yet if every job that fits is started at
+    /// each instant from now on, in queue order.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn short_jobs_go_first_and_those_that_fit_pass() {
         let task = |release, run, nodes| Task { release, run, nodes, weight: 1 };
-        // Each job needs all nodes, so the ends are 10, 30, 60, 100 and 150.
+        // Each job needs all nodes, so the jobs end at 10, 30, 60, 100 and 150.
         let one_by_one = [30, 10, 50, 20, 40].map(|run| task(0, run, 16));
         assert_eq!(reached(&one_by_one, 16), 350);
-        // The second job waits for the first; the third overtakes it; the fourth waits for both.
+        // The second job waits for the first. The third overtakes it. The fourth waits for both.
         let passed = [task(0, 10, 10), task(1, 5, 12), task(2, 20, 6), task(3, 1, 16)];
         assert_eq!(reached(&passed, 16), 10 + 22 + 23 + 28);
     }

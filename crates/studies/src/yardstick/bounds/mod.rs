@@ -1,10 +1,10 @@
-//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules for
-//! comparison that consider only node counts.
+//! Certified lower bounds on the cost of any schedule for a set of jobs, and schedules that
+//! consider only node counts, for comparison.
 //!
 //! The certificate for a sum of weighted completion times is a price curve, which gives the price
-//! of one node for one second. Prices are non-negative, constant within each bucket, and 0 outside
-//! the buckets. For any prices, the weighted completion times in any schedule that does not
-//! interrupt jobs add up to at least
+//! of using one node for one second. Prices are non-negative, constant within each bucket, and 0
+//! outside the buckets. For any prices, and in any schedule that does not interrupt jobs, the
+//! weighted completion times add up to at least
 //!
 //! ```text
 //! sum over jobs of min over start >= release of (weight * (start + run) + nodes * price)
@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use ascent::ascend;
 pub use rollout::{Arrivals, look_ahead};
 
-/// The properties of a job that the bounds depend on. Times are in whole seconds.
+/// The properties of a job on which the bounds depend. Times are in whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task {
     /// The submission time, which must not be negative.
@@ -42,7 +42,7 @@ pub struct Task {
 /// The number of price units per weight of 1.
 pub const SCALE: i64 = 10_000;
 
-/// A price curve, which gives the price of a node for a second in units of 1 / [`SCALE`].
+/// A price curve, which gives the price of using a node for a second in units of 1 / [`SCALE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prices {
     /// The start of the first bucket, in seconds.
@@ -56,7 +56,7 @@ pub struct Prices {
 /// A price curve and its integral up to each bucket edge.
 struct Curve<'p> {
     of: &'p Prices,
-    /// For each edge, the price of a node from the start of the curve to the edge.
+    /// For each edge, the price of using a node from the start of the curve to that edge.
     sums: Vec<i64>,
 }
 
@@ -70,7 +70,7 @@ impl Curve<'_> {
         Curve { of, sums }
     }
 
-    /// Returns the price of a node from the start of the curve to a given time.
+    /// Returns the price of using a node from the start of the curve to a given time.
     fn until(&self, time: i64) -> i64 {
         let since = time - self.of.start;
         if since <= 0 {
@@ -83,8 +83,8 @@ impl Curve<'_> {
         }
     }
 
-    /// Returns the minimum cost of a job and the earliest start with this cost. Only starts for
-    /// which the job begins or ends at an edge are tried, because the cost is linear in between.
+    /// Returns a job's minimum cost and the earliest start with this cost. Tries only starts for
+    /// which the job begins or ends at an edge, because the cost is linear in between.
     fn least(&self, task: &Task) -> (i64, i64) {
         let edges = (0..self.sums.len() as i64).map(|edge| self.of.start + edge * self.of.width);
         let starts = edges.flat_map(|edge| [edge, edge - task.run]);
@@ -98,8 +98,8 @@ impl Curve<'_> {
 }
 
 impl Prices {
-    /// Returns the bound that the prices prove, rounded down, and the cheapest start of each job
-    /// under these prices. Takes O(jobs x buckets) time.
+    /// Returns the bound that the prices prove, rounded down, and each job's cheapest start under
+    /// these prices. Takes O(jobs x buckets) time.
     pub fn bound(&self, tasks: &[Task], capacity: i64) -> (i64, Vec<i64>) {
         let (value, starts) = self.value(tasks, capacity);
         (value.div_euclid(i128::from(SCALE)) as i64, starts)
@@ -123,13 +123,13 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// The jobs released from this time on, which at best keep all nodes busy.
+    /// The jobs released from this time on. At best, they keep all nodes busy until they end.
     From(i64),
-    /// A single job, by its index.
+    /// A single job, given by its index.
     Job(usize),
 }
 
-/// Returns a lower bound on the end of the last job, in seconds from time 0, and its proof. Returns
+/// Returns a lower bound on the last job's end, in seconds from time 0, and the proof. Returns
 /// `None` if there are no jobs. Takes O(jobs log jobs) time.
 pub fn makespan(tasks: &[Task], capacity: i64) -> Option<(i64, Last)> {
     let alone = tasks.iter().enumerate().map(|(at, task)| (task.release + task.run, Last::Job(at)));

@@ -1,22 +1,22 @@
 //! A schedule by node counts that looks ahead, with or without knowledge of future arrivals.
 //!
-//! Whenever a job is released or ends, the scheduler tries each job that fits by starting it and
-//! letting all others follow the rule in `greedy.rs`. It also tries waiting for the next instant.
+//! Whenever a job is released or ends, the scheduler tries each job that fits, by starting it and
+//! letting all others follow the rule in `greedy.rs`. It also tries waiting until the next instant.
 //! It chooses the alternative with the lowest sum of weighted completion times, and repeats this
 //! until the best alternative is to wait. Ties go to the job with the largest weight per
 //! node-second, and waiting comes last. This is a rollout (Bertsekas, Tsitsiklis and Wu, Rollout
 //! algorithms for combinatorial optimization, Journal of Heuristics 3, 1997).
 //!
 //! If future arrivals are known, the continuations include them, so nodes can be kept free for a
-//! job that has not yet arrived. If they are unknown, the continuations include only jobs that have
+//! job that has not arrived yet. If they are unknown, the continuations include only jobs that have
 //! arrived. There is no other difference. With known arrivals, the schedule is never worse than the
 //! greedy one, because the greedy rule's next step is always one of the alternatives, and the
-//! continuation of a chosen alternative remains available.
+//! continuation of the chosen alternative remains available.
 
 use super::Task;
 use super::greedy::{Counts, latest_first};
 
-/// Knowledge about jobs that have not yet arrived.
+/// The scheduler's knowledge about jobs that have not arrived yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
     /// Everything is known: arrival times, run times and numbers of nodes.
@@ -25,9 +25,9 @@ pub enum Arrivals {
     Unknown,
 }
 
-/// Returns the end time of each job in seconds, in the order of `tasks`, or `None` for a job that
-/// needs more than `capacity` nodes. Run times are known in advance. There are O(jobs) decisions,
-/// each of which tries O(jobs) starts, and each start takes O(jobs x jobs) time.
+/// Returns each job's end time in seconds, in the order of `tasks`, or `None` for a job that needs
+/// more than `capacity` nodes. Run times are known in advance. There are O(jobs) decisions, each of
+/// which tries O(jobs) starts, and each start takes O(jobs x jobs) time.
 ///
 /// ```
 /// use pavior_studies::yardstick::bounds::{Arrivals, Task, look_ahead};
@@ -49,7 +49,7 @@ pub fn look_ahead(tasks: &[Task], capacity: i64, arrivals: Arrivals) -> Vec<Opti
     ends
 }
 
-/// Returns the job to start now, or `None` if it is better to wait or nothing fits.
+/// Returns the job to start now, or `None` if waiting is better or nothing fits.
 fn choice(schedule: &Counts<'_>, tasks: &[Task], arrivals: Arrivals) -> Option<usize> {
     schedule.fitting().next()?;
     let seen = match arrivals {
@@ -116,7 +116,7 @@ mod tests {
             known += sums[0];
             unknown += sums[1];
         }
-        // On average over many sets of jobs, knowing the arrivals is an advantage.
+        // On average over many sets of jobs, it is an advantage to know the arrivals.
         assert!(known < unknown, "{known}, {unknown}");
     }
 

@@ -3,7 +3,7 @@ use crate::Verdict;
 
 const HOUR: f64 = 3600.0;
 
-/// Returns a run of 300 jobs that take `hours` hours plus a wave with a period of 10 jobs.
+/// Returns a run of 300 jobs that take `hours` hours, plus a wave with a period of 10 jobs.
 fn run(scenario: &str, (strategy, scheduler): (&str, &str), hours: f64) -> Row {
     let wave = |job: usize| (hours + (job % 10) as f64 / 10.0 - 0.45) * HOUR;
     Row {
@@ -24,9 +24,9 @@ fn cost(hours: f64) -> Change {
     Change { difference: hours * HOUR, half_width: Some(0.5 * HOUR) }
 }
 
-/// Returns a board with all scenarios. Jobs take 2 hours with `mbs`, and 4 hours with `tff`, or 8
-/// hours under `fcfs`. Boxes cost an hour, but save two hours if nodes fail. The cost of
-/// estimates is not significant.
+/// Returns a board with all scenarios. Jobs take 2 hours with `mbs`, 4 hours with `tff`, and 8
+/// hours with `tff` under `fcfs`. Boxes cost an hour, but they save two hours if nodes fail. The
+/// cost of estimates is not significant.
 fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
     let (mut rows, mut parts) = (Vec::new(), Vec::new());
     for ScenarioInfo { name, .. } in yardstick.scenarios() {
@@ -62,7 +62,7 @@ fn statement(row: &str) -> String {
     format!("[[statement]]\nid = 'Y'\nclaim = 'it'\nrow = [{{ {row}, note = 'what' }}]")
 }
 
-/// Returns a row about all scenarios.
+/// Returns a row that covers all scenarios.
 fn all(number: &str, rule: &str) -> String {
     format!("of = 'all', number = {{ {number} }}, rule = {rule}")
 }
@@ -108,7 +108,7 @@ fn best_runs_are_counted_by_name_including_ties() {
     let often = |best: &str| {
         let row = all(&format!("best = '{best}'"), "'at-least', bound = 1");
         let judged = judged(&row, |board, _| {
-            // This run equals the best one in one scenario, and is better in another.
+            // This run equals the best one in one scenario and is better in another.
             for (at, hours) in [(1, 2.0), (4, 1.5)] {
                 let own = board.rows[at].clone();
                 board.rows[at] = run(&own.scenario, ("tff", "fcfs"), hours);
@@ -133,7 +133,7 @@ fn statements_about_missing_runs_are_left_out() {
     assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
     let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
     assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-    // The missing run of a log does not matter.
+    // It does not matter that a log's run is missing.
     assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
 }
 
@@ -159,5 +159,5 @@ fn built_in_statements_are_valid_and_faults_are_found() {
     let evidence =
         BoardEvidence { yardstick: &yardstick, board: &board, parts: &parts, whole: true };
     let judged = Findings::read(&statement(row)).unwrap().judge(&evidence);
-    assert!(judged.is_err_and(|fault| fault.reason.contains("there is no scenario `mesh`")));
+    assert!(judged.is_err_and(|fault| fault.reason.contains("no such scenario: `mesh`")));
 }

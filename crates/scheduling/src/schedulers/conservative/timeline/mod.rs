@@ -4,12 +4,12 @@
 //!   segments:   |  a  |   b   | c |    d ..      b begins at a dip if a node of a is taken in it
 //! ```
 //!
-//! Invariant: each segment lasts until the next begins, and the last one indefinitely. Adjacent
-//! segments differ. All nodes that are free in a segment are also free in the next one, unless the
-//! next begins at a dip.
+//! Invariant: each segment lasts until the next one begins, and the last one lasts indefinitely.
+//! Adjacent segments differ. All nodes that are free in a segment are also free in the next one,
+//! unless the next one begins at a dip.
 //!
-//! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows of
-//! its nodes in every segment of its period, and moves the segments after it.
+//! Cost: T N/64 words for T segments and N nodes. Taking or releasing a slot changes the rows that
+//! contain its nodes in every segment of its period, and moves the later segments.
 
 mod runs;
 mod search;
@@ -25,19 +25,19 @@ use pavior_mesh::{Occupancy, OccupancyError};
 use super::slot::{Interval, Slot};
 pub(super) use search::Search;
 
-/// The free nodes, in segments of time. Times, counts and nodes are in separate arrays, because a
-/// search for a time with enough free nodes reads only the counts.
+/// The free nodes, in segments of time. Times, counts and nodes are kept in separate arrays so that
+/// a search for a time with enough free nodes reads only the counts.
 pub(super) struct NodeTimeline {
     from: VecDeque<Time>,
     count: VecDeque<u32>,
     free: VecDeque<Occupancy>,
-    /// True for a segment that begins at a dip, where nodes stop being free because a slot begins.
-    /// The first segment never does.
+    /// True for each segment that begins at a dip, where nodes stop being free because a slot
+    /// begins. Always false for the first segment.
     dip: VecDeque<bool>,
 }
 
 impl NodeTimeline {
-    /// Creates a timeline in which `free` is free indefinitely from now on.
+    /// Creates a timeline in which the nodes in `free` are free indefinitely from now on.
     pub(super) fn new(now: Time, free: Occupancy) -> NodeTimeline {
         let (count, free) = ([free.count()].into(), [free].into());
         NodeTimeline { from: [now].into(), count, free, dip: [false].into() }
@@ -54,7 +54,7 @@ impl NodeTimeline {
         self.dip[0] = false;
     }
 
-    /// Takes the free nodes of a slot, for the part of its period that is not in the past.
+    /// Takes a slot's free nodes, for the part of the slot's period that is not in the past.
     pub(super) fn take(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
@@ -63,7 +63,7 @@ impl NodeTimeline {
         .expect("booked nodes are free");
     }
 
-    /// Releases the nodes of a slot, for the part of its period that is not in the past.
+    /// Releases a slot's nodes, for the part of the slot's period that is not in the past.
     pub(super) fn give(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
@@ -86,9 +86,9 @@ impl NodeTimeline {
         }
     }
 
-    /// Returns a placement as a set, if it has so many parts that changing whole words is faster.
+    /// Returns a placement as a set if it has so many parts that changing whole words is faster.
     fn as_set(&self, placement: &Placement) -> Option<Occupancy> {
-        /// The approximate number of words that can be changed in the time for one part.
+        /// The approximate number of words that can be changed in the time that one part takes.
         const WORDS_A_PART: usize = 16;
         let grid = self.free[0].grid();
         let words = grid.nodes() as usize / 64;
@@ -100,8 +100,8 @@ impl NodeTimeline {
         })
     }
 
-    /// Returns the first time before a slot at which its nodes are free, for the job's estimated
-    /// run time or until the slot begins.
+    /// Returns the first time before a slot at which the slot's nodes are free, either for the
+    /// job's estimated run time or until the slot begins.
     pub(super) fn earlier_on_same_nodes(
         &self,
         slot: &Slot<Placement>,
@@ -122,7 +122,7 @@ impl NodeTimeline {
         None
     }
 
-    /// Returns the part of a slot's period between the first and last times at which any of its
+    /// Returns the part of a slot's period from the first to the last time at which any of its
     /// nodes is free.
     pub(super) fn still_free(&self, slot: &Slot<Placement>) -> Interval {
         let Interval { from, to } = slot.interval;
@@ -143,13 +143,13 @@ impl NodeTimeline {
         self.count.range(..end).copied().max().unwrap_or(0)
     }
 
-    /// Returns the first segment that begins at or after a time.
+    /// Returns the first segment that begins at or after the given time.
     fn segment_at(&self, at: Time) -> usize {
         self.from.partition_point(|from| *from < at)
     }
 
-    /// Changes the free nodes in the part of a period that is not in the past. The change is the
-    /// same in each segment, so segments that differed still do.
+    /// Changes the free nodes in the part of a period that is not in the past. Each segment changes
+    /// in the same way, so segments that differed before still differ.
     fn change(
         &mut self,
         interval: Interval,
@@ -177,8 +177,8 @@ impl NodeTimeline {
         Some(first..end)
     }
 
-    /// Joins a segment with the previous one if they are equal, and records whether it begins at a
-    /// dip. Does nothing for the first segment, or if the index is past the last one.
+    /// Merges a segment into the previous one if they are equal; otherwise, records whether it
+    /// begins at a dip. Does nothing for the first segment, or if the index is past the last one.
     fn join(&mut self, index: usize) {
         if !(1..self.from.len()).contains(&index) {
             return;

@@ -1,7 +1,7 @@
 //! Runs of segments: within a run, the later a job begins, the more nodes are free for it.
 //!
-//! As its start time moves later, a job leaves some dips behind and reaches others. Between such
-//! changes, it spans the same dips:
+//! As its start time moves later, a job leaves some dips behind and reaches new ones. In between,
+//! it spans the same dips:
 //!
 //! ```text
 //!                 dip
@@ -11,12 +11,12 @@
 //! ```
 //!
 //! A run therefore ends before the first dip in its window, and before the start time at which the
-//! next dip enters. There are at most two runs per dip.
+//! next dip would enter the window. There are at most two runs per dip.
 //!
-//! Invariant: the window contains the dips spanned by a job that begins in the last run. Nodes that
-//! stay free for a job from one segment of a run also stay free for it from the next.
+//! Invariant: the window contains the dips spanned by a job that begins in the last run. Within a
+//! run, the later the segment in which a job begins, the more nodes stay free for it.
 //!
-//! Cost: as for the window, O(N/64) words per dip, and O(log T) per run for T segments, plus
+//! Cost: O(N/64) words per dip, as for the window. For each run, also O(log T) for T segments, plus
 //! O(1) for each segment up to the next dip.
 
 use std::ops::Range;
@@ -28,7 +28,7 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// A range of segments, both ends included. A job that begins in any of them spans the same dips.
+/// A range of segments, inclusive. A job spans the same dips whichever of them it begins in.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,
@@ -57,8 +57,8 @@ impl<'p> Runs<'p> {
         Runs { timeline, search: *search, window, begin, end }
     }
 
-    /// Returns the next run. Skips segments at which a job cannot begin because it would span a dip
-    /// with too few free nodes.
+    /// Returns the next run. Skips each segment in which the job cannot begin because it would span
+    /// a dip with too few free nodes.
     pub(super) fn next(&mut self) -> Option<Run> {
         while self.begin < self.end {
             self.window.leave(self.begin);
@@ -77,8 +77,8 @@ impl<'p> Runs<'p> {
         None
     }
 
-    /// Returns the last segment of the run that begins now. If answers are not monotone, each
-    /// segment is a run.
+    /// Returns the last segment of the run that begins now. If the job's answers are not monotone,
+    /// each segment is a run.
     fn last_of_run(&self) -> usize {
         if !self.search.monotone {
             return self.begin;

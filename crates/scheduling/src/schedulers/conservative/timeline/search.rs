@@ -1,17 +1,17 @@
 //! The search for the earliest time at which a job can be placed.
 //!
-//! Only segment starts are tried: within a segment, the earlier a job starts, the more nodes are
-//! free while it runs.
+//! Only the start of each segment is tried: within a segment, the earlier a job starts, the more
+//! nodes are free while it runs.
 //!
-//! If the job's answers are monotone, most segments are excluded in groups:
+//! If the job's answers are monotone, most segments are ruled out in groups:
 //!
-//! 1. All runs that begin within half the job's length share the other half. If the job does not
-//!    fit in this shared part, it fits in none of them. Deciding this usually takes one query,
-//!    after a check of a few dips in the shared part.
-//! 2. The remaining segments are divided into [`Runs`], in which the free nodes only increase. The
-//!    last segment of each run is tried. If the job fits there, the others are bisected.
+//! 1. All runs that begin within half the job's length of each other share the other half of its
+//!    time. If the job does not fit in this shared part, it fits in none of them. Deciding this
+//!    usually takes one query, after a check of a few dips in the shared part.
+//! 2. The remaining segments are divided into [`Runs`]. Within a run, the free nodes only increase.
+//!    Its last segment is tried, and if the job fits there, the others are bisected.
 //!
-//! Invariant: the job does not fit at an excluded segment, so the time found is the earliest.
+//! Invariant: the job does not fit at a segment that was ruled out, so the earliest time is found.
 //!
 //! Cost: O(d + log T) queries of O(N/64) words each, for d dips and T segments; O(T) queries if
 //! answers are not monotone.
@@ -30,10 +30,10 @@ use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 /// The number of dips to check before a job is first tried.
 const FEW_DIPS: usize = 8;
 
-/// The result of testing segments whose runs share half of the job's time.
+/// The result of testing segments for which the job's runs share half of its time.
 enum Tried {
     Refused,
-    /// Every run crosses a dip with too few free nodes, up to the segment that begins there.
+    /// Every run crosses a dip with too few free nodes, which begins the given segment.
     Short(usize),
     MayFit,
 }
@@ -51,7 +51,7 @@ pub(in super::super) struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// Returns the first time in a segment when the job may begin.
+    /// Returns the first time at which the job may begin in a segment.
     fn begin(&self, timeline: &NodeTimeline, segment: usize) -> Time {
         timeline.from[segment].max(self.begins.from)
     }
@@ -70,8 +70,8 @@ impl NodeTimeline {
         if !search.monotone {
             return self.earliest_in(first..end, search, question);
         }
-        // A segment that began earlier is not tried, but affects what may fit near the freed slots:
-        // a longer job may begin with this segment and reach them.
+        // A segment that began earlier is not tried, but it affects whether jobs fit near the freed
+        // slots: a longer job may begin with this segment and reach them.
         let mut begin = self.from.partition_point(|from| *from <= search.begins.from);
         begin = begin.saturating_sub(1);
         if begin >= end {
@@ -96,8 +96,8 @@ impl NodeTimeline {
         None
     }
 
-    /// Checks whether a job fits in the time shared by all runs that begin in `group`. Checks a few
-    /// dips in this time first, because they usually leave too few nodes.
+    /// Checks whether a job fits in the time shared by all runs that begin in `group`. First checks
+    /// a few dips in this time, because usually one of them leaves too few nodes.
     fn tried(
         &self,
         group: &Range<usize>,

@@ -1,11 +1,11 @@
 //! The nodes free throughout a sliding window of time.
 //!
-//! A dip is a time when nodes stop being free. Between dips, free nodes stay free. Therefore, the
-//! nodes free at the start of a window and at all of its dips are free throughout.
+//! A dip is a time when nodes stop being free. Between dips, free nodes stay free. The nodes free
+//! at the start of a window and at each of its dips are therefore free throughout it.
 //!
-//! Dips enter at the end and leave at the front. The nodes free at all of them are maintained like
-//! the sum of a queue made of two stacks. In this example, dips 4 and 5 have entered after 1, 2 and
-//! 3:
+//! Dips enter at the end and leave at the front. The set of nodes free at all dips is maintained
+//! like the sum of a queue built from two stacks. In this example, dips 4 and 5 have entered after
+//! dips 1, 2 and 3:
 //!
 //! ```text
 //!   from_dip:    1 & 2 & 3,  2 & 3,  3     one entry per dip, which leaves with it
@@ -14,10 +14,10 @@
 //!
 //! When a dip without an entry leaves, each of the remaining dips gets an entry.
 //!
-//! Invariant: the nodes that are free at all dips are those in both the top entry, if there is one,
-//! and `at_others`, if it is set.
+//! Invariant: the nodes free at all dips are those in both the top entry, if there is one, and
+//! `at_others`, if it is set.
 //!
-//! Cost: each dip enters once, gets an entry once and leaves once, with O(N/64) words each.
+//! Cost: each dip enters once, gets an entry once and leaves once, at O(N/64) words each time.
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -33,16 +33,16 @@ use crate::schedulers::conservative::slot::Slot;
 pub(super) enum Entered {
     /// All dips.
     All,
-    /// As many dips as were allowed to enter.
+    /// The maximum number of dips that were allowed to enter.
     Some,
-    /// Only the dips before one that has too few free nodes and begins this segment.
+    /// The dips before the first one with too few free nodes, which begins the given segment.
     Short(usize),
 }
 
 /// The nodes free at every dip in a window of time, whose ends only move forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot already booked for the job in question. Its nodes count as free.
+    /// The slot that the job in question already has. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
     /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
@@ -50,8 +50,8 @@ pub(super) struct Window<'p> {
     dips: VecDeque<usize>,
     /// The segment from which the next dips enter.
     next: usize,
-    /// For each of the first dips, the nodes that are free from that dip to the last of these dips.
-    /// The earliest dip is on top.
+    /// For each of the first dips, the nodes free from that dip to the last of the first dips. The
+    /// earliest dip is on top.
     from_dip: Vec<Occupancy>,
     /// The nodes free at all other dips.
     at_others: Option<Occupancy>,
@@ -62,7 +62,7 @@ pub(super) struct Window<'p> {
 }
 
 impl<'p> Window<'p> {
-    /// Creates a window that begins at a segment or later.
+    /// Creates a window that begins at the given segment or later.
     pub(super) fn new(
         timeline: &'p NodeTimeline,
         own: Option<&'p Slot<Placement>>,
@@ -87,18 +87,18 @@ impl<'p> Window<'p> {
         self.dips.front().copied()
     }
 
-    /// Returns the job's own slot if it has begun in a segment.
+    /// Returns the job's own slot if it has already begun in the given segment.
     fn own_in(&self, segment: usize) -> Option<&'p Slot<Placement>> {
         self.own.filter(|own| own.interval.from <= self.timeline.from[segment])
     }
 
-    /// Returns the number of free nodes in a segment, including the job's own.
+    /// Returns the number of nodes free in a segment, counting the job's own nodes as free.
     fn free_count(&self, segment: usize) -> u64 {
         let own = self.own_in(segment).map_or(0, |own| own.held.nodes());
         u64::from(self.timeline.count[segment]) + u64::from(own)
     }
 
-    /// Adds up to `most` dips between two segments. Stops at a dip with too few free nodes.
+    /// Adds up to `most` of the dips between two segments. Stops at a dip with too few free nodes.
     pub(super) fn enter_some(
         &mut self,
         (after, before): (usize, usize),
@@ -161,8 +161,8 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// Returns the nodes free both in a segment and at all dips. The segment must be before the
-    /// first dip.
+    /// Returns the nodes free both in the given segment and at all dips. The segment must be before
+    /// the first dip.
     pub(super) fn free(&mut self, segment: usize) -> &Occupancy {
         let begin = &self.timeline.free[segment];
         let (one, other) = match (self.from_dip.last(), &self.at_others) {
@@ -190,7 +190,7 @@ impl<'p> Window<'p> {
         }
     }
 
-    /// Returns the free nodes in a segment, including the job's own.
+    /// Returns the nodes free in a segment, counting the job's own nodes as free.
     fn copy_of(&mut self, segment: usize) -> Occupancy {
         let mut free = self.spare.pop().unwrap_or_else(|| self.common.clone());
         free.copy_from(&self.timeline.free[segment]);
