@@ -6,9 +6,9 @@ use crate::Refusal;
 use crate::strategies::shared::factor_shapes::factor_shapes;
 
 /// Returns the boxes that a freedom allows, in order of preference: the requested box, its other
-/// orientations in the order of [`orientations`], and then all other boxes with the request's
-/// number of nodes or its shape's volume, most compact first. All of them fit the grid. The list is
-/// empty for freedoms that also allow sets that are not boxes.
+/// orientations in [`orientations`] order, and then all other boxes with the request's number of
+/// nodes or its shape's volume, most compact first. Every box fits the grid. The list is empty if
+/// the freedom also allows sets that are not boxes.
 pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sides> {
     let mut shapes: Vec<Sides> = Vec::new();
     let asked = request.shape.into_iter();
@@ -30,7 +30,7 @@ pub(crate) fn boxes(request: &Request, freedom: Freedom, grid: &Grid) -> Vec<Sid
     shapes
 }
 
-/// Returns the number of nodes that must be free for a request with the given freedom.
+/// Returns the number of free nodes that a request with the given freedom needs.
 pub(crate) fn needed(request: &Request, freedom: Freedom) -> u64 {
     let of_shape = request.shape.map(volume);
     match freedom {

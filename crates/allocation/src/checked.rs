@@ -1,7 +1,7 @@
-//! A wrapper for strategies that are not built in, which checks their proposals before use.
+//! A wrapper that checks the proposals of strategies that are not built in.
 //!
-//! Invariant: after its first failure, or its first proposal that cannot be granted, the strategy
-//! proposes nothing. Forks share the error, so the machine learns of failures during planning.
+//! Invariant: once the strategy has failed or has proposed something that cannot be granted, it
+//! proposes nothing more. Forks share the error, so the machine learns of failures in plans, too.
 //!
 //! Cost: O(N/64) per proposal for N nodes, in addition to the strategy's own cost.
 
@@ -30,7 +30,7 @@ impl Checked {
         Checked { strategy, error: Arc::default() }
     }
 
-    /// Stores an error, unless an earlier one is already stored.
+    /// Stores an error unless one is already stored.
     fn note(&self, error: Option<CallerError>) {
         if let Some(error) = error {
             self.error.get_or_init(|| error);
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// A strategy that fails at the first question, and must not be called again.
+    /// A strategy that fails when first queried and must not be queried again.
     #[derive(Clone)]
     struct Failing(bool);
 

@@ -1,15 +1,15 @@
-//! The claims of strategies, in a form that tests can compare with the oracle.
+//! Strategies' claims, in a form that tests can compare with the oracle.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides};
 
 use crate::{Placement, Selection};
 
-/// The claim of a strategy with particular options.
+/// A strategy's claim, given particular options.
 pub struct Claim {
     /// The shapes that the strategy may grant for a request, in the order in which it tries them.
-    /// Empty for strategies that grant by count. A non-contiguous strategy grants pieces that have
-    /// as many nodes in total as one of the shapes.
+    /// Empty for a strategy that grants by count. A non-contiguous strategy grants pieces with as
+    /// many nodes in total as one of the shapes.
     pub family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     /// The order in which the strategy tries bases.
     pub scan: Scan,
@@ -26,10 +26,10 @@ impl Claim {
     }
 }
 
-/// The number of granted nodes, relative to the number requested.
+/// The number of nodes granted, relative to the number requested.
 #[derive(Clone, Copy, Debug)]
 pub enum Grants {
-    /// Exactly the shape, or exactly the count.
+    /// Exactly the requested shape or count.
     Exact,
     /// Whole pages, buddies or cubes.
     RoundsUp {
@@ -38,10 +38,10 @@ pub enum Grants {
     },
 }
 
-/// The requests that a strategy can grant. The oracle considers only the strategy's own family of
-/// shapes.
+/// The rule that determines which requests a strategy can grant. The oracle considers only the
+/// strategy's own family of shapes.
 pub enum Recognition {
-    /// The strategy takes the first free base, in scan order, of the first shape that has one.
+    /// The strategy takes the first shape that has a free base, at its first one in scan order.
     First,
     /// The strategy takes the placement with the best score.
     Best {
@@ -54,12 +54,12 @@ pub enum Recognition {
     },
     /// The strategy refuses only if no shape in the family has a free base.
     Complete,
-    /// The strategy sometimes answers this question incorrectly. A counterexample must be on file.
+    /// The strategy sometimes answers this question incorrectly. A counterexample must be stored.
     Partial(Question),
     /// The strategy succeeds if and only if enough nodes are free.
     Count,
-    /// The strategy follows its own rule (partition hardware, connected sets), which may depend on
-    /// the placements that jobs hold.
+    /// The strategy follows its own rule (partition hardware, connected sets). The rule may depend
+    /// on the placements that jobs hold.
     Own {
         /// Returns true if and only if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
@@ -68,7 +68,7 @@ pub enum Recognition {
     },
 }
 
-/// A request and everything that the answer may depend on.
+/// A request and everything else that the answer may depend on.
 pub struct Scene<'a> {
     /// The free nodes.
     pub free: &'a Occupancy,
@@ -81,7 +81,7 @@ pub struct Scene<'a> {
     pub options: &'a Options,
 }
 
-/// The candidates among which the best score is chosen.
+/// The candidates from which the best is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// The bases of the first shape in the family that has a free base.
@@ -99,8 +99,8 @@ pub enum Question {
     Count,
 }
 
-/// Returns the claim of a strategy that succeeds exactly when enough nodes are free and then grants
-/// exactly the requested number.
+/// Returns the claim of a strategy that succeeds if and only if enough nodes are free, and then
+/// grants exactly the requested number.
 pub fn by_count(_: &Options) -> Claim {
     Claim {
         family: |_, _, _| Vec::new(),
@@ -136,8 +136,8 @@ impl Recognition {
     }
 }
 
-/// A shape that a strategy may grant, made up of disjoint boxes that are placed together relative
-/// to a common base.
+/// A shape that a strategy may grant, made up of disjoint boxes at fixed offsets from a common
+/// base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoxGroup {
     /// The boxes, with bases relative to the shape's base.
@@ -155,7 +155,7 @@ impl BoxGroup {
         self.parts.iter().map(Cuboid::volume).fold(0, u32::saturating_add)
     }
 
-    /// Returns the sides of the bounding box, which are all 0 for a group without boxes.
+    /// Returns the sides of the bounding box. They are all 0 if the group has no boxes.
     pub fn bounding(&self) -> Sides {
         std::array::from_fn(|axis| {
             let end = |part: &Cuboid| part.base[axis].saturating_add(part.sides[axis]);
@@ -163,7 +163,7 @@ impl BoxGroup {
         })
     }
 
-    /// Places the boxes at a base of the grid.
+    /// Returns the boxes, placed at a base on the grid.
     pub fn at(&self, grid: &Grid, base: Coordinates) -> Vec<Cuboid> {
         let place = |part: &Cuboid| {
             let at = |axis: usize| {

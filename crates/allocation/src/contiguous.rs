@@ -1,9 +1,9 @@
-//! Code shared by contiguous strategies, so that a new strategy consists only of its rule.
+//! Code shared by contiguous strategies, which reduces a new strategy to its rule.
 //!
-//! A [`BoxRule`] places a box of one shape. [`Contiguous`] makes it a [`Strategy`] that rotates
-//! requests, maintains the list of busy boxes, copies itself for forks, counts its work, and
-//! validates itself. A rule returns its best placement directly, or passes an iterator of
-//! candidates to [`View::first`] or [`View::best`]:
+//! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns the rule into a [`Strategy`] that
+//! rotates requests, maintains the list of busy boxes, copies itself for forks, counts its work,
+//! and validates itself. A rule either returns its best placement directly or passes an iterator
+//! over candidates to [`View::first`] or [`View::best`]:
 //!
 //! ```
 //! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -38,7 +38,7 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// Returns the claim of a rule that misses nothing. It grants the box, rotated as the `turn` option
+/// Returns the claim of a rule that misses nothing: it grants the box, rotated as the `turn` option
 /// allows, and refuses only if no such box is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
@@ -49,7 +49,7 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
-/// Creates an entry for a rule that misses nothing, with the `turn` option. Requests are rotated by
+/// Creates an entry with the `turn` option for a rule that misses nothing. Requests are rotated by
 /// default.
 ///
 /// The entry's claim is [`complete`], which says nothing about scores. A rule that always finds the
@@ -82,13 +82,13 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that takes the first free base, in row-major order, in the first
-/// orientation that has one.
+/// Returns the claim of a rule that takes the first orientation with a free base, at its first free
+/// base in row-major order.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
 }
 
-/// A placement of one shape and its score.
+/// A placement of one shape, and its score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// The score. Higher is better. Orientations are compared by score only with `turn=best`.
@@ -97,7 +97,7 @@ pub struct Scored {
     pub at: Cuboid,
 }
 
-/// A conversion for rules without scores, to which all placements are equally good.
+/// A conversion for rules without scores, for which all placements are equally good.
 impl From<Cuboid> for Scored {
     fn from(at: Cuboid) -> Scored {
         Scored { score: 0, at }
@@ -106,8 +106,8 @@ impl From<Cuboid> for Scored {
 
 /// A rule that places a box of one shape. Contiguous strategies differ only in their rules.
 ///
-/// All methods except [`best`](BoxRule::best) have a default, which is correct for a rule that has
-/// no state other than scratch space.
+/// All methods except [`best`](BoxRule::best) have default implementations, which are correct for a
+/// rule that has no state other than scratch space.
 pub trait BoxRule: Clone + Send + Sync + 'static {
     /// True if the rule reads [`View::busy`]. Otherwise, the list is not maintained.
     const READS_BUSY_LIST: bool = true;
@@ -116,11 +116,11 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// machine without rotation.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. Called once, before the request's orientations are
+    /// Prepares for a request in this state. Called once per request, before its orientations are
     /// tried.
     fn load(&mut self, _view: &mut View<'_>) {}
 
-    /// Records that these nodes, all of which were free, are now taken.
+    /// Records that these nodes are now taken. All of them were free.
     fn granted(&mut self, _placement: &Placement) {}
 
     /// Records that nodes that were granted together are free again.
@@ -135,7 +135,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     fn validate(&self, _free: &Occupancy) {}
 }
 
-/// The state in which a rule places a box. It counts the searches made through it.
+/// The state in which a rule places a box. Searches made through the view are counted.
 pub struct View<'a> {
     free: &'a Occupancy,
     busy: &'a [Cuboid],
@@ -175,7 +175,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns a free placement's contact: the number of (node in the placement, direction) pairs
-    /// with a busy neighbor or the border. Takes O(surface) time.
+    /// that lead to a busy neighbor or the border. Takes O(surface) time.
     pub fn contact(&mut self, at: &Cuboid) -> i64 {
         self.work.words += most_contact(self.grid(), at.sides) as u64;
         contact(self.free, at)
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
         candidates.into_iter().find(|at| self.is_free(at)).map(Scored::from)
     }
 
-    /// Returns the free candidate with the highest score; ties go to the first.
+    /// Returns the free candidate with the highest score. Ties go to the first one.
     pub fn best(
         &mut self,
         candidates: impl IntoIterator<Item = Cuboid>,
@@ -212,13 +212,13 @@ pub struct Contiguous<R> {
     common: Common,
 }
 
-/// The state that does not depend on the rule, kept separate so that it is compiled only once.
+/// State that does not depend on the rule, kept separate so that its code is compiled only once.
 #[derive(Clone)]
 struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// The exact search that refuses requests and chooses the orientation for a rule that misses
+    /// The exact search that refuses requests and chooses orientations, for a rule that misses
     /// nothing.
     exact: Option<BaseSearch>,
     busy: BusyList,
@@ -283,8 +283,8 @@ impl Common {
 }
 
 impl<R: BoxRule> Contiguous<R> {
-    /// Creates the strategy for an empty machine. The `turn` option, which must be declared (for
-    /// example, as [`TURN_ON`]), determines which orientations are tried.
+    /// Creates the strategy for an empty machine. The `turn` option determines which orientations
+    /// are tried. It must be declared, for example as [`TURN_ON`].
     pub fn new(grid: &Grid, options: &Options, rule: R) -> Contiguous<R> {
         let common = Common {
             grid: *grid,
@@ -298,15 +298,15 @@ impl<R: BoxRule> Contiguous<R> {
     }
 
     /// Lets an exact search refuse requests and choose orientations for a rule that misses no free
-    /// box. The search is [`BoxSearch`](pavior_mesh::BoxSearch), which caches refusals. The rule is
+    /// box. The search, a [`BoxSearch`](pavior_mesh::BoxSearch), caches refusals. The rule is
     /// called only if a placement exists.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self
     }
 
-    /// Uses the best placement in the first orientation that fits, or over all orientations,
-    /// regardless of the `turn` option.
+    /// Sets whether to use the best placement in the first orientation that fits or over all
+    /// orientations, regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;
         self

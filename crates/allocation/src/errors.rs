@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{Placement, Refusal, Unsupported};
 
-/// Reasons why a machine cannot be created.
+/// The reason that a machine cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuildError {
     /// The strategy's name or options are invalid.
@@ -33,7 +33,7 @@ impl From<std::convert::Infallible> for BuildError {
     }
 }
 
-/// Reasons why a job was not granted any nodes.
+/// The reason that a job was not granted any nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AllocateError {
     /// The request was refused.
@@ -65,7 +65,7 @@ pub enum BadProposal {
     Placement {
         /// The proposed nodes.
         proposal: Placement,
-        /// The reason why they cannot be granted.
+        /// The reason that they cannot be granted.
         fault: PlacementError,
     },
     /// The proposal has fewer nodes than requested.
@@ -78,7 +78,7 @@ pub enum BadProposal {
     },
 }
 
-/// Reasons why a placement cannot be granted, taken or released.
+/// The reason that a placement cannot be granted, taken or released.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlacementError {
     /// The placement has no boxes.
@@ -90,7 +90,7 @@ pub enum PlacementError {
     /// A box contains a node that is not free.
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
-    /// A box shares nodes with an earlier box of the same placement.
+    /// A box shares nodes with an earlier box in the same placement.
     #[error("{0:?} overlaps another box of the placement")]
     Overlapping(Cuboid),
     /// A box to be released contains a node that is free.
@@ -117,7 +117,7 @@ impl From<OccupancyError> for PlacementError {
 #[error("job {} holds no nodes", .0.0)]
 pub struct UnknownJob(pub JobId);
 
-/// Reasons why a job cannot be moved.
+/// The reason that a job cannot be moved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RelocateError {
     /// The job holds no nodes.

@@ -1,10 +1,10 @@
-//! Forks: copies of a machine's free nodes and strategy, without its jobs, for trying out plans.
+//! Forks: copies of a machine's free nodes and strategy, but not its jobs, for trying out plans.
 //!
 //! Invariant: a fork never changes its machine. Failed and reserved nodes stay taken even if jobs
 //! release them.
 //!
-//! Cost: creating a fork takes O(N/64) for N nodes, plus a copy of the strategy's index. Queries
-//! and changes cost as much as they do on the machine.
+//! Cost: creating a fork takes O(N/64) for N nodes, plus the time to copy the strategy's index.
+//! Queries and changes cost as much as on the machine.
 
 use pavior_kernel::{EntryHandle, Stream};
 use pavior_mesh::{Cuboid, NodeId, Occupancy, Request, tile_rows};
@@ -15,8 +15,8 @@ use crate::{Placement, PlacementError, Refusal};
 
 /// A copy of a machine's free nodes and strategy, for trying out a plan.
 ///
-/// A fork does not contain the jobs, so a planner identifies the nodes to release by their
-/// placement. In each fork, a randomized strategy draws from a separate stream.
+/// A fork does not contain jobs, so a planner must supply the placement of the nodes to release. A
+/// randomized strategy draws from a separate stream in each fork.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -39,8 +39,8 @@ pub struct Fork {
     draw: Stream,
     /// The reserved placements, which stay taken even if jobs release nodes.
     covers: Vec<Placement>,
-    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`]
-    /// instead of `free`.
+    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`], not
+    /// `free`.
     shows_others: bool,
 }
 
@@ -63,8 +63,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
-    /// Returns the reason if the strategy refuses. If the strategy never grants the request, the
-    /// reason is the same as when no submesh is free.
+    /// Returns the reason if the strategy refuses. A request that the strategy never grants is
+    /// refused for the same reason as when no submesh is free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
@@ -83,9 +83,9 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes that a job was granted on the machine. In the fork, a reservation may
-    /// already have taken some of them. If the strategy cannot represent that, this returns false
-    /// and changes nothing.
+    /// Takes the nodes that a job was granted on the machine. Some of them may already have been
+    /// taken in the fork by a reservation. If the strategy cannot represent that, returns false and
+    /// changes nothing.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
             return true;
@@ -98,8 +98,8 @@ impl Fork {
         self.strategy.granted_over(whole, &free) && self.free.take_all(free.parts()).is_ok()
     }
 
-    /// Releases nodes that were taken together, in the fork or on the machine. Failed nodes and
-    /// nodes reserved by [`Fork::take_free`] stay taken.
+    /// Releases nodes that were taken together, either in the fork or on the machine. Failed nodes
+    /// and nodes reserved by [`Fork::take_free`] stay taken.
     ///
     /// # Errors
     /// Returns an error if the placement is empty, or contains nodes that are free or outside the
@@ -122,8 +122,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes a placement's nodes for a reservation. Free nodes are taken immediately, and the
-    /// others as soon as they are released. A box outside the machine has no nodes.
+    /// Takes a placement's nodes for a reservation. Free nodes are taken immediately, and the other
+    /// nodes as soon as they are released. A box outside the machine has no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());
@@ -141,8 +141,8 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Nodes are taken immediately, so if two boxes overlap, the later one finds their
-            // common nodes already taken.
+            // Nodes are taken immediately, so if two boxes overlap, their common nodes are already
+            // taken when the later box is processed.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {
@@ -166,11 +166,11 @@ impl Fork {
         }
     }
 
-    /// Finds the placement that the strategy would grant if only these nodes were free. They must
-    /// be free in the fork.
+    /// Finds the placement that the strategy would grant if only the given nodes were free. All of
+    /// them must be free in the fork.
     ///
-    /// If the strategy can be reset, it is reset to these nodes. Otherwise, all other free nodes
-    /// are taken during the query and released afterwards.
+    /// A strategy that can be reset is reset to these nodes. For any other strategy, all other free
+    /// nodes are taken during the query and released afterward.
     ///
     /// # Errors
     /// Returns the same errors as [`Fork::find`].
@@ -215,13 +215,13 @@ impl Fork {
             .map(|node| Cuboid::node(grid.point(node)))
             .collect();
         for single in failed {
-            // The only possible error is that the node is already taken, which is intended.
+            // The only possible error is that the node is already taken, which is fine.
             drop(self.take(&Placement::Whole(single)));
         }
     }
 }
 
-/// Finds the placement that a strategy would grant given these free nodes.
+/// Finds the placement that a strategy would grant, given these free nodes.
 fn ask(
     kind: &StrategyKind,
     strategy: &mut Placer,

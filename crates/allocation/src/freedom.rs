@@ -1,26 +1,26 @@
-//! Support for requests with a freedom, which is the same for every strategy.
+//! Support for requests with a freedom, shared by all strategies.
 //!
-//! A request without a [`Freedom`] is left to the strategy. A request with a freedom is granted if
-//! and only if some placement that the freedom allows is free. This is true of all strategies
-//! except those for partition hardware:
+//! A request without a [`Freedom`] is left to the strategy. Under every strategy except those for
+//! partition hardware, a request with a freedom is granted if and only if some placement that the
+//! freedom allows is free:
 //!
-//! - `box`, `turned`, `any-box`: the first allowed box, in the order of [`boxes`], that is free
-//!   anywhere. If the strategy can grant that box whole, it chooses the position. Otherwise, the
+//! - `box`, `turned`, `any-box`: the first allowed box, in [`boxes`] order, that is free anywhere.
+//!   If the strategy can grant that box whole, the strategy chooses the position. Otherwise, the
 //!   box goes to its first free base in row-major order.
-//! - `connected`: the strategy's own placement if it is connected, and otherwise a connected set
+//! - `connected`: the strategy's own placement if it is connected; otherwise, a connected set
 //!   chosen by the `connected` strategy.
-//! - `any`: the strategy's own placement. If there is none, the same as for `connected`. If that
-//!   also fails, the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
+//! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
+//!   the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
 //!
-//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim rules
-//! of their own, which round up, and their placements are granted if the freedom allows them.
+//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim their
+//! own rules, which round up, and a placement is granted if the freedom allows it.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
 //! Cost: the strategy's own search, plus O(N/64 log(side)) on N nodes for each allowed box up to
-//! the first free one. A box costs little if it contains another box that is known not to fit; such
-//! knowledge is discarded when nodes become free. Requests without a freedom cost nothing extra. A
-//! request with a pool also copies the strategy's index.
+//! the first free one. A box costs little if it contains another box that is known not to fit; this
+//! knowledge is discarded when nodes become free. A request without a freedom costs nothing extra.
+//! A request with a pool also copies the strategy's index.
 
 use std::sync::Arc;
 
@@ -40,13 +40,13 @@ use crate::{Answers, BuildError, Placement, Selection, Strategy, Work};
 pub(crate) struct Placer {
     own: BoxedStrategy,
     grid: Grid,
-    /// True if the strategy places only boxes.
+    /// True if the strategy places only single boxes.
     contiguous: bool,
     /// True if the strategy follows the rules of partition hardware.
     hardware: bool,
     /// Known properties of the strategy's answers to requests without a freedom.
     claimed: Answers,
-    /// True if the switches that join parts of placements have failed.
+    /// True if the switches that join the parts of placements have failed.
     unswitched: bool,
     /// The nodes in each pool, by pool number.
     pools: Arc<Vec<Occupancy>>,
@@ -54,7 +54,7 @@ pub(crate) struct Placer {
     wider: Option<Box<Wider>>,
 }
 
-/// Searches that do not depend on the strategy. They receive the state with every query.
+/// Searches that do not depend on the strategy. The state is passed to them with every query.
 struct Wider {
     boxes: BoxFinder,
     connected: ConnectedSearch,
@@ -109,7 +109,7 @@ impl Placer {
         })
     }
 
-    /// Returns what is known about the answers. See [`Machine::answers`](crate::Machine::answers).
+    /// Returns what is known about answers, like [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -163,7 +163,7 @@ impl Placer {
             self.own.granted(&Placement::Parts(outside));
         }
         let answer = self.find_anywhere(&inside, &request.within(None), draw);
-        // Restore the strategy, which would otherwise treat the nodes outside the pool as taken. A
+        // Restore the strategy. Otherwise, it would treat the nodes outside the pool as taken. A
         // failed strategy stays failed.
         if self.own.error().is_none() {
             std::mem::swap(&mut self.own, &mut kept);
@@ -283,7 +283,7 @@ impl Placer {
     }
 }
 
-/// Returns true if a placement is a single box with one of these shapes.
+/// Returns true if a placement is a single box that has one of these shapes.
 fn is_one_of(placement: &Placement, shapes: &[Sides]) -> bool {
     matches!(placement.parts(), [whole] if shapes.contains(&whole.sides))
 }

@@ -1,4 +1,4 @@
-//! Strategies as registry entries, and the construction of selected strategies.
+//! Strategies as registry entries, and code that builds selected strategies.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub type Registry = pavior_kernel::Registry<StrategyKind>;
 /// ```
 pub type Selection = pavior_kernel::Selection<StrategyKind>;
 
-/// A strategy's behavior, as data from which tables, tests and machines are derived.
+/// A strategy's behavior, as data. Tables, tests and machines are derived from it.
 #[derive(Clone)]
 pub struct StrategyKind {
     /// True if the strategy grants one box (or one fixed shape) per job.
@@ -46,7 +46,7 @@ pub struct StrategyKind {
     build: Build,
 }
 
-/// A strategy from this crate, as used by a machine.
+/// A strategy as used by a machine.
 pub(crate) type BoxedStrategy = Box<dyn MachineStrategy>;
 
 /// A function that creates a strategy for an empty machine on a supported grid.
@@ -61,7 +61,7 @@ enum Build {
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// Constructors for common kinds of strategies, and methods that modify a kind:
+/// Constructors for common kinds of strategies, and methods that change a kind:
 /// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
     /// Describes a strategy from this crate that grants one box, rotates requests, works on every
@@ -72,16 +72,16 @@ impl StrategyKind {
     }
 
     /// Describes a strategy from this crate that does not rotate requests, works on every grid, and
-    /// succeeds exactly when enough nodes are free.
+    /// succeeds if and only if enough nodes are free.
     pub(crate) const fn noncontiguous(build: fn(&Grid, &Options) -> BoxedStrategy) -> StrategyKind {
         let build = Build::BuiltIn(build);
         StrategyKind { contiguous: false, turns: false, supports: ANY_GRID, claim: by_count, build }
     }
 
-    /// Describes a strategy from outside this crate, which `build` creates for an empty machine. It
-    /// must work on every grid. If `contiguous` is true, it must grant one box, rotate requests and
-    /// miss no free box. Otherwise, it must not rotate requests, and must succeed exactly when
-    /// enough nodes are free. Its proposals are checked before use.
+    /// Describes a strategy from outside this crate. `build` creates the strategy for an empty
+    /// machine. The strategy must work on every grid. If `contiguous` is true, it must grant one
+    /// box, rotate requests and miss no free box. Otherwise, it must not rotate requests, and must
+    /// succeed if and only if enough nodes are free. Its proposals are checked before use.
     ///
     /// ```
     /// use pavior_allocation::{CallerError, Entry, Machine, Registry, Selection, StrategyKind};
@@ -131,9 +131,9 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of nodes that must be free for a request: for contiguous strategies, the
-    /// number in its shape; for others, the count. With a freedom, it is the size of the smallest
-    /// set that the freedom allows.
+    /// Returns the number of free nodes that a request needs: the number in its shape for a
+    /// contiguous strategy, and its count for any other. If the request has a freedom, this is the
+    /// size of the smallest set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -144,17 +144,17 @@ impl StrategyKind {
         }
     }
 
-    /// Checks that an empty grid could satisfy the request, in some orientation.
+    /// Checks that the request, in some orientation, could be granted on an empty grid.
     ///
     /// # Errors
-    /// Returns the reason if it could not satisfy the request.
+    /// Returns the reason if the request could not be granted.
     pub(crate) fn fits_grid(&self, request: &Request, grid: &Grid) -> Result<(), Refusal> {
         if let Some(freedom) = request.freedom {
             return allowed::fits_grid(request, freedom, grid);
         }
         let fits = match request.shape {
             _ if request.nodes == 0 => false,
-            // Most shapes fit without rotation, so the orientations usually need not be computed.
+            // Most shapes fit without rotation, so orientations usually need not be computed.
             Some(shape) if self.contiguous => {
                 grid.fits(shape) || orientations(shape).any(|turned| grid.fits(turned))
             }
@@ -164,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason why a grid of this size can never grant a request, if it cannot.
+    /// Returns the reason if a request can never be granted on a grid of this size.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {

@@ -2,11 +2,11 @@
 //!
 //! A [`Strategy`] reads the free nodes and proposes a [`Placement`]. It changes nothing and has no
 //! access to the jobs. A [`Machine`] owns the occupancy, asks its strategy for a proposal, commits
-//! it, and records which nodes each job holds. The [`Registry`] lists every strategy with its
-//! claim. [`conformance`] compares each claim with the [`oracle`], which tries every base.
+//! the proposal, and records which nodes each job holds. The [`Registry`] lists every strategy and
+//! its claim. [`conformance`] compares each claim with the [`oracle`], which tries every base.
 //!
-//! This crate has no notion of time, so the same code makes decisions in a simulation and in a live
-//! allocator.
+//! This crate knows nothing about time, so the same code makes the decisions in a simulation and in
+//! a live allocator.
 //!
 //! ```
 //! # use pavior_allocation as pavior;

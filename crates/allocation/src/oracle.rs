@@ -1,7 +1,7 @@
 //! The oracle: a slow, simple search that is independent of every strategy.
 //!
 //! The oracle tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and
-//! no strategy may use it.
+//! no strategy may use the oracle.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
@@ -16,7 +16,7 @@ pub fn placements(
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
-/// Finds the first free placement, in scan order, of the first shape that has one.
+/// Finds the first shape that has a free placement, and returns its first one in scan order.
 ///
 /// Cost: O(bases x nodes in the shape) per shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
@@ -25,8 +25,8 @@ pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cu
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the first free placement with the best score, among the placements of the first shape that
-/// fits or of all shapes.
+/// Finds the first of the free placements with the best score, considering either the first shape
+/// that fits or all shapes.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -61,15 +61,15 @@ pub fn largest_connected(free: &Occupancy) -> u32 {
     largest
 }
 
-/// Returns true if links connect all nodes in these boxes. Takes O(n^2) time for n nodes.
+/// Returns true if all nodes in these boxes are connected by links. Takes O(n^2) time for n nodes.
 pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     let mut left: Vec<NodeId> = parts.iter().flat_map(|part| part.nodes(grid)).collect();
     cut_out(grid, &mut left);
     left.is_empty()
 }
 
-/// Removes all nodes connected to the last node in a list, including that node, and returns their
-/// number. Links join nodes that are one hop apart.
+/// Removes the last node, and all nodes connected to it, from a list and returns their number.
+/// Links join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, OccupancyError};
 
 use crate::PlacementError;
 
-/// The nodes granted to a job, as disjoint boxes in grant order. Displayed as a list of boxes.
+/// The nodes granted to a job, as disjoint boxes in grant order. Displayed as a list.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -21,11 +21,11 @@ use crate::PlacementError;
 pub enum Placement {
     /// One box.
     Whole(Cuboid),
-    /// Several boxes, or a single box granted by a strategy that grants pieces.
+    /// Several boxes, or a single box from a strategy that grants pieces.
     Parts(Vec<Cuboid>),
 }
 
-/// Converts a list of boxes. A list of one box becomes `Whole`.
+/// Converts a list of boxes. A list with a single box becomes `Whole`.
 impl From<Vec<Cuboid>> for Placement {
     fn from(parts: Vec<Cuboid>) -> Placement {
         match parts[..] {
@@ -68,7 +68,7 @@ impl Placement {
         }
     }
 
-    /// Returns the number of nodes, which is at most `u32::MAX`.
+    /// Returns the number of nodes, capped at `u32::MAX`.
     #[inline]
     pub fn nodes(&self) -> u32 {
         match self {
@@ -79,7 +79,7 @@ impl Placement {
         }
     }
 
-    /// Removes the placement's boxes from the free nodes. If this fails, none are removed.
+    /// Removes the placement's boxes from the free nodes. If this fails, no box is removed.
     pub(crate) fn take_from(&self, free: &mut Occupancy) -> Result<(), PlacementError> {
         if self.parts().is_empty() {
             return Err(PlacementError::Empty);
@@ -93,7 +93,7 @@ impl Placement {
         })
     }
 
-    /// Returns the placement with every base in canonical form, as in results.
+    /// Returns the placement with every base in canonical form, which is the form used in results.
     pub(crate) fn canonical(self, grid: &Grid) -> Placement {
         match self {
             Placement::Whole(cuboid) => Placement::Whole(cuboid.canonical(grid)),

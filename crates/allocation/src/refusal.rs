@@ -2,26 +2,25 @@
 
 use std::fmt;
 
-/// The reason why a request was refused. If several reasons apply, the first one in this order is
+/// The reason that a request was refused. If several reasons apply, the first in this order is
 /// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Refusal {
-    /// The request has no nodes, or a box with a side of 0.
+    /// The request asks for no nodes, or for a box with a side of 0.
     EmptyRequest,
-    /// The strategy places boxes, but the request specifies none: it is a count without a shape,
-    /// and no larger than the machine.
+    /// The strategy places boxes, but the request is a count without a shape. The count does not
+    /// exceed the machine's number of nodes.
     NoShape,
-    /// The request can never fit. For contiguous strategies, no rotation of the shape fits the
-    /// machine. For others, the count exceeds the machine's number of nodes.
+    /// The request can never fit. For a contiguous strategy, no rotation of the shape fits the
+    /// machine. For any other, the count exceeds the machine's number of nodes.
     LargerThanMachine,
     /// The strategy never grants the request, even on the empty machine.
     UnsupportedShape,
-    /// Fewer nodes are free than requested.
+    /// Fewer nodes are free than were requested.
     TooFewFreeNodes,
-    /// Enough nodes are free, but not where the strategy needs them. This is external
-    /// fragmentation.
+    /// Enough nodes are free, but not where the strategy needs them (external fragmentation).
     NoFreeSubmesh,
 }
 
@@ -50,8 +49,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word for this reason in results. If a shape rule finds no box for a count on the
-    /// machine, the request has no shape, and results report it as larger than the machine.
+    /// Returns the word for this reason in results. A request has no shape if the shape rule finds
+    /// no box for its count; results report it as larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

@@ -1,20 +1,20 @@
-//! A strategy's work, counted rather than timed.
+//! The work that a strategy does, counted rather than timed.
 
 use std::ops::{Add, AddAssign, Sub};
 
-/// The work that a strategy has done since it was created (for a fork, since its original was).
+/// The work that a strategy has done since it was created or, for a fork, since its original was.
 ///
 /// Counts do not depend on the processor, the compiler or other programs, so they show how a
-/// search's work grows. Each strategy's header documents the cost of a unit. To compare the speed
-/// of two strategies, measure time instead.
+/// search's work grows. Each strategy's file documents the cost of a unit. To compare the speed of
+/// two strategies, measure time instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Units that `find` has tested one by one: busy boxes, free boxes, pieces of planes,
-    /// coverages, candidate bases and nodes. A unit tested twice counts twice.
+    /// coverages, candidate bases and nodes. A unit that is tested twice counts twice.
     pub boxes: u64,
     /// Units that `find` has processed in bulk: words of 64 nodes and table cells.
     pub words: u64,
-    /// Units tested to follow grants and releases: list entries, blocks and nodes.
+    /// Units tested to keep up with grants and releases: list entries, blocks and nodes.
     pub upkeep: u64,
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
-    /// `count` ticks. The scale starts and ends at round numbers that enclose the data.
+    /// `count` ticks. The scale starts and ends at round numbers outside the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),
@@ -79,7 +79,7 @@ impl Scale {
         }
     }
 
-    /// Creates a linear scale without ticks, whose ends need not be round numbers.
+    /// Creates a linear scale that has no ticks and whose ends need not be round numbers.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
@@ -91,8 +91,8 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Returns the position of a value, moved onto the scale if necessary. A value beyond either
-    /// end, even an infinite one, is drawn at that end, and NaN is drawn at the lower end.
+    /// Returns the position of a value, clamped to the scale. A value beyond either end, even an
+    /// infinite one, is drawn at that end. NaN is drawn at the lower end.
     pub(crate) fn clamped(&self, value: f64) -> f64 {
         // If one argument is NaN, `max` returns the other.
         self.at(value.max(self.low).min(self.high))
@@ -114,7 +114,7 @@ const GREATEST: f64 = 1e300;
 /// The smallest step between ticks, and the smallest value on a logarithmic axis.
 const LEAST: f64 = 1e-290;
 
-/// Returns true if an axis has a position for a value.
+/// Returns true if a value has a position on an axis.
 pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
     value.abs() <= GREATEST && (!logarithmic || value >= LEAST)
 }
@@ -122,12 +122,12 @@ pub(crate) fn can_show(value: f64, logarithmic: bool) -> bool {
 /// Returns ticks that enclose the data: multiples of 1, 2, 2.5 or 5 times a power of ten or, on a
 /// time axis, multiples of a round time.
 fn linear(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
-    // If the ends are almost equal, or both are almost 0, there is no room for distinct steps.
+    // If both ends are almost equal or almost 0, there is no room for distinct steps.
     let is_wide = high - low > (1e-12 * low.abs().max(high.abs())).max(LEAST);
     let (low, high) = if is_wide { (low, high) } else { around(low) };
     let rough = (high - low) / count.max(2) as f64;
     let step = if unit == Unit::Seconds { time::step(rough) } else { round(rough) };
-    // Without this tolerance, rounding could add a tick when the data ends exactly on a step.
+    // Without this tolerance, rounding could add a tick if the data ended exactly on a step.
     let hair = 1e-9;
     let (first, last) =
         (libm::floor(low / step + hair) as i64, libm::ceil(high / step - hair) as i64);
@@ -163,16 +163,16 @@ fn decades(low: f64, high: f64) -> Vec<f64> {
     spanning(low, high, &all)
 }
 
-/// Returns the shortest part of an ascending list of ticks that spans the data.
+/// Returns the shortest contiguous part of an ascending list of ticks that still spans the data.
 fn spanning(low: f64, high: f64, all: &[f64]) -> Vec<f64> {
     let above = all.iter().position(|&tick| tick > low * 1.000_001).unwrap_or(1);
     let below = all.iter().position(|&tick| tick >= high * 0.999_999).unwrap_or(all.len() - 1);
     all[above.saturating_sub(1)..=below.max(above)].to_vec()
 }
 
-/// Thins out ticks if there are too many, keeping only powers of ten, every other tick, or every
-/// nth power. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h and powers of
-/// ten days.
+/// Thins out the ticks if there are too many, keeping only powers of ten, every other tick, or
+/// every nth power of ten. On a time axis, the "powers of ten" are 1 s, 10 s, 1 min, 10 min, 1 h
+/// and powers of ten days.
 fn thinned(ticks: Vec<f64>, count: usize, unit: Unit) -> Vec<f64> {
     if ticks.len() <= count + 2 {
         return ticks;

@@ -1,4 +1,4 @@
-//! An SVG canvas, and the shapes that drawings are made of.
+//! An SVG canvas, and the shapes from which drawings are composed.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, for writing elements that contain other elements.
+    /// Returns the buffer, for writing an element that contains others.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }
@@ -92,8 +92,8 @@ pub(crate) fn path(points: &[(f64, f64)], ink: Ink) -> Element {
 }
 
 /// Creates the mark for a point in a series. Shapes vary and every other mark is hollow, so that
-/// series can be told apart without color. The marks of coinciding series are nested, and only the
-/// innermost one is filled.
+/// series can be distinguished without color. If series coincide, their marks are nested and only
+/// the innermost mark is filled.
 pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     let (class, colour) = Ink::Series(series).class();
     let r = 4.4 * turn.scale();
@@ -108,7 +108,7 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         _ => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
     };
-    // After four series the shapes repeat, with filled and hollow swapped.
+    // After four series, the shapes repeat with filled and hollow swapped.
     let is_even = (series + series / 4) % 2 == 0;
     let is_filled = if turn.of > 1 { turn.rank + 1 == turn.of } else { is_even };
     let filled = if is_filled {
@@ -119,9 +119,9 @@ pub(crate) fn mark((x, y): (f64, f64), series: usize, turn: Turn) -> Element {
     filled.with("stroke", colour).with("stroke-width", "1.6")
 }
 
-/// Returns definitions of hatch patterns, so that fills can be told apart without color. Strokes
-/// are in the background color, and the first of the four fills has no hatching. Each pattern id
-/// ends with `key`, which must be unique among the drawings on a page.
+/// Returns the definitions of hatch patterns that distinguish fills without color. Strokes are in
+/// the background color, and the first of the four fills has no hatching. Each pattern id ends with
+/// `key`, which must be unique among the drawings on a page.
 pub(crate) fn hatches(key: &str) -> String {
     let (class, colour) = Ink::Paper.class();
     let strokes = ["M-2 2L2 -2M0 8L8 0M6 10L10 6", "M0 2H8M0 6H8", "M2 0V8M0 2H8"];
@@ -149,7 +149,7 @@ pub(crate) fn hatch(at: (f64, f64), size: (f64, f64), series: usize, key: &str) 
     (number > 0).then(|| rect.with("fill", format_args!("url(#h{number}-{key})")))
 }
 
-/// Returns a short hash of the text, for building ids that must be unique on a page.
+/// Returns a short hash of the text, for use in ids that must be unique on a page.
 pub(crate) fn key_of(text: &str) -> String {
     // The hash function is FNV-1a.
     let hash = text
@@ -158,7 +158,7 @@ pub(crate) fn key_of(text: &str) -> String {
     format!("{hash:08x}")
 }
 
-/// Creates text with its baseline at y.
+/// Creates a text element with its baseline at y.
 pub(crate) fn text((x, y): (f64, f64), anchor: Anchor, size: f64, ink: Ink) -> Element {
     let (class, colour) = ink.class();
     let anchor = match anchor {

@@ -12,9 +12,9 @@ pub struct Chart {
     pub x: ChartAxis,
     /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, if x has names instead of numbers. The first name is at x = 0.
+    /// The names along x, if the axis has names instead of numbers. The first name is at x = 0.
     pub categories: Vec<String>,
-    /// The kind of marks used for the series.
+    /// The kind of marks with which the series are drawn.
     pub marks: Marks,
     /// The series, in legend order.
     pub series: Vec<Series>,
@@ -27,7 +27,7 @@ pub struct Chart {
 /// An axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
-    /// The label along the axis. It includes the unit unless the numbers already do.
+    /// The label along the axis. The label includes the unit unless the numbers already do.
     pub label: String,
     /// True if the axis is logarithmic.
     pub logarithmic: bool,
@@ -42,7 +42,7 @@ impl ChartAxis {
     }
 
     /// Creates an axis for a quantity, given the name of its unit in result files. If the unit is
-    /// `s`, the label leaves it out because each number on the axis includes it.
+    /// `s`, the label omits it because each number on the axis includes it.
     ///
     /// ```
     /// # mod pavior { pub use pavior_draw as draw; }
@@ -65,12 +65,12 @@ impl ChartAxis {
     }
 }
 
-/// The kinds of marks for series.
+/// The kind of marks with which series are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// Points with intervals, joined by lines.
     Lines,
-    /// Adjacent bars with intervals. They become points if the y axis is logarithmic.
+    /// Adjacent bars with intervals. If the y axis is logarithmic, points replace the bars.
     Bars,
     /// Steps, each of which holds its value until the next point.
     Steps,
@@ -85,15 +85,15 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point in a series. It is not drawn if it is not finite, or not positive on a logarithmic axis.
+/// A point in a series. Not drawn unless finite and, on a logarithmic axis, positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// The value along x, or a category index if x has names.
     pub x: f64,
     /// The value along y.
     pub y: f64,
-    /// The lower and upper ends of the confidence interval for y, which may be asymmetric for a
-    /// median.
+    /// The lower and upper ends of the confidence interval for y. A median's interval may be
+    /// asymmetric.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -101,10 +101,10 @@ impl Chart {
     /// The legend entry for the crosses.
     pub(crate) const STATED: &str = "stated in the paper";
 
-    /// The number of series that colors, marks and dashes can keep apart in one drawing.
+    /// The number of series that colors, marks and dashes can distinguish in one drawing.
     pub const TOLD_APART: usize = COLOURS;
 
-    /// Returns the smallest and largest values that can be drawn, or `None` if there are none.
+    /// Returns the smallest and largest of the values that can be drawn, or `None` if none can.
     pub(crate) fn range(
         values: impl Iterator<Item = f64>,
         logarithmic: bool,

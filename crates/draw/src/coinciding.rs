@@ -1,13 +1,13 @@
-//! Detection of series that coincide in a drawing and could be mistaken for one.
+//! Detects series that coincide in a drawing and could be mistaken for a single one.
 
 use crate::chart::{Chart, Series};
 
 /// The distance, in canvas units, below which two lines look like one: a third of a mark.
 const NEAR: f64 = 3.0;
-/// The length of the alternating dashes of coinciding lines.
+/// The length of the dashes with which coinciding lines alternate.
 const DASH: f64 = 8.0;
 
-/// A series' position among the series that coincide with it.
+/// A series' position in the group of series that coincide with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {
     /// The index of this series within its group, starting from 0.
@@ -35,7 +35,7 @@ impl Turn {
     }
 }
 
-/// Groups the lines that coincide. Each line is given by its points on the canvas.
+/// Groups lines that coincide. Each line is given as a list of points on the canvas.
 pub(crate) fn groups(lines: &[Vec<(f64, f64)>]) -> Vec<Vec<usize>> {
     let near = |a: &[(f64, f64)], b: &[(f64, f64)]| {
         let close = |(a, b): (&(f64, f64), &(f64, f64))| {
@@ -65,7 +65,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// Returns one sentence for the reader about each group.
+/// Returns a sentence for the reader about each group.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];

@@ -14,8 +14,8 @@ const SAMPLE: f64 = 14.0;
 const BUSY: &str = palette::JOBS[4];
 
 /// Draws the state of a counterexample. Planes of constant z are drawn side by side, with the
-/// origin at the lower left. Boxes that the strategy granted are numbered, and boxes that it should
-/// have granted have a dashed outline.
+/// origin at the lower left. Granted boxes are numbered, and boxes that should have been granted
+/// have dashed outlines.
 pub fn counterexample(example: &Counterexample) -> String {
     let Counterexample { free, answer, expected, .. } = example;
     let grid = free.grid();
@@ -68,7 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box that is on the machine, because a faulty strategy may return any box.
+/// Returns the part of a box that is on the machine. A faulty strategy may return any box.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);

@@ -1,4 +1,4 @@
-//! A drawing of differences from a reference, one per row, each with its interval.
+//! A drawing of differences from a reference. Each row shows one difference and its interval.
 //!
 //! The axis is linear near zero and logarithmic farther out (an inverse hyperbolic sine), so that a
 //! minute and a week are both legible. If a row's interval contains zero, its dot is hollow.
@@ -23,10 +23,10 @@ pub struct DifferenceRow {
 pub struct Differences {
     /// The title of the drawing.
     pub title: String,
-    /// Labels that explain differences below zero and above zero, in that order.
+    /// Labels that explain what differences below and above zero mean, in that order.
     pub sides: [String; 2],
     /// Positive ticks and their labels, in ascending order. The axis is linear below the first
-    /// tick. The negative of each tick is drawn, too.
+    /// tick. Each tick's negative is drawn, too.
     pub ticks: Vec<(f64, String)>,
     /// The rows, from top to bottom.
     pub rows: Vec<DifferenceRow>,

@@ -1,13 +1,13 @@
 //! SVG drawings that explain how strategies would answer a request.
 //!
 //! Each strategy has a panel that shows the machine, with the origin at the lower left and planes
-//! of constant z side by side. Each job has a color, and failed nodes are crossed out. For
-//! contiguous strategies, a mark on each free node shows whether a box could be based there. A base
-//! is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected* (dotted)
-//! if the box would extend beyond the machine or would contain the same nodes as at another base.
-//! Any other base is a *candidate*, labeled with its optimality index if there is room. The choice
-//! is drawn on top, with its parts numbered in the order granted. If a strategy refuses and the
-//! caller provides the place that is cheapest to empty, a frame marks that place.
+//! of constant z side by side. Each job has a color, and failed nodes are crossed out. If the
+//! strategy is contiguous, a mark on each free node shows whether a box could be based there. A
+//! base is *covered* (hatched) if the box would contain a busy or failed node. It is *rejected*
+//! (dotted) if the box would extend beyond the machine or would contain the same nodes as a box at
+//! another base. Any other base is a *candidate*, labeled with its optimality index if there is
+//! room. The choice is drawn on top, with its parts numbered in grant order. If the strategy
+//! refuses and the caller provides the place that is cheapest to empty, a frame marks that place.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -19,13 +19,13 @@ use crate::palette;
 use crate::text::{size_within, width_of};
 use crate::xml::Element;
 
-/// The maximum width, in pixels, of planes in one row, unless a single plane is wider.
+/// The maximum total width, in pixels, of the planes in one row, unless a single plane is wider.
 pub(crate) const WIDE: f64 = 720.0;
-/// The maximum total width of panels drawn side by side, so that text stays legible on a phone.
+/// The maximum total width of panels drawn side by side. It keeps text legible on a phone.
 const ACROSS: f64 = 560.0;
 /// The distance between panels, and the margin around all of them.
 pub(crate) const GAP: f64 = 24.0;
-/// The distance between the planes of a panel.
+/// The distance between planes in a panel.
 const PLANE_GAP: f64 = 16.0;
 /// The space for coordinates along each axis.
 pub(crate) const AXIS: f64 = 18.0;
@@ -33,7 +33,7 @@ pub(crate) const AXIS: f64 = 18.0;
 /// Draws a state and each strategy's answer to a request in that state. `freed` is the place that
 /// would be emptied for the request, and `name` returns a job's name.
 ///
-/// Each panel takes O(N) time for N nodes. The drawing is legible up to a few thousand nodes.
+/// Each panel takes O(N) time for N nodes. The drawing is legible for up to a few thousand nodes.
 pub fn explanation(
     state: &State,
     request: &Request,
@@ -81,8 +81,8 @@ pub fn explanation(
     drawing([width, height], [&title, &seen], &defs, &body)
 }
 
-/// Assembles a file from a title, a description (omitted if empty), reusable definitions, and a
-/// body drawn on a page.
+/// Assembles an SVG file from a title, a description (omitted if empty), reusable definitions, and
+/// a body drawn on a page.
 pub(crate) fn drawing(
     [width, height]: [f64; 2],
     [title, seen]: [&str; 2],
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Moves a machine's planes away from the edge of the page.
+/// Moves a machine's planes away from the page's edge.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -114,7 +114,7 @@ pub(crate) fn off_the_edge(panel: &str) -> String {
     body
 }
 
-/// Describes the nodes in use and each strategy's answer in words.
+/// Describes, in words, the nodes in use and each strategy's answer.
 fn described(state: &State, answers: &[Answer]) -> String {
     let grid = state.grid();
     let failed: Vec<String> = state
@@ -185,7 +185,7 @@ impl View {
     pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
-        // All planes go in one row if their nodes are then still large enough to mark.
+        // All planes go in a single row if that leaves the nodes large enough to mark.
         let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
         let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
         let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
@@ -247,7 +247,7 @@ pub(crate) fn text(class: &str, [x, y]: [f64; 2], size: f64) -> Element {
     text.with("font-size", size)
 }
 
-/// Writes text as large as fits in a rectangle, or omits it if it would be illegible.
+/// Writes text in the largest size that fits in a rectangle, or omits it if it would be illegible.
 pub(crate) fn label(class: &str, shown: &str, (at, size): ([f64; 2], [f64; 2]), out: &mut String) {
     if let Some(height) = size_within(shown, size) {
         let middle = [at[0] + size[0] / 2.0, at[1] + size[1] / 2.0 + (height * 0.36).round()];
@@ -301,7 +301,7 @@ fn summary(grid: &Grid, answer: &Answer) -> String {
 }
 
 /// Returns the shape whose bases are marked: the chosen shape or, after a refusal, the requested
-/// one. Returns `None` if the choice has several parts.
+/// shape. Returns `None` if the chosen placement has several parts.
 fn searched(request: &Request, answer: &Answer) -> Option<Sides> {
     match &answer.outcome {
         Ok(choice) => match choice.placement.parts() {
@@ -326,8 +326,8 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // If there is room, every coordinate is written; if not, only every second, fifth or tenth one
-    // is, and so on.
+    // Every coordinate is written if there is room; otherwise, only every second, fifth, tenth, and
+    // so on.
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A wrap-around link is drawn leaving the machine at one border and entering it at the opposite
-//! one. On a machine with three axes, layers are drawn side by side, and links along z are short
-//! diagonals that go up and to the right for +z.
+//! border. On a machine with three axes, layers are drawn side by side, and links along z are short
+//! diagonals (up and to the right for +z).
 
 use pavior_mesh::{Coordinates, Grid};
 use pavior_network::{Channel, ChannelKind, ChannelLoad};
@@ -25,8 +25,8 @@ const MARGIN: f64 = 52.0;
 const HEADER: f64 = 48.0;
 const FOOTER: f64 = 44.0;
 
-/// Draws the load on every channel over a run of `cycles` cycles. The color scale ends at the load
-/// of the busiest channel. The y axis points up, as in figures in the literature.
+/// Draws the load on every channel over a run of `cycles` cycles. The color scale ends at the
+/// busiest channel's load. The y axis points up, as in figures in the literature.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_network as network;
@@ -88,8 +88,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last columns and rows are written along the edges,
-            // and the layer's coordinate below.
+            // The coordinates of the first and last column and row are written along the edges, and
+            // the layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -181,8 +181,8 @@ impl Picture {
     }
 }
 
-/// Returns the endpoints of the line for a link, relative to the center of its node and with y
-/// pointing down.
+/// Returns the endpoints of the line that represents a link, relative to the center of the link's
+/// node, with y pointing down.
 fn link_ends(axis: usize, positive: bool, virtual_channel: f64) -> [[f64; 2]; 2] {
     let (near, far) = (NODE / 2.0 + 1.0, CELL - NODE / 2.0 - 1.0);
     let aside = 2.0 + 3.2 * virtual_channel;

@@ -1,4 +1,4 @@
-//! Reports as self-contained HTML files, readable on a phone and in light and dark mode.
+//! Reports as self-contained HTML files that are readable on a phone and in light and dark mode.
 
 use crate::palette::page_variables;
 use crate::xml::escape;
@@ -12,7 +12,7 @@ pub struct Page {
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Lines that state where the numbers come from.
+    /// Lines that state the source of the numbers.
     pub footer: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // Otherwise, a count such as "6 of 36 hold" would wrap to three lines on a phone.
+                // Without it, a count such as "6 of 36 hold" would wrap to three lines on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };

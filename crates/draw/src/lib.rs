@@ -1,7 +1,7 @@
 //! Drawings of allocations, schedules and measurements as SVG, Vega-Lite and HTML.
 //!
-//! Every function in this crate turns plain data into text. None of them reads or writes files,
-//! runs simulations or calls strategies. The same data always produces the same bytes.
+//! Every function in this crate turns plain data into text. No function reads or writes files, runs
+//! simulations or calls strategies. The same data always produces the same bytes.
 //!
 //! | Data | Drawn by |
 //! |---|---|
@@ -17,8 +17,8 @@
 //!
 //! Every SVG has its light-mode colors in attributes, which all viewers understand, and its
 //! dark-mode colors in a style sheet. Color is never the only distinction: series also differ in
-//! shape and dashes, and nodes in pattern. `title` and `desc` describe the drawing in words. All
-//! text passes through a single function, [`escape`], so no name can break a file.
+//! shape and dashes, and nodes differ in pattern. The `title` and `desc` elements describe the
+//! drawing in words. All text passes through [`escape`], so no name can break a file.
 //!
 //! ```
 //! # mod pavior { pub use pavior_draw as draw; }

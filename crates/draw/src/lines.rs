@@ -78,14 +78,14 @@ pub(crate) fn heading(canvas: &mut Canvas, title: &[String], left: f64) {
     }
 }
 
-/// Returns true if points replace bars. A logarithmic axis has no 0 for bars to start from, so
-/// their lengths would be meaningless.
+/// Returns true if points replace bars. A logarithmic axis has no 0 for bars to start from, so the
+/// lengths of bars would be meaningless.
 fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// Finds the series whose lines coincide in the drawing. Bars are drawn side by side, so they never
-/// coincide.
+/// Finds the series whose lines coincide in the drawing. Bars never coincide, because they are
+/// drawn side by side.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
         return Vec::new();
@@ -116,7 +116,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
     });
     let range = Chart::range(ends, chart.y.logarithmic).unwrap_or((0.0, 1.0));
     // A linear axis starts at 0 so that heights can be compared. If no point is below 0, intervals
-    // are cut off at 0, too, so that a very long one does not flatten the rest.
+    // are also cut off at 0, so that one very long interval does not flatten the rest.
     let points = Chart::range(chart.points().map(|mark| mark.y), false).unwrap_or((0.0, 1.0));
     let range = if chart.y.logarithmic {
         range
@@ -133,7 +133,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a position is left free before the first name and after the last.
+        // Half a position is left empty before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -208,7 +208,7 @@ pub(crate) fn draw_legend(
                 }
             } else {
                 let line = canvas::line((x, y - 4.0), (x + 32.0, y - 4.0), Ink::Series(index));
-                // In the legend, the sample of an alternating line starts with one of its own
+                // In the legend, the sample for an alternating line starts with one of that line's
                 // dashes.
                 let turn = Turn { rank: 0, ..turns[index] };
                 canvas.add(stroked(line, index, turn));
@@ -230,8 +230,8 @@ pub(crate) fn cross(canvas: &mut Canvas, (x, y): (f64, f64)) {
     }
 }
 
-/// Sets the width and dashes of a series' line. Dashes vary from series to series, so that lines
-/// can be told apart without color, and coinciding lines alternate.
+/// Sets the width and dashes of a series' line. Dashes vary from series to series to distinguish
+/// lines without color, and coinciding lines alternate.
 fn stroked(line: Element, series: usize, turn: Turn) -> Element {
     if let Some((dashes, offset)) = turn.dashes() {
         let line = line.with("stroke-width", "2.4").with("stroke-dasharray", dashes);
@@ -310,7 +310,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // If x has numbers, bars have no natural width.
+    // If the x axis has numbers, bars have no natural width.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;
@@ -337,8 +337,8 @@ fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
     }
 }
 
-/// Draws a point's confidence interval. An end that is off the axis has no cap; at the upper end,
-/// an arrow and the value replace it.
+/// Draws a point's confidence interval. An end that is off the axis has no cap. If it is the upper
+/// end, an arrow and the value replace the cap.
 fn interval(canvas: &mut Canvas, y: &Scale, at: f64, mark: &Mark, ink: Ink) {
     let Some(ends) = mark.interval.filter(|[low, high]| low < high) else { return };
     let [low, high] = ends.map(|end| y.clamped(end));

@@ -1,5 +1,5 @@
-//! The machine seen from above, showing each job's nodes and the free nodes. A 3D machine is drawn
-//! layer by layer, starting with z = 0.
+//! The machine viewed from above, with each job's nodes and the free nodes. A 3D machine is drawn
+//! layer by layer, starting at z = 0.
 
 use pavior_mesh::Grid;
 
@@ -14,12 +14,12 @@ const WIDTH: f64 = 560.0;
 const MARGIN: f64 = 16.0;
 const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
-/// The maximum number of jobs in an animation. Viewers cannot play larger ones.
+/// The maximum number of jobs in an animation. Viewers cannot play larger animations.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time, in seconds, for which an animation shows a job. It is shorter than a frame.
+/// The minimum time, in seconds, for which an animation shows a job. This is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
-/// The layout of the nodes in the drawing.
+/// The layout of nodes in the drawing.
 struct Plan {
     /// The width of a node.
     cell: f64,
@@ -115,7 +115,7 @@ pub fn animation(
     let facts = format!("from {begin} to {end} in {length} s; free nodes are gray");
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
-    // A single clock drives the whole animation and restarts when it ends.
+    // A single clock drives the whole animation. When it ends, it restarts.
     let clock = Element::new("animate").with("id", "clock").with("attributeName", "width");
     let clock = clock.with("from", "0").with("to", n(wide));
     let clock = clock.with("dur", n(seconds) + "s").with("begin", "0s;clock.end");
@@ -128,7 +128,7 @@ pub fn animation(
     let clock = |time: f64| (time - first) / (last - first) * seconds;
     for (index, one) in placed.iter().enumerate() {
         let (begin, end) = (clock(one.start), clock(one.end.unwrap_or(last)));
-        // Viewers ignore a duration of 0 and would show the job until the end.
+        // Viewers ignore a duration of 0 and would show the job until the animation ends.
         if end - begin < SHORTEST {
             continue;
         }
@@ -191,7 +191,7 @@ fn job(out: &mut String, grid: &Grid, plan: &Plan, one: &Placed, index: usize) {
     }
 }
 
-/// Draws lines between nodes, provided that the nodes are large enough to tell apart.
+/// Draws lines between nodes if the nodes are large enough to distinguish.
 fn lattice(canvas: &mut Canvas, grid: &Grid, plan: &Plan) {
     if plan.cell < 6.0 || grid.nodes() > 16_384 {
         return;

@@ -1,6 +1,6 @@
 //! Packs jobs without overlap, as boxes that span time and height.
 
-/// A job to draw, with its start, its end and its number of nodes.
+/// A job to draw: its start time, end time and number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) start: f64,
@@ -12,9 +12,9 @@ pub(crate) struct Held {
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If there is
-    /// none, takes several pieces, starting with the widest gaps. Takes fewer rows if not enough
-    /// are free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
+    /// is, takes several pieces, from the widest gaps first. Takes fewer rows if not enough are
+    /// free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))
@@ -60,15 +60,15 @@ impl Rows {
     }
 }
 
-/// Assigns each job some of the `rows` available rows and returns them, job by job. Rows do not
-/// represent particular nodes. A job gets one row per node if that many are free, and adjacent rows
-/// if possible.
+/// Assigns each job some of the `rows` available rows. Returns each job's rows, in job order. A row
+/// does not represent a particular node. A job gets one row per node if that many rows are free,
+/// and adjacent rows if possible.
 pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     let mut events: Vec<(f64, bool, usize)> = Vec::with_capacity(2 * jobs.len());
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At any instant, ending jobs free their rows before new jobs start.
+    // At any instant, jobs that end free their rows before other jobs start.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// The series colors, in light and dark variants. They are distinguishable by color-blind people
-/// (after Okabe and Ito 2008, brightened for dark backgrounds).
+/// The series colors, in light and dark variants. Color-blind people can distinguish them (after
+/// Okabe and Ito 2008, brightened for dark backgrounds).
 const SERIES: [(&str, &str); 8] = [
     ("#0072b2", "#58b0e8"),
     ("#d55e00", "#ff9a57"),
@@ -15,7 +15,7 @@ const SERIES: [(&str, &str); 8] = [
     ("#a3282e", "#ff8d8d"),
 ];
 
-/// The number of series colors. Additional series reuse them.
+/// The number of series colors. Any further series reuse these colors.
 pub(crate) const COLOURS: usize = SERIES.len();
 
 /// A chart's general colors, each with a class name, a light variant and a dark variant.
@@ -38,7 +38,7 @@ pub(crate) enum Ink {
     Axis,
     /// Grid lines and free nodes.
     Grid,
-    /// A series. If the index exceeds the number of colors, they repeat.
+    /// A series. Colors repeat if the index exceeds the number of colors.
     Series(usize),
 }
 
@@ -59,8 +59,8 @@ impl Ink {
     }
 }
 
-/// Returns a chart's style sheet, which contains only its dark colors. The light ones are set as
-/// attributes of the shapes.
+/// Returns a chart's style sheet, which contains only the dark colors. Light colors are set as
+/// attributes on the shapes.
 pub(crate) fn chart_style() -> String {
     let mut rules = String::new();
     let general = GENERAL.iter().map(|(name, _, dark)| ((*name).to_string(), *dark));
@@ -104,8 +104,8 @@ pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans
 
 /// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
 /// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
-/// rejected ones are dotted, and failed nodes are crossed out. No rule selects elements by tag name
-/// alone, because a page may contain other drawings. Class selectors also work within `use`.
+/// rejected bases are dotted, and failed nodes are crossed out. No rule selects elements by tag
+/// name alone, because a page may contain other drawings. Class selectors also work within `use`.
 const LIGHT: &[(&str, &str)] = &[
     (".page", "fill:#ffffff"),
     (".node", "fill:#fbfcfd"),
@@ -162,9 +162,9 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// The color scale from no load to the largest load (based on viridis). Idle channels are close to
-/// the background color: the scale runs from pale to dark in light mode and from dark to pale in
-/// dark mode.
+/// The color scale from no load to the largest load (based on viridis). It runs from pale to dark
+/// in light mode and from dark to pale in dark mode, so that idle channels are close to the
+/// background color.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],
     [253.0, 220.0, 110.0],
@@ -203,7 +203,7 @@ pub(crate) fn heat(step: usize) -> (String, String) {
     (format!("h{step}"), heat_of(&HEAT, step))
 }
 
-/// Returns the style sheet for drawings of load, which contains their dark colors.
+/// Returns the style sheet for load drawings, which contains only the dark colors.
 pub(crate) fn heat_style() -> String {
     let mut rules = String::new();
     for step in 0..HEATS {

@@ -1,9 +1,9 @@
 //! SVG drawings of plans: a machine before and after jobs are moved.
 //!
 //! There are two panels. The first shows the jobs before the moves, with an arrow from the center
-//! of each box that moves to the center of its new place. Arrows are numbered in the order of the
-//! moves. The second panel shows the jobs after the moves, and the boxes that are then free. The
-//! panels are side by side if they are narrow enough, and stacked otherwise.
+//! of each moving box to the center of its new place. Arrows are numbered in move order. The second
+//! panel shows the jobs after the moves, along with the boxes that are then free. The panels are
+//! drawn side by side if they are narrow enough, and stacked otherwise.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};
@@ -21,7 +21,7 @@ pub struct PlannedMove<'a> {
 }
 
 /// Draws a plan, given the states before and after the moves (with jobs in the same order), the
-/// moves in order, and the boxes that they free. `name` returns a job's name.
+/// moves in order, and the boxes that the moves free. `name` returns a job's name.
 pub fn plan(
     before: &State,
     after: &State,
@@ -87,7 +87,7 @@ fn arrows(view: &View, moves: &[PlannedMove<'_>], out: &mut String) {
             let (dx, dy) = (end[0] - start[0], end[1] - start[1]);
             let length = dx.hypot(dy).max(1.0);
             let (ux, uy) = (dx / length, dy / length);
-            // The arrowhead consists of two strokes that lead back from the tip, one on each side.
+            // The arrowhead consists of two strokes from the tip back, one on each side.
             let head = |side: f64| {
                 let x = end[0] - 8.0 * ux - side * 5.0 * uy;
                 let y = end[1] - 8.0 * uy + side * 5.0 * ux;

@@ -1,4 +1,4 @@
-//! Charts of points with one row per name, used when the names would not fit side by side along x.
+//! Point charts with one row per name, used if the names would not fit side by side along x.
 
 use crate::axis::Scale;
 use crate::canvas::{self, Anchor, Canvas};
@@ -17,7 +17,7 @@ const GAP: f64 = 6.0;
 const NAME: f64 = 170.0;
 const EDGE: f64 = 12.0;
 
-/// Draws a chart of points as SVG. Values increase to the right, and names are listed downward.
+/// Draws a chart of points as SVG. Values increase to the right; names run from top to bottom.
 pub(crate) fn svg(chart: &Chart) -> String {
     let legend = lines::legend(chart);
     let title = wrapped(&chart.title, TITLE * 1.08, WIDTH - EDGE - RIGHT);

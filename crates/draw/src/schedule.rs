@@ -1,9 +1,10 @@
 //! A schedule over time, with the machine's utilization above the jobs.
 //!
-//! Each job is a box whose width is its run time and whose height is its number of nodes. On a
-//! machine with one axis, the box is drawn at the position of the job's nodes. With more axes, a
-//! job's nodes would be scattered over the drawing. Boxes are therefore stacked without overlap,
-//! and their position has no meaning. If there are too many jobs, only their number is drawn.
+//! Each job is a box whose width is the job's run time and whose height is its number of nodes. On
+//! a machine with one axis, the box is drawn at the position of the job's nodes. On a machine with
+//! more axes, the nodes would be scattered over the drawing, so boxes are stacked without overlap,
+//! and their vertical position has no meaning. If there are too many jobs, only their number is
+//! drawn.
 
 use std::fmt::Write;
 
@@ -27,14 +28,14 @@ const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
-/// The maximum number of boxes that can be told apart.
+/// The maximum number of boxes that readers can distinguish.
 const MOST_BOXES: usize = 4000;
-/// The maximum number of changes that are drawn exactly. Beyond that, the curve shows means over
-/// `COLUMNS` columns.
+/// The maximum number of changes that are drawn exactly. If there are more, the curve shows means
+/// over `COLUMNS` columns.
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors are used for jobs, in rotation. A few muted colors are enough to
+/// The series whose colors are used in rotation for jobs. A few muted colors are enough to
 /// distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
@@ -48,7 +49,7 @@ struct Schedule<'p> {
     time: Scale,
 }
 
-/// Draws the jobs that use nodes at any time between `from` and `to`, which default to the first
+/// Draws the jobs that use nodes at any time between `from` and `to`. These default to the first
 /// and last instants in the schedule. All times are in `unit`.
 ///
 /// # Errors
@@ -147,9 +148,9 @@ impl Schedule<'_> {
         (boxes <= MOST_BOXES).then_some(rows)
     }
 
-    /// Returns the sum of a quantity over the jobs as a step function: the times at which the sum
-    /// changes, each with its new value. The first time is the start of the interval, and the rest
-    /// are within it.
+    /// Returns the sum of a quantity over the jobs as a step function: a list of the times at which
+    /// the sum changes, with the new sums. The first time is the start of the interval, and the
+    /// others are within the interval.
     fn curve(&self, of: impl Fn(&Held) -> f64) -> Vec<(f64, f64)> {
         let mut changes: Vec<(f64, f64)> = Vec::new();
         for (_, _, held) in &self.jobs {
@@ -176,8 +177,8 @@ impl Schedule<'_> {
         parts.sum::<f64>() / (self.to - self.from)
     }
 
-    /// Returns the curve itself or, if it has far more points than the drawing has columns, its
-    /// means over equal parts of the interval.
+    /// Returns the curve itself or, if it has far more points than the drawing has columns, the
+    /// curve's means over equal parts of the interval.
     fn thinned(&self, curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         if curve.len() <= MOST_STEPS {
             return curve.to_vec();
@@ -219,7 +220,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // Boxes are separated by a gap where there is room for one.
+                // Boxes are separated by a gap if there is room for one.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));
@@ -288,9 +289,8 @@ impl Schedule<'_> {
         canvas.write(canvas::text(middle, Anchor::Middle, SMALL, Ink::Text), &axis);
     }
 
-    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0 unless the
-    /// numbers would then differ only in their last digits, in which case it is a round time before
-    /// the interval.
+    /// Returns the origin of the time axis, and a phrase that names it. The origin is 0, or a round
+    /// time before the interval if the numbers would otherwise differ only in their last digits.
     fn base(&self, unit: Unit) -> (f64, String) {
         let length = self.to - self.from;
         if self.from.abs() < 20.0 * length {
@@ -334,7 +334,7 @@ fn tick(canvas: &mut Canvas, at: f64, text: &str) {
     canvas.write(canvas::text(place, Anchor::End, SMALL - 1.0, Ink::Faint), text);
 }
 
-/// Writes a job's name in the middle of its box, if there is room.
+/// Writes a job's name in the middle of the job's box if there is room.
 fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mut String) {
     let size = 12.0_f64.min(down * 0.8);
     if size >= 8.0 && width_of(job, size) < across - 2.0 {
@@ -343,7 +343,7 @@ fn name(job: &str, (left, top): (f64, f64), (across, down): (f64, f64), out: &mu
     }
 }
 
-/// Returns the nodes in the boxes of a one-axis machine, as the fewest possible runs `low..high`.
+/// Returns the nodes in boxes on a one-axis machine, as the fewest possible runs `low..high`.
 fn runs(grid: &Grid, parts: &[Cuboid]) -> Vec<(u64, u64)> {
     let pieces = parts.iter().flat_map(|part| part.unwrapped(grid));
     let mut runs: Vec<(u64, u64)> = pieces

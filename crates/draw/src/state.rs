@@ -1,4 +1,4 @@
-//! SVG drawings of a machine's current state, showing the jobs' nodes and the failed nodes.
+//! SVG drawings of a machine's current state, with each job's nodes and the failed nodes.
 
 use pavior_allocation::explain::State;
 use pavior_mesh::JobId;
@@ -8,7 +8,7 @@ use crate::explanation::{AXIS, GAP, View, busy_nodes, drawing, off_the_edge, pla
 /// Draws a state as planes of constant z, with the origin at the lower left. `name` returns a job's
 /// name.
 ///
-/// Takes O(N) time for N nodes. The drawing is legible up to a few thousand nodes.
+/// Takes O(N) time for N nodes. The drawing is legible for up to a few thousand nodes.
 pub fn state(state: &State, name: &dyn Fn(JobId) -> String) -> String {
     let grid = state.grid();
     let view = View::of(grid);

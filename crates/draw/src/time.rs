@@ -1,4 +1,4 @@
-//! Formatting of times, such as 45 s, 90 min or 3 d 4 h, and round steps between them.
+//! Formatting times, such as 45 s, 90 min or 3 d 4 h, and choosing round steps between them.
 
 use crate::axis::{self, label, round};
 
@@ -70,12 +70,12 @@ pub(crate) fn whole(seconds: f64) -> String {
     format!("{} {name}", label(seconds / unit))
 }
 
-/// Formats a time on an axis with ticks `step` apart. All ticks on an axis use the same unit.
+/// Formats a time for an axis with ticks `step` apart. All ticks on an axis use the same unit.
 pub(crate) fn stepped(seconds: f64, step: f64) -> String {
     if seconds == 0.0 {
         return "0".to_string();
     }
-    // 30 and 15 minutes are round fractions of an hour, as 12 and 6 hours are of a day.
+    // 30 and 15 minutes are round fractions of an hour, just as 12 and 6 hours are of a day.
     let unit = UNITS.into_iter().find(|(unit, name)| {
         step.abs() >= *unit * 0.999_999 || *name == "h" && step.abs() >= 1800.0 * 0.999_999
     });

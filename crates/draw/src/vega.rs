@@ -40,7 +40,7 @@ pub fn vega(chart: &Chart) -> Value {
     };
     let mut encoding = json!({ "x": x, "color": colour });
     if chart.marks == Marks::Lines {
-        // Dashes distinguish series without color, even where their lines coincide.
+        // Dashes distinguish the series without color, even where lines coincide.
         encoding["strokeDash"] = colour.clone();
         encoding["shape"] = colour.clone();
     }
@@ -89,7 +89,7 @@ fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     })
 }
 
-/// Returns the note, followed by one sentence for each group of identical series.
+/// Returns the chart's note, followed by one sentence for each group of identical series.
 fn subtitle(chart: &Chart) -> Vec<String> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (index, series) in chart.series.iter().enumerate() {
@@ -106,7 +106,7 @@ fn subtitle(chart: &Chart) -> Vec<String> {
     [chart.note.clone()].into_iter().filter(|note| !note.is_empty()).chain(equal).collect()
 }
 
-/// Returns the encoding for a numeric axis. A time axis gets round ticks in the usual notation.
+/// Returns the encoding for a numeric axis. A time axis gets round ticks in time notation.
 fn quantitative(
     field: &str,
     axis: &ChartAxis,

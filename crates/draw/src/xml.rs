@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
-/// Escapes text for use as XML or HTML content or in a quoted attribute.
+/// Escapes text for use in XML or HTML, either as content or in a quoted attribute.
 ///
 /// `&`, `<`, `>` and `"` become entities. Three kinds of characters become U+FFFD, the replacement
 /// character: those that XML 1.0 forbids (section 2.2: most control characters, U+FFFE and U+FFFF),
@@ -33,7 +33,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns true if XML forbids or discourages a character.
+/// Returns true if [`escape`] replaces a character.
 fn is_replaced(character: char) -> bool {
     let is_noncharacter =
         u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}');
@@ -92,7 +92,7 @@ impl Element {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element around a first child, on the line of the opening tag, and other content.
+    /// Writes the element around a first child, put on the opening tag's line, and other content.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }

@@ -1,4 +1,4 @@
-//! A reader that returns an error instead of filling memory.
+//! A reader that returns an error rather than filling memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -7,8 +7,8 @@ use memchr::{memchr_iter, memrchr};
 use crate::Limits;
 
 /// A buffered reader that returns at most [`Limits::total`] bytes and no line longer than
-/// [`Limits::line`]. Input over either limit causes an `InvalidData` error that states the limit
-/// and, for a line, the line number. The bytes up to the limit are still returned.
+/// [`Limits::line`]. Exceeding either limit causes an `InvalidData` error that states the limit
+/// and, if a line is too long, its number. The bytes up to the limit are still returned.
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,

@@ -44,8 +44,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// Returns true if the error is due to bad usage or bad input, which the user can fix, and
-    /// false if it is a system failure.
+    /// Returns true if the user can fix the error because it is due to bad usage or bad input.
+    /// Returns false for a system failure.
     pub fn is_usage(&self) -> bool {
         !matches!(self, FileError::Write { .. })
     }

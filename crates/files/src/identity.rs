@@ -1,4 +1,4 @@
-//! Detection of paths that refer to the same file.
+//! Detects paths that refer to the same file.
 
 use std::ffi::OsString;
 use std::fs;
@@ -9,9 +9,9 @@ use crate::{FileError, shown};
 /// The files that a command will read and write. If an output is also an input or another output,
 /// the command is rejected before it reads anything.
 ///
-/// Two existing paths refer to the same file if their device and inode are equal, so links do not
-/// matter. Two paths that do not exist yet refer to the same file if both would create it in the
-/// same place. Devices and pipes are ignored.
+/// Two existing paths refer to the same file if they have the same device and inode, so it does not
+/// matter if either is a link. Two paths that do not exist yet refer to the same file if creating
+/// either one would create the same file. Devices and pipes are ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-/// Identifies a file. Returns `None` for a device or a pipe.
+/// Identifies the file at a path. Returns `None` for a device or a pipe.
 fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => None,

@@ -1,14 +1,14 @@
 //! Reading and writing files.
 //!
 //! Every Pavior program (the command line, the Python package and the service) opens its files
-//! through this crate, which guarantees that:
+//! through this crate, which makes the following guarantees:
 //!
-//! - Reading is bounded. [`Limits`] apply to the length of each line and to the size of the input
-//!   after decompression. A caller may raise them.
+//! - Reading is bounded. [`Limits`] cap the length of each line and the size of the input after
+//!   decompression. A caller may raise these limits.
 //! - Writing is atomic. A temporary file with a random name is created exclusively, written,
 //!   synchronized and renamed. If the destination already exists, its mode is kept.
 //! - An output that is also an input is rejected before anything is read ([`FileUses`]).
-//! - Only one process at a time can change a directory of related files ([`Lock`]).
+//! - A directory of related files is changed by only one process at a time ([`Lock`]).
 //! - Untrusted text is displayed only through `pavior_kernel::shown`, even in this crate's errors.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 

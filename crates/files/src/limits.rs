@@ -1,9 +1,9 @@
 //! Limits on the size of inputs.
 
-/// The maximum length, in bytes, of a line in input that is read line by line.
+/// The maximum length of a line, in bytes, for input that is read line by line.
 pub const LONGEST_LINE: u64 = 1 << 20;
 
-/// The maximum size of an input, in bytes after decompression. It is more than twice the size of
+/// The maximum size of an input, in bytes after decompression. This is more than twice the size of
 /// the largest Parallel Workloads Archive log that Pavior has been tested with.
 pub const LONGEST_INPUT: u64 = 512 << 20;
 
@@ -11,7 +11,7 @@ pub const LONGEST_INPUT: u64 = 512 << 20;
 /// state or a list of names.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
 
-/// The maximum size of an input and the maximum length of its lines. Reading past either one fails.
+/// The maximum size of an input and the maximum length of its lines. Exceeding either is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The maximum length of a line, in bytes, not counting the line ending.
@@ -27,7 +27,7 @@ impl Limits {
     /// Limits for a document that is read all at once. One line may fill the whole document.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// Replaces the total if a new one is given. If the line limit equals the old total, it is
+    /// Replaces the total limit if a new one is given. A line limit equal to the old total is
     /// replaced, too.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {

@@ -11,12 +11,12 @@ pub enum NextLine {
     End,
     /// A line was read, including the line ending.
     Whole,
-    /// The line is too long. At most its beginning was read, and the next read skips the rest.
+    /// The line is too long. Part of it may have been read; the next read skips the rest.
     TooLong,
 }
 
-/// A reader for line-based protocols. It reports a line that is too long and then continues with
-/// the next one. Memory use is bounded by the maximum line length.
+/// A reader for line-based protocols. If a line is too long, the reader reports it and can continue
+/// with the next line. Memory use is bounded by the maximum line length.
 pub struct Lines<R> {
     reader: R,
     longest: usize,

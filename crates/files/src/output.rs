@@ -1,4 +1,4 @@
-//! Functions that write files atomically.
+//! Atomic writing of files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -57,10 +57,10 @@ impl Output {
         Ok(Output { to, path: path.to_path_buf() })
     }
 
-    /// Moves the file to its destination. A regular file then survives a power failure.
+    /// Moves the file to its destination. After that, a regular file survives a power failure.
     ///
     /// # Errors
-    /// Returns an error if writing fails. An existing regular file is then left unchanged.
+    /// Returns an error if writing fails, in which case an existing regular file is left unchanged.
     pub fn finish(self) -> Result<(), FileError> {
         let Output { to, path } = self;
         let failed = |error: io::Error| FileError::write(&path, error);
@@ -96,7 +96,7 @@ impl Write for Output {
 /// Writes a file atomically.
 ///
 /// # Errors
-/// Returns an error if writing fails. An existing regular file is then left unchanged.
+/// Returns an error if writing fails, in which case an existing regular file is left unchanged.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -128,7 +128,7 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Removes temporary files that processes left in a directory when they were killed.
+/// Removes temporary files that killed processes left behind in a directory.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be read or a temporary file cannot be removed.
@@ -136,7 +136,7 @@ pub fn remove_unfinished(folder: &Path) -> Result<(), FileError> {
     partial::remove_stale(folder).map_err(|error| FileError::place(folder, error))
 }
 
-/// Checks that a file can be written later, without leaving anything behind. Streams always pass.
+/// Checks that a file could be written, without leaving anything behind. Streams always pass.
 ///
 /// # Errors
 /// Returns an error if the destination cannot be written.
@@ -182,7 +182,7 @@ fn is_stream(path: &Path) -> bool {
         || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Ensures that a rename survives a power failure, where the system supports that.
+/// Ensures, on systems that support it, that a rename survives a power failure.
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {

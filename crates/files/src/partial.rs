@@ -16,7 +16,7 @@ const NAME: (&str, &str) = (".pavior-", ".partial");
 const DRAWN: usize = 16;
 
 /// Creates a temporary file exclusively, so that an existing link is never followed. First removes
-/// any that killed processes left in the directory.
+/// any temporary files that killed processes left in the directory.
 pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     // A directory that cannot be listed may still accept new files.
     let _ = remove_stale(folder);
@@ -39,7 +39,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Removes temporary files that processes left in a directory when they were killed.
+/// Removes temporary files that killed processes left behind in a directory.
 pub(crate) fn remove_stale(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -66,8 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // The file is removed while it is locked, so that a process that has just created it
-        // notices.
+        // The file is removed while locked, so that a process that has just created it notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

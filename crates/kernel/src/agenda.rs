@@ -8,8 +8,8 @@ use crate::Time;
 /// A queue of events ordered by time, class and sequence number.
 ///
 /// Simultaneous events are popped by class, smallest first, and within a class in the order in
-/// which they were scheduled. A run therefore never depends on how the heap is laid out. `schedule`
-/// and `pop` take O(log n) time for n pending events.
+/// which they were scheduled. A simulation therefore never depends on how the heap is laid out.
+/// `schedule` and `pop` take O(log n) time for n pending events.
 ///
 /// ```
 /// use pavior_kernel::{Agenda, Time};
@@ -88,7 +88,7 @@ impl<E> Agenda<E> {
         self.heap.peek().map(|Reverse(entry)| (entry.at, entry.class))
     }
 
-    /// Removes the next event and returns it with its time.
+    /// Removes and returns the next event and its time.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         self.heap.pop().map(|Reverse(entry)| (entry.at, entry.event))
     }

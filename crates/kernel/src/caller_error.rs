@@ -1,12 +1,12 @@
-//! Errors from code that the caller added to a registry.
+//! Errors from entries that the caller added to a registry.
 
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// An error from a strategy, a scheduler or another entry that the caller added to a registry, such
-/// as an exception in a script or a service that does not respond. Clones share the error, and two
-/// values are equal only if one is a clone of the other.
+/// An error from a strategy, scheduler or other entry that the caller added to a registry. For
+/// example, a script may raise an exception, or a service may not respond. Clones share one error,
+/// and two values are equal only if they share the same error.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }

@@ -1,4 +1,4 @@
-//! A checksum that is the same on every processor.
+//! A checksum whose value does not depend on the processor.
 
 use std::fmt;
 

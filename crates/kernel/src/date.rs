@@ -1,4 +1,4 @@
-//! Dates in the format that all outputs use.
+//! Dates, in the format used by all outputs.
 
 use std::fmt;
 use std::str::FromStr;

@@ -11,10 +11,10 @@ use std::ops::Range;
 /// Maximum number of characters quoted from a single untrusted text in a message.
 pub const LONGEST_QUOTE: usize = 160;
 
-/// The maximum length of a message in characters, including quotations.
+/// Maximum number of characters in a message, including any quotations.
 pub const LONGEST_MESSAGE: usize = 600;
 
-/// Usual length of an excerpt in bytes, and the maximum number of characters in each of its three
+/// Target length of an excerpt in bytes, and the maximum number of characters in each of its three
 /// pieces.
 const EXCERPT: usize = 120;
 
@@ -57,15 +57,15 @@ pub fn message(text: &str) -> String {
     out
 }
 
-/// Makes the text of a table cell safe to display. Does not truncate it, because tables limit their
-/// own width.
+/// Makes a table cell's text safe to display. Does not truncate the text, because tables limit
+/// their own width.
 pub fn cell(text: &str) -> String {
     let mut out = String::new();
     let _ = write_bounded(&mut out, text, usize::MAX, false);
     out
 }
 
-/// Returns a displayable excerpt of a line around a fault, and the fault's range in the excerpt.
+/// Returns a displayable excerpt from a line around a fault, and the fault's range in that excerpt.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }
@@ -128,7 +128,7 @@ fn escape(c: char) -> impl Iterator<Item = char> + Clone {
     nul.into_iter().flat_map(str::chars).chain(other)
 }
 
-/// Returns true if a character is invisible, moves the cursor, or reorders others.
+/// Returns true if a character is invisible, moves the cursor, or reorders other characters.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(

@@ -1,4 +1,4 @@
-//! A reader for JSON written by other programs. An object with repeated members is an error.
+//! A reader for JSON written by other programs. An object that repeats a member is an error.
 //!
 //! RFC 8259 does not define what repeated members mean. Most readers use the last value, but
 //! another program that reads the same text may use the first.
@@ -33,8 +33,8 @@ pub fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, Error> {
     serde_json::from_slice(text)
 }
 
-/// Writes a daemon's log line to standard error: a JSON object with the time, level, event and the
-/// members of `more`. `now` is in seconds since 1970. A line that cannot be written is dropped.
+/// Writes a daemon's log line to standard error: a JSON object that contains the time, the level,
+/// the event and the members of `more`. `now` is in seconds since 1970. Write errors are ignored.
 pub fn log(now: u64, level: &str, event: &str, more: Value) {
     let time = Date(Duration::from_secs(now)).to_string();
     let head = [("time", time), ("level", level.to_string()), ("event", event.to_string())];

@@ -2,10 +2,10 @@
 //! deterministic tie-breaking, and named random [`Stream`]s.
 //!
 //! The crate also contains the code shared by all registries (names with [`Options`]), the only
-//! code that displays untrusted text, and time series in bounded memory ([`Stretches`]). With the
-//! `json` feature, it also contains the only JSON reader for input from other programs.
+//! code that displays untrusted text, and time series that use bounded memory ([`Stretches`]). The
+//! `json` feature adds the only JSON reader for input from other programs.
 //!
-//! No code in this crate depends on machines or jobs, and none reads a clock.
+//! Nothing in this crate depends on machines or jobs, or reads a clock.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod agenda;

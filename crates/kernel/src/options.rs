@@ -1,12 +1,12 @@
 //! Names with options, such as `paging:1:snake`, `tff:scan=yzx` or `compact:slack=0.1`.
 //!
-//! A name is followed by options, each after a colon, as `key=value` or as a bare value. The parser
-//! in this module reads the names in all registries (strategies, schedulers, patterns, shape rules,
-//! ...), so the notation is the same everywhere.
+//! Each option follows a colon and is written as `key=value` or as a bare value. The parser in this
+//! module reads names for every registry (strategies, schedulers, patterns, shape rules, ...), so
+//! the notation is the same everywhere.
 //!
 //! A bare value sets the first option, in declaration order, that is not yet set and accepts the
-//! value. A bare number sets the first option that accepts numbers, and is an error if it is out of
-//! range for that option.
+//! value. A bare number that is out of range for the first unset option that accepts numbers is an
+//! error, even if a later option would accept it.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub struct OptionSpec {
     pub values: Values,
     /// The default value.
     pub default: &'static str,
-    /// The option's meaning, as a clause.
+    /// The meaning, as a phrase for use in help texts.
     pub meaning: &'static str,
     /// True if the canonical name contains only the option's value (`paging:1`), and false if it
     /// also contains the key (`tff:scan=yzx`).
@@ -32,16 +32,16 @@ pub struct OptionSpec {
 pub enum Values {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// An integer in this closed range.
+    /// An integer in this inclusive range.
     Integer(u64, u64),
-    /// A decimal number in this closed range.
+    /// A decimal number in this inclusive range.
     Number(f64, f64),
     /// Text accepted by a function. The first field describes the expected form in error messages.
     Text(&'static str, fn(&str) -> bool),
 }
 
 impl Values {
-    /// Returns true if `value` is one of these values.
+    /// Returns true if `value` is valid.
     pub fn accept(&self, value: &str) -> bool {
         match self {
             Values::OneOf(words) => words.contains(&value),
@@ -55,8 +55,8 @@ impl Values {
         }
     }
 
-    /// Returns true if a value was meant for an option of this kind, that is, if it is valid or is
-    /// a number out of range.
+    /// Returns true if a value was meant for an option of this kind: it is either valid or an
+    /// out-of-range number.
     fn is_meant(&self, value: &str) -> bool {
         let out_of_range = match self {
             Values::Integer(..) => value.parse::<i128>().is_ok(),
@@ -97,7 +97,7 @@ impl fmt::Display for BadName {
 
 impl std::error::Error for BadName {}
 
-/// The values of all of a registry entry's options.
+/// The values of all options of a registry entry.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as names; }
@@ -146,7 +146,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Finds the option that `part` sets, and returns its index and value.
+    /// Finds the option that `part` sets, and returns the option's index and the new value.
     fn place<'t>(
         name: &str,
         part: &'t str,
@@ -214,7 +214,7 @@ impl Options {
     }
 
     /// Returns the canonical name: `name` followed by the options whose values differ from the
-    /// defaults. Bare options that precede such an option are included, too.
+    /// defaults. Any bare option that precedes one of these is included, too.
     pub fn name(&self, name: &str) -> String {
         let changed = |index: usize| self.values[index] != self.specs[index].default;
         let last_bare = (0..self.specs.len()).rfind(|&i| self.specs[i].bare && changed(i));
@@ -273,8 +273,8 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     BadName { reason, span: 0..name.len() }
 }
 
-/// Joins names with commas. Messages are truncated after 600 characters, so a longer list ends with
-/// the number of names left out.
+/// Joins names with commas. Messages are truncated after 600 characters, so a list that is too long
+/// ends with the number of names left out.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

@@ -1,10 +1,10 @@
 //! Registries of strategies, schedulers, shape rules, patterns and so on, whose entries are
 //! selected by name.
 //!
-//! A [`Family`] is a set of similar entries. An [`Entry`] describes one of them as data: its name,
-//! options and behavior. A [`Selection`] is an entry with its options, such as `paging:1:snake`. A
-//! [`Registry`] contains the built-in entries and any that its owner adds. There is no global
-//! mutable registry. Help, tables and tests are derived from the entries.
+//! A [`Family`] is a set of similar entries. An [`Entry`] describes one member as data: its name,
+//! options and behavior. A [`Selection`] is an entry with values for its options, such as
+//! `paging:1:snake`. A [`Registry`] contains the built-in entries and any that its owner adds;
+//! there is no global mutable registry. Help, tables and tests are generated from the entries.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::options::{BadName, OptionSpec, Options, bare_name, unknown_name};
 
 /// A set of entries that are selected by name. The implementing type defines how an entry behaves.
 pub trait Family: Sized + Send + Sync + 'static {
-    /// The word for an entry in messages, such as `strategy`.
+    /// The word that messages use for an entry, such as `strategy`.
     const NOUN: &'static str;
 
     /// Returns every built-in entry, in the order used in tables.
@@ -28,12 +28,12 @@ pub trait Family: Sized + Send + Sync + 'static {
     }
 }
 
-/// A family whose entries build something. Its functions are called through [`Selection::supports`]
-/// and [`Selection::build`], so code that uses a selection does not have to import this trait.
+/// A family whose entries build something. Call its functions through [`Selection::supports`] and
+/// [`Selection::build`], so that code that uses a selection does not have to import this trait.
 pub trait Buildable: Family {
-    /// A place that an entry may or may not support, such as a grid of nodes.
+    /// Something that an entry may or may not support, such as a grid of nodes.
     type Place;
-    /// The input that [`Buildable::build`] needs, such as a job and a random stream.
+    /// The input to [`Buildable::build`], such as a job and a random stream.
     type For<'a>;
     /// The type of the built object.
     type Built;
@@ -51,7 +51,7 @@ pub trait Buildable: Family {
     /// Builds the selected entry.
     ///
     /// # Errors
-    /// Returns an error if the purpose is unsupported, or if the entry's closure fails.
+    /// Returns an error if the entry does not support the input, or if the entry's closure fails.
     fn build(
         selection: &Selection<Self>,
         purpose: Self::For<'_>,
@@ -70,16 +70,16 @@ pub struct Entry<F> {
     pub source: &'static str,
     /// The options that may follow the name.
     pub options: &'static [OptionSpec],
-    /// Option texts, without the name and colon, with which tests and benchmarks run the entry. An
-    /// empty text selects the defaults.
+    /// The options that tests and benchmarks run the entry with, written without the name and first
+    /// colon. An empty string selects the defaults.
     pub variants: &'static [&'static str],
     /// The behavior.
     pub does: F,
 }
 
 impl<F> Entry<F> {
-    /// Creates an entry without options, whose title is its name. Set other fields with struct
-    /// update syntax: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
+    /// Creates an entry that has no options and whose title is its name. Set other fields with
+    /// struct update syntax: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
     pub const fn new(name: &'static str, does: F) -> Entry<F> {
         Entry { name, title: name, source: "", options: &[], variants: &[""], does }
     }
@@ -145,7 +145,7 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
 pub struct BadEntry {
     /// The entry's name.
     pub name: String,
-    /// The reason, as a clause that follows the name.
+    /// The reason, as text that follows the name in a message.
     pub reason: String,
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for BadEntry {
 
 impl std::error::Error for BadEntry {}
 
-/// A family's built-in entries and any that were added.
+/// A family's built-in entries and any added ones.
 ///
 /// ```
 /// use pavior_kernel::{Entry, Family, Registry};
@@ -240,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns every entry: the built-in ones first, and then the added ones, each in order.
+    /// Returns every entry: the built-in ones, followed by the added ones in the order of addition.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
@@ -272,8 +272,8 @@ impl<F: Family> Registry<F> {
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // Options after an alias are appended to its target. A fault's span refers to the text
-            // as typed.
+            // Options after an alias are appended to the alias's target. A fault's span refers to
+            // the text as typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
                 let at = |at: usize| (at + name.len()).saturating_sub(target.len());
@@ -284,7 +284,7 @@ impl<F: Family> Registry<F> {
             let options = Options::parse(name, text, entry.options)?;
             return Ok(Selection { entry, options });
         }
-        // `TFF` and `easy_freedom` are alternative spellings of names.
+        // Other spellings, such as `TFF` and `easy_freedom`, are accepted, too.
         let plain = name.to_ascii_lowercase().replace('_', "-");
         if plain != name && self.names().any(|known| known == plain) {
             return self.select(&format!("{plain}{}", &text[name.len()..]));
@@ -292,7 +292,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for an unknown name. Suggests an entry if the name is its title.
+    /// Creates the error for an unknown name. Suggests the entry with that title, if any.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -308,7 +308,7 @@ impl<F: Family> Registry<F> {
     }
 }
 
-/// Returns true if a text is a valid name, which cannot be mistaken for options or a list.
+/// Returns true if the text is a valid name. Such a name cannot be mistaken for options or a list.
 fn is_name(text: &str) -> bool {
     let word = |word: &str| {
         !word.is_empty()
@@ -325,14 +325,14 @@ fn behind(name: &str, options: &str) -> String {
     }
 }
 
-/// An entry with its options, such as `paging:1:snake`.
+/// An entry with values for its options, such as `paging:1:snake`.
 ///
-/// [`FromStr`] parses the names of built-in entries; [`Registry::select`] also parses those of
-/// added ones. [`Display`](fmt::Display) writes the canonical name.
+/// [`FromStr`] parses only the names of built-in entries; [`Registry::select`] also parses the
+/// names of added entries. [`Display`](fmt::Display) writes the canonical name.
 pub struct Selection<F: 'static> {
     /// The entry.
     pub entry: EntryHandle<F>,
-    /// The entry's options.
+    /// The values of the entry's options.
     pub options: Options,
 }
 
@@ -344,11 +344,11 @@ impl<F> Selection<F> {
         Selection { entry, options }
     }
 
-    /// Returns the selections that tests and benchmarks run.
+    /// Returns the selections of an entry that tests and benchmarks run.
     ///
     /// # Panics
-    /// Panics if a variant of a built-in entry is invalid. Each registry has a test that rules this
-    /// out, and [`Registry::add`] checks the variants of added entries.
+    /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,
+    /// and [`Registry::add`] checks the variants of each added entry.
     pub fn variants(entry: impl Into<EntryHandle<F>>) -> impl Iterator<Item = Selection<F>> {
         let entry = entry.into();
         let variants = entry.variants;
@@ -369,11 +369,11 @@ impl<F: Buildable> Selection<F> {
         F::supports(self, place)
     }
 
-    /// Builds the entry. The result is a strategy for an empty machine with a given grid, a
-    /// scheduler (`build(())`), or a pattern for a job's ranks and a random stream.
+    /// Builds the entry. Depending on the family, `purpose` is the grid of an empty machine (for a
+    /// strategy), `()` (for a scheduler), or a job's ranks and a random stream (for a pattern).
     ///
     /// # Errors
-    /// Returns an error if the entry does not support the purpose, or if its closure fails.
+    /// Returns an error if the entry does not support `purpose`, or if the entry's closure fails.
     pub fn build(&self, purpose: F::For<'_>) -> Result<F::Built, F::Fault> {
         F::build(self, purpose)
     }

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Dxsm;
 /// simulated with the same seed therefore see the same jobs, and adding a new consumer of random
 /// numbers does not change the numbers that others receive (common random numbers).
 ///
-/// The generator is PCG-64 DXSM (O'Neill 2014). It is chosen explicitly because a library's
+/// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
 /// "standard" generator may change. Distributions are sampled by inversion with `libm`, using one
 /// draw per value, so the same seed gives the same bytes on every processor.
 ///
@@ -67,9 +67,9 @@ impl Stream {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
-    /// Draws `count` items without replacement, or all items if there are fewer, by swapping
-    /// (Durstenfeld 1964). The drawn items are moved to the front in random order and returned.
-    /// Takes one draw per item.
+    /// Draws `count` items without replacement, or all items if there are fewer than `count`. The
+    /// drawn items are swapped to the front in random order (Durstenfeld 1964) and returned. Takes
+    /// one draw per item.
     ///
     /// ```
     /// # use pavior_kernel as pavior;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_numbers_are_pinned() {
-        // A change here changes every published result, so it must be deliberate.
+        // Changing these numbers changes every published result, so any change must be deliberate.
         let mut stream = Stream::new(1, 0, "arrivals");
         let first: Vec<u64> = (0..3).map(|_| stream.next_u64()).collect();
         assert_eq!(first, PINNED);

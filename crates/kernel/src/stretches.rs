@@ -1,4 +1,4 @@
-//! Time series stored in a bounded number of intervals.
+//! A time series stored in a bounded number of intervals.
 
 /// The minimum, maximum and last value in a time interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ impl<V: Copy + Ord> Range<V> {
         Range { least: value, most: value, last: value }
     }
 
-    /// Combines this range with the range of the values that followed it. Takes O(1) time.
+    /// Combines this range with the range of the values that follow. Takes O(1) time.
     #[must_use]
     pub fn then(self, next: Range<V>) -> Range<V> {
         let (least, most) = (self.least.min(next.least), self.most.max(next.most));
@@ -25,19 +25,19 @@ impl<V: Copy + Ord> Range<V> {
     }
 }
 
-/// Observations in a time interval.
+/// The observations in a time interval.
 pub trait Stretch {
     /// Returns the start of the interval, in any unit.
     fn at(&self) -> u64;
 
-    /// Merges this interval with the next one. The result starts when this interval starts.
+    /// Merges this interval with the one that follows. The result starts when this interval starts.
     #[must_use]
     fn then(&self, next: &Self) -> Self;
 }
 
-/// Time intervals, oldest first, that become longer as their number grows. Intervals are merged if
-/// they begin between the same two multiples of [`Stretches::gap`]. All properties that
-/// [`Stretch::then`] preserves remain available.
+/// A list of time intervals, oldest first. As it grows, intervals become longer: those that begin
+/// between the same two multiples of [`Stretches::gap`] are merged. Merging preserves every
+/// property that [`Stretch::then`] preserves.
 #[derive(Clone, Debug)]
 pub struct Stretches<S> {
     all: Vec<S>,

@@ -5,9 +5,9 @@ use std::ops::{Add, AddAssign, Sub};
 
 /// An instant or a duration, in integer ticks since the start of a run.
 ///
-/// The meaning of a tick depends on the simulation: a microsecond for logs, a millionth of the
-/// papers' time unit, or a network cycle. Times are integers, so comparisons are exact, and "at the
-/// same instant" means the same thing on every processor.
+/// The meaning of a tick depends on the simulation: a microsecond for logs, a millionth of the time
+/// unit used in papers, or a network cycle. Because times are integers, comparisons are exact, and
+/// "at the same instant" means the same thing on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -24,9 +24,9 @@ impl Time {
     /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation can reach, which is 146,000 years in microseconds. A
-    /// later event causes an error that names the job. The rest of the range ensures that the sum
-    /// of two times does not overflow.
+    /// The latest instant that a simulation can reach: 146,000 years, if a tick is a microsecond. A
+    /// later event causes an error that names the job. Times above this limit are unused so that
+    /// the sum of two times cannot overflow.
     pub const LATEST: Time = Time(1 << 62);
 
     /// Adds a duration to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
@@ -58,7 +58,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // The sum is checked in release builds, too, because a sum that wrapped around would be in
+        // The sum is checked even in release builds, because a sum that wrapped around would be in
         // the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }

@@ -1,9 +1,9 @@
 //! The set of bases at which a shape is free, computed by shifts and ANDs over whole words.
 //!
 //! With one bit per node, `pairs = free & free >> 1` has a bit set wherever a run of two along x
-//! begins, and `pairs & pairs >> 2` wherever a run of four begins. A run of any length takes about
-//! log2(length) passes. Similar passes over rows along y and over planes along z then yield every
-//! base of the shape.
+//! begins, and `pairs & pairs >> 2` wherever a run of four begins. Finding runs of any length takes
+//! about log2(length) passes. Similar passes over rows along y and over planes along z then yield
+//! every base of the shape.
 //!
 //! ```text
 //!   free     1 1 0 1 1 1 1 0        runs of 3 along x:
@@ -13,12 +13,12 @@
 //!
 //! On an axis that wraps, a shift is a rotation within the axis.
 //!
-//! The set also shows which of a placement's faces are free: a face is free exactly if the next
-//! base on that side is in the set. [`BaseSet::edges`] uses this to find the touching faces of all
-//! bases in a single pass.
+//! The set also shows which of a placement's faces are free: a face is free if and only if the next
+//! base on that side is in the set. [`BaseSet::edges`] uses this property to find the touching
+//! faces for all bases in a single pass.
 //!
-//! Invariant: the set contains only canonical bases. Bits shifted in from beyond the end of an axis
-//! never count as free.
+//! Invariant: the set contains only canonical bases. A bit shifted in from beyond the end of an
+//! axis never counts as free.
 //!
 //! Cost: O((log a + log b + log c) * rows * W / 64) word operations for an a x b x c shape.
 
@@ -27,7 +27,7 @@ use crate::occupancy::Ones;
 use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// A search for a shape's bases. It reuses its buffers, so later searches do not allocate memory.
+/// A search for a shape's bases. The buffers are reused, so later searches do not allocate memory.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -45,12 +45,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout, empty until loaded.
+    /// The free nodes in this layout. Empty until loaded.
     nodes: Vec<u64>,
     /// True if the loaded nodes belong to a machine with this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Scratch space, empty until needed.
+    /// Scratch space. Empty until needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -66,7 +66,7 @@ impl BaseSet {
 
     /// Creates a search within a box, treating the box as a machine. An axis wraps if it wraps on
     /// the grid and the box spans it. Coordinates are relative to the box's base. Loads the box's
-    /// free nodes in O(rows of the box) time. A box outside the grid has no bases.
+    /// free nodes, which takes O(rows of the box) time. A box outside the grid has no bases.
     ///
     /// ```
     /// # mod pavior { pub use pavior_mesh as strategies; pub use pavior_mesh::*; }
@@ -95,7 +95,7 @@ impl BaseSet {
         &self.grid
     }
 
-    /// Finds the first base, in row-major order, of a shape (without rotating it) among the free
+    /// Finds a shape's first base in row-major order, without rotating the shape, among the free
     /// nodes last loaded with [`BaseSet::load`].
     pub fn find_loaded(&mut self, shape: Sides) -> Option<Coordinates> {
         if self.compute_loaded(shape) { self.first() } else { None }
@@ -116,8 +116,8 @@ impl BaseSet {
         found
     }
 
-    /// Returns the number of words that searches have read so far. Each pass and each read of the
-    /// result counts every word once.
+    /// Returns the number of words read by searches so far. Each pass over the set, and each read
+    /// of the result, counts every word once.
     #[inline]
     pub fn words_touched(&self) -> u64 {
         self.touched
@@ -171,7 +171,7 @@ impl BaseSet {
         true
     }
 
-    /// Keeps only the bases for which the position `step` farther along an axis is also a base.
+    /// Keeps only the bases for which the point `step` farther along an axis is also a base.
     fn and_ahead(&mut self, axis: usize, step: u16) {
         self.touched += self.words.len() as u64;
         let ring = self.grid.wraps(axis) && self.shape[axis] < self.grid.side(axis);
@@ -187,15 +187,15 @@ impl BaseSet {
         }
     }
 
-    /// Adds one to a side of the most recently computed shape. Returns true if any base remains.
+    /// Extends the most recently computed shape by 1 along an axis. Returns true if a base remains.
     pub fn grow(&mut self, axis: usize) -> bool {
         self.shape[axis] = self.shape[axis].saturating_add(1);
         if !self.grid.fits(self.shape) {
             self.words.fill(0);
             return false;
         }
-        // A run one node longer begins wherever one run begins here and another at the next node.
-        // If the side closes the ring, runs one node shorter must begin at both 0 and 1.
+        // A longer run begins wherever current runs begin both here and at the next node. If the
+        // side closes the ring, current runs must begin at both 0 and 1.
         self.and_ahead(axis, 1);
         if self.grid.wraps(axis) && self.shape[axis] == self.grid.side(axis) {
             let mut beyond = Cuboid::whole(&self.grid);
@@ -226,7 +226,7 @@ impl BaseSet {
             && self.layout.any(&self.words, cuboid)
     }
 
-    /// Computes the columns that contain bases. Column x is bit x % 64 of word x / 64.
+    /// Computes the set of columns that contain bases. Column x is bit x % 64 of word x / 64.
     pub fn columns_into(&self, columns: &mut Vec<u64>) {
         self.layout.columns_into(&self.words, columns);
     }
@@ -237,8 +237,8 @@ impl BaseSet {
         self.shape
     }
 
-    /// Replaces the bases with those of another set for the same grid, without allocating memory.
-    /// The nodes loaded by [`BaseSet::load`] do not change. If the grids differ, the set becomes
+    /// Replaces the bases with those in another set for the same grid, without allocating memory.
+    /// The nodes loaded by [`BaseSet::load`] stay the same. If the grids differ, the set becomes
     /// empty.
     pub fn take(&mut self, other: &BaseSet) {
         self.shape = other.shape;
@@ -250,7 +250,7 @@ impl BaseSet {
     }
 
     /// Removes the bases whose placements would overlap a box. A box outside the grid removes none.
-    /// Takes O(rows of the removed bases) time.
+    /// Takes O(rows) time, for the rows that contain the removed bases.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;
@@ -284,9 +284,9 @@ impl BaseSet {
     }
 
     /// Finds the first base, in row-major order, of a two-part shape on a mesh. `self` and `other`
-    /// must each have computed the bases of one part, and `offsets` are relative to the base of the
-    /// shape's bounding box. Returns `None` if there is no such base, a part extends beyond the
-    /// bounding box, the grids differ, or an axis wraps.
+    /// must each have computed the bases of one part, and `offsets` are the parts' positions
+    /// relative to the base of the shape's bounding box. Returns `None` if there is no such base, a
+    /// part extends beyond the bounding box, the grids differ, or an axis wraps.
     pub fn first_with(
         &mut self,
         other: &BaseSet,
@@ -348,15 +348,15 @@ impl BaseSet {
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// Returns true if a placement has faces on an axis. It has none on an axis of one node, or on
-    /// a ring that it closes.
+    /// Returns true if a placement has faces on an axis. A placement has no faces on an axis of one
+    /// node or on a ring that it closes.
     pub fn has_faces(&self, axis: usize) -> bool {
         let n = self.grid.side(axis);
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// Computes the bases whose placements touch a busy node or the border on the low and the high
-    /// side of an axis. Both sets are empty if a placement has no faces on the axis.
+    /// Computes two sets: the bases whose placements touch a busy node or the border on an axis's
+    /// low side and on its high side. Both are empty if a placement has no faces on the axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -369,7 +369,7 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were busy when last loaded, or the box's volume if
+    /// Returns the number of nodes in a box that were busy at the last load, or the box's volume if
     /// the box is outside the grid. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {

@@ -1,13 +1,13 @@
 //! Sets of nodes as bits, laid out so that shifts move them along the axes.
 //!
 //! Rows along x begin at multiples of the pitch. For rows of up to 64 nodes, the pitch is the next
-//! power of two, so short rows share a word. Longer rows and planes begin with a new word.
+//! power of two, so short rows share a word. Longer rows and planes start new words.
 //!
 //! ```text
 //!   rows of 5, pitch 8:   . . . 44444 . . . 33333 . . . 22222 . . . 11111
 //! ```
 //!
-//! Invariant: the bits between rows and after planes are zeros.
+//! Invariant: the bits between rows and after each plane are zeros.
 //!
 //! Cost: O(words touched) per operation.
 
@@ -19,7 +19,7 @@ use crate::{Coordinates, Cuboid, Grid, NodeId, Occupancy};
 pub(crate) use axis::Axis;
 use axis::ahead;
 
-/// The positions of a grid's nodes in the words of a set.
+/// The positions of a grid's nodes in a set's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     grid: Grid,
@@ -31,7 +31,7 @@ pub(crate) struct Layout {
     rows: u64,
 }
 
-/// Returns a mask of the lowest `count` bits, up to 64.
+/// Returns a mask of the lowest `count` bits (at most 64).
 #[inline]
 fn low(count: usize) -> u64 {
     if count == 0 { 0 } else { u64::MAX >> (64 - count) }
@@ -49,7 +49,7 @@ impl Layout {
         self.plane * usize::from(self.grid.side(2))
     }
 
-    /// Returns the number of words per row, which is 1 for short rows that share a word.
+    /// Returns the number of words per row, or 1 if short rows share a word.
     pub(crate) fn row_words(&self) -> usize {
         self.pitch.div_ceil(64)
     }
@@ -68,7 +68,7 @@ impl Layout {
         [x as u16, y as u16, z as u16]
     }
 
-    /// Returns the word that contains a grid node, and the node's bit in that word.
+    /// Returns the index of the word that contains a node, and the node's bit in that word.
     #[inline]
     pub(crate) fn bit(&self, [x, y, z]: Coordinates) -> (usize, usize) {
         let at = self.pitch * usize::from(y) + usize::from(x);
@@ -107,8 +107,8 @@ impl Layout {
         self.load_piece(free, &Cuboid::whole(&self.grid), [0; 3], words);
     }
 
-    /// Lays out the free nodes of a box in another grid, beginning at the box's base. `self` is the
-    /// box's layout.
+    /// Lays out the free nodes in a box on another grid, beginning at the box's base. `self` is the
+    /// layout for the box.
     pub(crate) fn load_box(&self, free: &Occupancy, cuboid: &Cuboid, words: &mut [u64]) {
         words.fill(0);
         let grid = free.grid();
@@ -141,7 +141,7 @@ impl Layout {
                 for _ in 0..d {
                     let bits = free.bits(NodeId(from as u32), length);
                     words[at / 64] |= bits << (at % 64);
-                    // A piece after the end of a ring may start inside a word.
+                    // A piece that continues past the end of a ring may start inside a word.
                     if at % 64 + length > 64 {
                         words[at / 64 + 1] |= bits >> (64 - at % 64);
                     }
@@ -151,8 +151,8 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with every word that a box touches, and the box's bits in that word, until `see`
-    /// returns true. Returns true if `see` did. The box must not wrap.
+    /// Calls `see` with each word that a box touches and the box's bits in that word, stopping once
+    /// `see` returns true. Returns true if it did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
@@ -198,7 +198,7 @@ impl Layout {
         count
     }
 
-    /// Returns true if any node in a box, which must not wrap, is in a set.
+    /// Returns true if any node in a box is in a set. The box must not wrap.
     pub(crate) fn any(&self, words: &[u64], cuboid: &Cuboid) -> bool {
         self.until(cuboid, |word, mask| words[word] & mask != 0)
     }
@@ -213,7 +213,7 @@ impl Layout {
         }
     }
 
-    /// Computes the columns that contain nodes in a set. Column x is bit x % 64 of word x / 64.
+    /// Computes the columns that a set's nodes occupy. Column x is bit x % 64 of word x / 64.
     pub(crate) fn columns_into(&self, words: &[u64], columns: &mut Vec<u64>) {
         columns.clear();
         columns.resize(self.row_words(), 0);
@@ -247,12 +247,12 @@ impl Layout {
 /// Lays out rows of `length` nodes, at most 64, in one word each.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // There might be no word after the last rows.
+    // The last rows might have no word after them.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // If the row starts at a word boundary, the shift is by 64 bits, which takes two steps.
+        // If the row starts at a word boundary, the shift is by 64 bits, so it takes two steps.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -2,8 +2,8 @@
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The cubes of a machine with three axes whose sides are multiples of 4. A cube is an aligned box
-/// of 4x4x4 nodes, and cubes are numbered in row-major order.
+/// The cubes in a three-axis machine whose sides are multiples of 4. A cube is an aligned box of
+/// 4x4x4 nodes. Cubes are numbered in row-major order.
 ///
 /// ```
 /// use pavior_mesh::{Cubes, Grid, NodeId};
@@ -23,7 +23,7 @@ impl Cubes {
     /// The number of nodes in a cube.
     pub const VOLUME: u32 = 64;
 
-    /// Returns the cubes of a machine, or `None` if its sides are not multiples of 4.
+    /// Returns the cubes in a machine, or `None` if its sides are not multiples of 4.
     #[expect(clippy::missing_panics_doc, reason = "there are fewer cubes than nodes")]
     pub fn of(machine: &Grid) -> Option<Cubes> {
         let sides = machine.sides();
@@ -40,7 +40,7 @@ impl Cubes {
         &self.grid
     }
 
-    /// Returns the nodes of a cube.
+    /// Returns a cube's nodes.
     pub fn nodes(&self, cube: NodeId) -> Cuboid {
         Cubes::scaled(Cuboid::node(self.grid.point(cube)))
     }

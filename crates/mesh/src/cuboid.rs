@@ -50,14 +50,14 @@ impl Cuboid {
         Cuboid::new([0; 3], grid.sides())
     }
 
-    /// Returns the number of nodes, saturating at `u32::MAX`.
+    /// Returns the number of nodes, capped at `u32::MAX`.
     #[inline]
     pub fn volume(&self) -> u32 {
         volume(self.sides).min(u64::from(u32::MAX)) as u32
     }
 
     /// Returns true if the box is on the grid: its base is on the grid, no side exceeds its axis,
-    /// and it extends past the end only of axes that wrap.
+    /// and it extends past the end of an axis only if that axis wraps.
     #[inline]
     pub fn lies_on(&self, grid: &Grid) -> bool {
         grid.contains(self.base)
@@ -86,8 +86,8 @@ impl Cuboid {
         (0..3).all(|axis| self.offset(grid, axis, point[axis]) < self.sides[axis])
     }
 
-    /// Returns the distance of a coordinate from the base, measured past the end of an axis that
-    /// wraps. The coordinate is inside exactly if this distance is less than the side.
+    /// Returns the distance from the base to a coordinate, going past the end of an axis that
+    /// wraps. The coordinate is inside the box if and only if this distance is less than the side.
     #[inline]
     fn offset(&self, grid: &Grid, axis: usize, coordinate: u16) -> u16 {
         if coordinate >= self.base[axis] {
@@ -146,10 +146,10 @@ impl Cuboid {
         found
     }
 
-    /// Returns the smallest box, with its canonical base, that contains every box of these sides
-    /// that shares a node with this one. Unless the result closes a ring, every box of these sides
-    /// inside it shares a node with this one. This box must be on the grid, and the sides must fit
-    /// the grid.
+    /// Returns the smallest box that contains every box with the given sides that shares a node
+    /// with `self`. Unless the result closes a ring, every box with these sides inside it shares a
+    /// node with `self`. The result has its canonical base. `self` must be on the grid, and the
+    /// sides must fit the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -178,8 +178,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, with x varying fastest. On each axis, they are in order from the base,
-    /// continuing past the wrap. The box must be on the grid.
+    /// Returns the nodes, with x varying fastest. On each axis, the order starts at the base and
+    /// continues past the wrap. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);
@@ -199,8 +199,8 @@ impl Cuboid {
         (if at >= n { at - n } else { at }) as u16
     }
 
-    /// Returns the runs of coordinates on an axis as `(first, length)`, in order of offset from the
-    /// base. The second run is empty unless the box extends past the end of the axis.
+    /// Returns the runs of coordinates on an axis as `(first, length)`, starting with the base's
+    /// run. The second run is empty unless the box extends past the end of the axis.
     #[inline]
     pub fn runs(&self, grid: &Grid, axis: usize) -> [(u16, u16); 2] {
         let (base, side, n) = (self.base[axis], self.sides[axis], grid.side(axis));
@@ -208,7 +208,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Cuts the box at the ends of wrapping axes into one to eight boxes that do not wrap.
+    /// Cuts the box at the end of each wrapping axis into one to eight boxes that do not wrap.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

@@ -11,7 +11,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// One to three numbers, one per axis, for creating coordinates and sides.
+/// One to three numbers, one per axis, from which coordinates or sides can be created.
 pub trait PerAxis: sealed::Sealed {
     /// Returns the three numbers, with `missing` for omitted axes.
     fn padded(self, missing: u16) -> [u16; 3];
@@ -53,8 +53,8 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Parses sides as users write them, such as `4x4x2`, `4x4` or `4`. Omitted axes have a side of 1.
-/// Returns `None` for any other text, or if a side is 0.
+/// Parses sides as users write them, such as `4x4x2`, `4x4` or `4`. An omitted axis has side 1.
+/// Returns `None` if the text is anything else or if a side is 0.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -71,7 +71,7 @@ pub fn read_sides(text: &str) -> Option<Sides> {
     Some(sides)
 }
 
-/// The row-major number of a node, with x varying fastest: `x + W * (y + D * z)`.
+/// A node's row-major number, with x varying fastest: `x + W * (y + D * z)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct NodeId(pub u32);
@@ -104,7 +104,7 @@ pub struct Grid {
     axes: u8,
 }
 
-/// Reasons why a grid is invalid.
+/// The reason that a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
@@ -115,7 +115,7 @@ pub enum GridError {
         /// The number of flags given.
         wraps: usize,
     },
-    /// There is no axis, or there are more than three.
+    /// There are no axes, or more than three.
     #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
     /// A side has no nodes.
@@ -136,8 +136,8 @@ impl Grid {
     /// Creates a grid from its sides and one wrap flag per axis.
     ///
     /// # Errors
-    /// Returns an error unless there are one to three axes, each with a flag, every side is at
-    /// least 1, and there are at most 2^24 nodes.
+    /// Returns an error if the number of axes is not 1 to 3, if the number of flags differs from
+    /// it, if a side is 0, or if there are more than 2^24 nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
         if sides.len() != wraps.len() {
             return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
@@ -158,7 +158,7 @@ impl Grid {
     /// Creates a grid on which no axis wraps.
     ///
     /// # Errors
-    /// Returns the errors of [`Grid::new`].
+    /// Returns the same errors as [`Grid::new`].
     pub fn mesh(sides: &[u16]) -> Result<Grid, GridError> {
         Grid::new(sides, &vec![false; sides.len()])
     }
@@ -166,7 +166,7 @@ impl Grid {
     /// Creates a grid on which every axis wraps.
     ///
     /// # Errors
-    /// Returns the errors of [`Grid::new`].
+    /// Returns the same errors as [`Grid::new`].
     pub fn torus(sides: &[u16]) -> Result<Grid, GridError> {
         Grid::new(sides, &vec![true; sides.len()])
     }
@@ -184,7 +184,7 @@ impl Grid {
         usize::from(self.axes)
     }
 
-    /// Returns the sides, which are 1 on missing axes.
+    /// Returns the sides. Each missing axis has side 1.
     #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
@@ -230,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns a node's coordinates, which are outside the grid for an invalid number.
+    /// Returns a node's coordinates. They are outside the grid if the number is invalid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -251,9 +251,9 @@ impl Grid {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases for a side on an axis: `n - s + 1` if the axis does
-    /// not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if the side exceeds
-    /// the axis. Canonical bases are `0..starts` and denote distinct sets of nodes.
+    /// Returns the number of canonical bases for side s on an axis of n nodes: `n - s + 1` if the
+    /// axis does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if s
+    /// exceeds n. The canonical bases are `0..starts`, and each gives a different set of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -266,8 +266,8 @@ impl Grid {
         }
     }
 
-    /// Returns a node's neighbors, each once. On every axis, these are the node below and the node
-    /// above, wrapping around on rings of more than two nodes. An invalid number has no neighbors.
+    /// Returns a node's neighbors, each only once: the node below and the node above on every axis,
+    /// wrapping around on a ring of more than two nodes. An invalid number has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -299,7 +299,7 @@ impl Grid {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // Without a wrap, going around counts as longer than any other path.
+                // On an axis that does not wrap, going around counts as longer than any other path.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

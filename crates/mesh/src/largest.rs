@@ -1,9 +1,9 @@
 //! The largest free box in an occupancy.
 //!
 //! For every range of consecutive planes, the planes are ANDed together. The largest rectangle in
-//! the result is found row by row as the largest rectangle under a histogram, using a stack of
-//! columns of increasing height. Planes are perpendicular to the shortest axis, so there are few
-//! ranges.
+//! the result is then found row by row as the largest rectangle under a histogram, using a stack of
+//! columns of increasing height. Planes are perpendicular to the shortest axis to keep the number
+//! of ranges small.
 //!
 //! ```text
 //!   row y:     . # . . . #        a column's height is the number of free nodes from row y up:
@@ -11,17 +11,17 @@
 //!   row y + 1: . # # . . #        the run at column 0 continues, so a later row searches it
 //! ```
 //!
-//! Bit operations on words of 64 nodes select the runs of free nodes to search in each row. If all
-//! nodes under a run are also free in the next row, a later row yields a larger box. A run is also
-//! skipped if it is too short to beat the best box so far, given the maximum height in its row or
-//! in the run itself.
+//! Bit operations on words of 64 nodes select the runs of free nodes to search in each row. A run
+//! is skipped if all of its nodes are also free in the next row, because a later row then yields a
+//! larger box. It is also skipped if it is too short to beat the best box so far, given the maximum
+//! height in its row or in the run itself.
 //!
 //! Invariant: `best` is the best box in the planes and rows searched so far. The search abandons a
-//! set of planes, a row or a run as soon as nothing in it can beat `best`.
+//! set of planes, a row or a run once nothing in it can beat `best`.
 //!
 //! Cost: O(N H / 16) vector operations for N nodes and a shortest side of H, plus one step per node
-//! in the runs that are searched. In the worst case, this is O(N H). Rings are traversed twice and
-//! cost up to four times as much.
+//! in the runs that are searched. In the worst case, this is O(N H). A ring is traversed twice,
+//! which costs up to four times as much.
 //!
 //! Source: finding the rectangle under a histogram is a textbook method. Applying it to sets of
 //! planes, and the pruning, are our own.
@@ -51,14 +51,14 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the largest free box of more than `least` nodes. This search is faster if there is no
-    /// such box.
+    /// Finds the largest free box of more than `least` nodes. Faster than [`Self::largest_free`] if
+    /// there is no such box.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
 
-    /// Finds the largest free box whose sides do not exceed the given ones on any axis. If several
-    /// bases are possible, the result is not necessarily the first.
+    /// Finds the largest free box whose sides do not exceed the given sides on any axis. If such a
+    /// box fits at several bases, the base returned is not necessarily the first.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -75,12 +75,12 @@ impl Occupancy {
 }
 
 /// A search with reordered axes: rows run along a long axis, and planes are perpendicular to the
-/// shortest.
+/// shortest axis.
 struct Search {
     /// The machine's axes in search order: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest allowed sides. Like `sides` and `wraps`, they are in search order.
+    /// The longest allowed sides. `within`, `sides` and `wraps` are all in search order.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
@@ -91,16 +91,16 @@ struct Search {
     /// Boxes of at most this many nodes are ignored.
     least: u64,
     best: Option<Cuboid>,
-    /// Number of consecutive free nodes, across rows, that end at each node in a row. There are 64
-    /// entries per word. On a ring, the row appears twice, without the bits that represent no node.
+    /// For each node in a row, the number of consecutive free nodes across rows that end there.
+    /// There are 64 entries per word. On a ring, the row appears twice, without unused bits.
     heights: Vec<u16>,
     line: Line,
-    /// Columns of increasing height that end at the current node, each with its start and height.
+    /// The start and height of each column that ends at the current node, by increasing height.
     stack: Vec<(usize, u16)>,
 }
 
-/// Boxes of `planes` planes, starting at plane `first`, that end with row `y`. The tallest has
-/// `highest` rows.
+/// The boxes that consist of `planes` planes from plane `first` on and end with row `y`. The
+/// tallest has `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -163,13 +163,13 @@ impl Search {
         self.best
     }
 
-    /// Returns the smallest volume that a better or equally good box can have.
+    /// Returns the smallest volume with which a box can be at least as good as the best so far.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Searches boxes of `c` planes, starting at plane `z`, given the free nodes that all these
-    /// planes share.
+    /// Searches boxes of `c` planes, starting at plane `z`. `planes` contains the nodes that are
+    /// free in all of these planes.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -219,8 +219,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box within these sides may be better than the best so far. A box with as
-    /// many nodes as these sides allow has exactly these sides.
+    /// Returns true if a box within these sides may be better than the best so far. The largest box
+    /// that they allow has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -229,7 +229,7 @@ impl Search {
         };
         match self.own(sides).cmp(&best.sides) {
             Ordering::Less => false,
-            // If the search follows the grid's own order, a box found later has a later base.
+            // If search order is the grid's own order, a box found later has a later base.
             Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
             Ordering::Greater => true,
         }
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with this one, given in search order, if this one is better.
+    /// Replaces the best box with the given one (in search order) if the given one is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
@@ -303,8 +303,7 @@ fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     rows
 }
 
-/// Number of words per row below which a loop is faster than detecting the processor's vector
-/// instructions.
+/// Number of words per row below which a plain loop is faster than detecting vector instructions.
 const FEW_WORDS: usize = 4;
 
 /// The step from one row's heights to the next. Heights increase by one at free nodes, up to a cap,

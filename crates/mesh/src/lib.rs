@@ -1,12 +1,12 @@
 //! The geometry of a machine. A [`Grid`] has one to three axes, each of which may wrap. A
 //! [`Cuboid`] is a box of nodes, and [`orientations`] lists the rotations of a shape. [`order`]
-//! contains node orders. [`Occupancy`] is the set of free nodes, with one bit per node.
+//! contains node orders. An [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
-//! The axes x, y and z are numbered 0, 1 and 2. A grid with fewer axes has sides of 1 on the
+//! The axes x, y and z are numbered 0, 1 and 2. A grid with fewer axes has side 1 on each of the
 //! others, so every algorithm is written only once, for three axes. Nodes are numbered in row-major
 //! order, with x varying fastest.
 //!
-//! This crate has no notion of strategies, job lifecycles, or time.
+//! This crate knows nothing about strategies, job lifecycles, or time.
 //!
 //! Arguments are checked. For example, a box outside the grid is not free, and trying to take it
 //! returns an [`OccupancyError`] and changes nothing.

@@ -1,4 +1,4 @@
-//! Parsing and formatting of grid names, such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`.
+//! Parsing and formatting grid names, such as `mesh:16x16`, `torus:8x8x8` or `grid:8wx4x4w`.
 
 use std::fmt;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The free nodes, as one bit per node.
+//! The set of free nodes, with one bit per node.
 //!
 //! Invariant: `count` is the number of set bits, and bits past the last node are zeros.
 
@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The free nodes in a grid. Only this type depends on how the bits are laid out in memory.
+/// The free nodes in a grid. No other type depends on how the bits are laid out in memory.
 ///
 /// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free, and bits
-/// past the last node are zero. Rows are not padded, so an 8x8x8 machine takes eight words, which
-/// is one cache line. A failed node counts as not free. The machine keeps track of failures.
+/// past the last node are zero. Rows are not padded, so an 8x8x8 machine takes eight words, or one
+/// cache line. A failed node is marked as not free; the machine itself keeps track of failures.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -33,7 +33,7 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// Reasons why nodes cannot be marked.
+/// The reason that nodes cannot be marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
@@ -134,7 +134,7 @@ impl Occupancy {
         if !cuboid.lies_on(&self.grid) {
             return Err(OccupancyError::Outside(*cuboid));
         }
-        // One pass checks the bits and flips them. On a conflict, a second pass undoes the first.
+        // A single pass checks and flips the bits. In case of conflict, a second pass undoes it.
         let mut clash = 0;
         self.change(cuboid, |word, mask| {
             clash |= !*word & mask;
@@ -170,11 +170,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Takes all of these boxes, or none of them if an error occurs.
+    /// Takes all of the boxes, or none if an error occurs.
     ///
     /// # Errors
-    /// Returns the error from [`Occupancy::take`] for the first box that cannot be taken after the
-    /// boxes before it. In that case, nothing changes.
+    /// Returns the [`Occupancy::take`] error for the first box that cannot be taken once the boxes
+    /// before it are taken. In that case, nothing changes.
     pub fn take_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.take(part) {
@@ -188,11 +188,11 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Releases all of these boxes, or none of them if an error occurs.
+    /// Releases all of the boxes, or none if an error occurs.
     ///
     /// # Errors
-    /// Returns the error from [`Occupancy::give`] for the first box that cannot be released after
-    /// the boxes before it. In that case, nothing changes.
+    /// Returns the [`Occupancy::give`] error for the first box that cannot be released once the
+    /// boxes before it are released. In that case, nothing changes.
     pub fn give_all(&mut self, boxes: &[Cuboid]) -> Result<(), OccupancyError> {
         for (index, part) in boxes.iter().enumerate() {
             if let Err(error) = self.give(part) {
@@ -206,7 +206,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Calls `change` with every word that a box touches, and the box's bits in that word.
+    /// Calls `change` with each word that a box touches and the box's bits in that word.
     #[inline]
     fn change(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut u64, u64)) {
         any_word(&self.grid, cuboid, |word, mask| {
@@ -215,7 +215,7 @@ impl Occupancy {
         });
     }
 
-    /// Marks a single node as not free. Returns true if the node was free, and false if it was not
+    /// Marks a single node as not free. Returns true if the node was free, or false if it was busy
     /// or is outside the grid.
     pub fn take_node(&mut self, node: NodeId) -> bool {
         let mask = 1 << (node.index() % 64);
@@ -235,8 +235,8 @@ impl Occupancy {
     }
 
     /// Returns one bit per node for `length` nodes (at most 64) in row-major order. The lowest bit
-    /// represents the node `from`. A bit is set if its node is free, and clear if its node is busy
-    /// or outside the grid.
+    /// represents node `from`. A bit is set if its node is free, or clear if its node is busy or
+    /// outside the grid.
     pub fn window(&self, from: NodeId, length: u16) -> u64 {
         let beyond = self.grid.nodes().saturating_sub(from.0);
         match u32::from(length).min(beyond).min(64) {
@@ -261,7 +261,7 @@ impl Occupancy {
         &self.words
     }
 
-    /// Returns a box's maximal runs `(first node, length)` along x. Runs are cut at the wrap.
+    /// Returns a box's maximal runs along x as `(first node, length)`, cut where they wrap.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -277,8 +277,8 @@ impl Occupancy {
     }
 }
 
-/// Calls `see` with the index of every word that a box touches, and the box's bits in that word,
-/// until `see` returns true. Returns true if `see` did. The box must be on the grid.
+/// Calls `see` with the index of each word that a box touches and the box's bits in that word,
+/// stopping once `see` returns true. Returns true if it did. The box must be on the grid.
 #[inline]
 fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
     debug_assert!(cuboid.lies_on(grid), "{cuboid:?} is not on {grid}");
@@ -322,7 +322,7 @@ pub(crate) fn repeated(length: usize) -> u64 {
     REPEATED[length.trailing_zeros() as usize]
 }
 
-/// Returns the words that a run of bits touches, each with a mask of the run's bits.
+/// Returns the index of each word that a run of bits touches, with a mask of the run's bits.
 fn pieces(from: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = from + length;
     (from / 64..end.div_ceil(64)).map(move |word| {

@@ -5,7 +5,7 @@ use crate::Sides;
 /// Returns the distinct permutations of a shape in the TBL paper's order: (a,b,c), (a,c,b),
 /// (b,a,c), (b,c,a), (c,a,b), (c,b,a), without duplicates.
 ///
-/// The caller must check that a permutation fits the machine. If the third side is 1, the
+/// The caller must check whether a permutation fits the machine. If the third side is 1, the
 /// permutations that fit a plane are (a,b) and (b,a), in that order.
 ///
 /// ```
@@ -28,7 +28,7 @@ pub fn orientations([a, b, c]: Sides) -> impl Iterator<Item = Sides> {
     turned.into_iter().take(count)
 }
 
-/// Returns the sides in ascending order, which is the same for all orientations.
+/// Returns the sides in ascending order. The result is the same for all orientations.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }

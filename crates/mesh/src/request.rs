@@ -7,13 +7,13 @@ use thiserror::Error;
 
 use crate::{PerAxis, Sides, volume};
 
-/// A job number. Programs that identify jobs differently must map their identifiers to numbers.
+/// A job number. A program that identifies jobs differently must map its identifiers to numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct JobId(pub u64);
 
-/// The freedom allowed in placing a job, from least to greatest. Each level allows everything that
-/// the previous one does.
+/// The amount of freedom allowed in placing a job, from least to most. Each level allows everything
+/// that the previous level does.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -29,9 +29,9 @@ pub enum Freedom {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box with as many nodes as the job uses, or as the requested box has.
+    /// Any box with as many nodes as the job uses or as the requested box has.
     AnyBox,
-    /// Any nodes that are connected by the machine's own links.
+    /// Any nodes that are connected to each other by the machine's own links.
     Connected,
     /// Any nodes.
     Any,
@@ -43,7 +43,7 @@ pub enum Freedom {
 pub struct UnknownFreedom(pub String);
 
 impl Freedom {
-    /// Every level, from the least freedom to the greatest.
+    /// Every level, from least freedom to most.
     pub const ALL: [Freedom; 5] =
         [Freedom::Box, Freedom::Turned, Freedom::AnyBox, Freedom::Connected, Freedom::Any];
 
@@ -74,15 +74,15 @@ impl FromStr for Freedom {
     }
 }
 
-/// The number of a pool: a set of nodes to which requests can be confined. A machine numbers its
-/// pools in order of registration.
+/// A pool number. A pool is a set of nodes to which requests can be confined. Each machine numbers
+/// its pools in registration order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pool(pub u32);
 
 /// A request for nodes in a shape.
 ///
-/// Contiguous strategies place the shape, whose volume may exceed the number of nodes (the rest is
-/// internal fragmentation). Non-contiguous strategies grant by count and use the shape as a hint.
+/// Contiguous strategies place the shape. Its volume may exceed the number of nodes; the excess is
+/// internal fragmentation. Non-contiguous strategies grant by count and use the shape as a hint.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -94,22 +94,22 @@ pub struct Pool(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Request {
-    /// The number of nodes that the job uses, which is at least 1.
+    /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,
-    /// The box to place, with sides of at least 1, or `None` if no shape rule found a box that fits
-    /// the machine.
+    /// The box to place, each of whose sides is at least 1. `None` if no shape rule found a box
+    /// that fits the machine.
     pub shape: Option<Sides>,
     /// The freedom allowed in placing the job. If this is `None`, the strategy decides.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
     /// The nodes that the request is confined to. If this is `None`, all nodes are allowed. The
-    /// pool is never serialized, because it is meaningful only on one machine.
+    /// pool is never serialized, because it has meaning only on a particular machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Requests exactly one box with one to three sides. The job uses all nodes in the box.
+    /// Requests exactly one box, given by one to three sides. The job uses all nodes in the box.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;

@@ -7,11 +7,11 @@ use thiserror::Error;
 
 use crate::{Coordinates, Grid, Sides};
 
-/// A scan order: the axes from fastest to slowest, and the direction on each.
+/// A scan order: the axes from fastest to slowest, and the direction along each.
 ///
 /// The default is row-major, `xyz`: x varies fastest and each axis ascends, so the first base is
-/// the lowest leftmost one. The notation lists the axes from fastest to slowest, with a minus
-/// before each descending one: `x-yz` goes left to right and top to bottom. Omitted axes follow in
+/// the lowest leftmost one. The notation lists the axes from fastest to slowest, with a minus sign
+/// before each descending axis: `x-yz` goes left to right and top to bottom. Omitted axes follow in
 /// alphabetical order.
 ///
 /// ```
@@ -50,7 +50,7 @@ impl Scan {
     }
 
     /// Returns a shape's canonical bases in this order, without rotating the shape. There are none
-    /// if it does not fit.
+    /// if the shape does not fit.
     pub fn bases(self, grid: Grid, shape: Sides) -> impl Iterator<Item = Coordinates> {
         let starts: Sides = std::array::from_fn(|axis| grid.starts(axis, shape[axis]));
         let [fast, middle, slow] = self.axes.map(usize::from);
@@ -69,7 +69,7 @@ impl Scan {
         })
     }
 
-    /// Returns a base's sort key in this order. Smaller keys come first.
+    /// Returns a base's sort key for this order. Smaller keys come first.
     pub fn key(&self, base: Coordinates) -> [i32; 3] {
         let [fast, middle, slow] = self.axes.map(usize::from);
         [slow, middle, fast].map(|axis| {

@@ -5,10 +5,10 @@
 //!              ^ no predecessors left: ready immediately     (id: 0, 1, 2, ...)
 //! ```
 //!
-//! A job is held until each of its predecessors has started or ended. It becomes ready at its own
-//! submit time or at the time of each of these events plus the link's think time, whichever is
-//! latest. Ready jobs are submitted by time (ties in list order) and numbered in that order, so
-//! schedulers see the same kind of stream as without dependencies.
+//! A job is held until each of its predecessors has started or ended. It becomes ready at the
+//! latest of its own submit time and, for each link, the time of that event plus the link's think
+//! time. Ready jobs are submitted in time order (ties in list order) and numbered in that order, so
+//! a scheduler cannot tell the stream from one without dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -29,9 +29,9 @@ enum Source<'i> {
 }
 
 struct Feedback {
-    /// Jobs by index, or `None` once submitted.
+    /// Jobs by index, with `None` for each one already submitted.
     jobs: Vec<Option<Job>>,
-    /// The number of events that each job is still waiting for.
+    /// For each job, the number of events it is still waiting for.
     open: Vec<u32>,
     /// For each job, whether it has started and whether it has ended.
     passed: Vec<[bool; 2]>,
@@ -42,17 +42,17 @@ struct Feedback {
 }
 
 impl<'i> Arrivals<'i> {
-    /// Creates a stream of independent jobs from a list in order of arrival.
+    /// Creates a stream of independent jobs from a list in arrival order.
     pub fn listed(jobs: Box<dyn Iterator<Item = Job> + Send + 'i>) -> Arrivals<'i> {
         Arrivals(Source::Listed(jobs.peekable()))
     }
 
-    /// Creates a stream of jobs with dependencies, given as sorted links between job indices. A job
-    /// for which `fits` is false will be rejected, so its followers do not wait for it. Also
-    /// returns the number of links from rejected jobs. Takes O(jobs + links) time and memory.
+    /// Creates a stream of jobs with dependencies, given as sorted links between job indices. Jobs
+    /// do not wait for a predecessor for which `fits` is false, because that job will be rejected.
+    /// Also returns the number of links from rejected jobs. Takes O(jobs + links) time and memory.
     ///
-    /// Links to nonexistent indices are ignored. Links should not form cycles, because jobs on a
-    /// cycle are never submitted.
+    /// Links to nonexistent indices are ignored. Links should not form cycles, because a job on a
+    /// cycle is never submitted.
     pub fn with_feedback(
         jobs: impl Iterator<Item = Job>,
         links: &[Link],
@@ -109,7 +109,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with the given index has started. Any later starts are ignored.
+    /// Records that the job with the given index has started. Only its first start counts.
     pub fn started(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

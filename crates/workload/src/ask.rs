@@ -1,4 +1,4 @@
-//! Requests from callers: a shape, or a number of nodes that a shape rule turns into a box.
+//! A caller's request: either a shape, or a number of nodes that a shape rule turns into a box.
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ use crate::Shaper;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// A box, with sides of 1 on axes that the machine lacks.
+    /// A box whose side is 1 on each axis that the machine lacks.
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
-    /// The number of nodes in a box with a side longer than any machine's. Strategies that place
-    /// boxes refuse such a request.
+    /// The number of nodes in a box that has a side longer than any machine's. Strategies that
+    /// place boxes refuse the request.
     Beyond(u32),
 }
 
@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is passed on as well, so that a random rule still
-            // makes its draw.
+            // A number larger than any machine is passed on, too, so that a random rule still makes
+            // its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }
@@ -111,8 +111,8 @@ impl Ask {
         Ok(Ask::Shape(sides))
     }
 
-    /// Converts the input to a request. If it is a number of nodes, the rule in `shaper` chooses
-    /// the box.
+    /// Converts this value to a request. For a number of nodes, the rule in `shaper` chooses the
+    /// box.
     pub fn request(self, shaper: &mut Shaper) -> Request {
         match self {
             Ask::Shape(sides) => Request::shape(sides),

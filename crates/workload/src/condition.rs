@@ -7,12 +7,12 @@ use pavior_kernel::{BadName, Stream};
 
 use crate::traces::{Filter, Names, Tags};
 
-/// A condition on a job. `16` selects jobs with at most 16 nodes. `queue=2` selects jobs with that
-/// value in the log's `queue` column; `partition`, `status`, `user`, `group` and `app` work
-/// likewise. `25%` selects a random quarter of all jobs.
+/// A condition on a job. `16` selects jobs with at most 16 nodes. `queue=2` selects jobs whose
+/// `queue` column in the log is 2; `partition`, `status`, `user`, `group` and `app` work the same
+/// way. `25%` selects a random quarter of all jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// A maximum number of nodes.
+    /// The maximum number of nodes.
     Nodes(u32),
     /// A value in a log column.
     Column(Filter),
@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job with `nodes` nodes meets the condition. A percentage takes one draw.
+    /// Returns true if a job with `nodes` nodes meets the condition. A percentage costs one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -83,7 +83,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// A comma-separated list of conditions. It selects the jobs that meet at least one of them.
+/// A comma-separated list of conditions. A job is selected if it meets at least one of them.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -104,8 +104,8 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Returns true if a job with `nodes` nodes meets any condition. Each percentage evaluated
-    /// takes one draw.
+    /// Returns true if a job with `nodes` nodes meets any condition. Takes one draw for each
+    /// percentage that is evaluated.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }

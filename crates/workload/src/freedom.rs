@@ -9,13 +9,13 @@ use pavior_mesh::Freedom;
 use crate::Condition;
 use crate::traces::{Names, Tags};
 
-/// A list of clauses. The first clause that matches a job sets its freedom. A job that no clause
-/// matches keeps the freedom from its log or else gets the strategy's default.
+/// A list of clauses. The first clause that matches a job sets the job's freedom. If no clause
+/// matches, the job keeps the freedom from its log or, failing that, gets the strategy's default.
 ///
 /// A clause is a level (`box`, `turned`, `any-box`, `connected` or `any`), optionally followed by a
 /// colon and a condition. `box:16` applies to jobs with at most 16 nodes, and `box:queue=2` to jobs
-/// from queue 2 in the log; `partition`, `status`, `user`, `group` and `app` work likewise.
-/// `any:25%` applies to a random quarter of the jobs, drawn job by job.
+/// whose `queue` column in the log is 2; `partition`, `status`, `user`, `group` and `app` work the
+/// same way. `any:25%` applies to a random quarter of the jobs, drawn job by job.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload;
@@ -32,13 +32,13 @@ use crate::traces::{Names, Tags};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreedomRule {
-    /// Levels and their conditions, which are `None` for clauses that match all jobs.
+    /// Each clause's level and its condition, which is `None` if the clause matches all jobs.
     clauses: Vec<(Freedom, Option<Condition>)>,
 }
 
 impl FreedomRule {
-    /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Each
-    /// percentage evaluated takes one draw.
+    /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Takes one
+    /// draw for each percentage that is evaluated.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -68,7 +68,7 @@ impl FreedomRule {
 /// Parses the name of a freedom level.
 ///
 /// # Errors
-/// Returns an error, with a suggestion if a name is similar, if there is no such level.
+/// Returns an error if there is no such level. If a similar name exists, the error suggests it.
 pub fn freedom_named(word: &str) -> Result<Freedom, BadName> {
     word.parse().map_err(|_| unknown_name("freedom", word, &Freedom::ALL.map(Freedom::word)))
 }

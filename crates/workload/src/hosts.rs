@@ -1,4 +1,4 @@
-//! Node names, given as patterns or as lists in Slurm's notation.
+//! Node names, given as a pattern or as a list in Slurm notation.
 //!
 //! ```text
 //!   n{:03}               a pattern: the node's number from 0, with x varying fastest
@@ -9,15 +9,15 @@
 use pavior_mesh::{Grid, NodeId};
 use rustc_hash::FxHashMap;
 
-/// The maximum length of a list. Slurm clusters have at most 65,533 nodes.
+/// The maximum number of names in a list. A Slurm cluster has at most 65,533 nodes.
 const MOST: usize = 1 << 17;
 
 /// The maximum number of digits in a name.
 const DIGITS: usize = 10;
 
-/// Returns the names in a list, or `None` if it is malformed or longer than any cluster.
+/// Returns the names in a list, or `None` if the list is malformed or too long for any cluster.
 ///
-/// A name with several brackets stands for all combinations: `x[0-1]y[0-1]` is four names.
+/// A name with several bracketed ranges stands for all combinations: `x[0-1]y[0-1]` is four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -54,7 +54,7 @@ fn first(list: &str) -> Option<(&str, &str)> {
     Some((list, ""))
 }
 
-/// Adds the names that one member of a list stands for.
+/// Expands one member of a list and adds the resulting names.
 fn expand_one(text: &str, names: &mut Vec<String>) -> Option<()> {
     let mut heads = vec![String::new()];
     let mut rest = text;
@@ -81,7 +81,7 @@ fn number(text: &str) -> Option<u32> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns the numbers in a text such as `00-03,07`, keeping leading zeros.
+/// Expands text such as `00-03,07` to a list of numbers, keeping leading zeros.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -105,13 +105,13 @@ struct Hole {
     width: usize,
 }
 
-/// Pieces of text, each followed by a placeholder except for the last.
+/// Pieces of text, each of which, except the last, is followed by a placeholder.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
 /// Returns the node names that a pattern generates, in node order. Numbers and coordinates start at
-/// `first` or, by default, at 0 and 1, respectively.
+/// `first`; by default, numbers start at 0 and coordinates at 1.
 ///
 /// # Errors
 /// Returns the reason if the placeholders do not fit the machine.
@@ -179,7 +179,7 @@ fn parts(pattern: &str) -> Option<Parts<'_>> {
     ends.then_some(parts)
 }
 
-/// The names of a machine's nodes. If several nodes share a router, the router is one grid node.
+/// The names of a machine's nodes. Nodes that share a router form a single grid node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     names: FxHashMap<String, u32>,
@@ -188,8 +188,8 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Generates the names from a pattern, or reads them from a list with equally many names for
-    /// each grid node.
+    /// Generates the names from a pattern, or reads them from a list that has the same number of
+    /// names for each grid node.
     ///
     /// # Errors
     /// Returns the reason if the names cannot be divided evenly among the grid nodes, or if a name

@@ -33,13 +33,13 @@ pub struct LogSummary {
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs that were submitted before the preceding job in the log.
+    /// Jobs with an earlier submit time than the job that precedes them in the log.
     pub submits_back: LineNumbers,
     /// The number of jobs that have a user estimate.
     pub with_estimate: u64,
     /// The number of jobs that ran longer than their estimate.
     pub over_estimate: u64,
-    /// The number of nodes in the machine, if known.
+    /// The number of nodes in the machine, if it is known.
     pub machine_size: Option<u64>,
     /// The number of jobs that are larger than the machine.
     pub larger_than_machine: u64,
@@ -47,7 +47,7 @@ pub struct LogSummary {
     pub first_submit: f64,
     /// The time of the last submission.
     pub last_submit: f64,
-    /// The time from the first submission to the last.
+    /// The time between the first submission and the last.
     pub span: f64,
     /// The span divided by the number of gaps between submissions.
     pub mean_interarrival: Option<f64>,
@@ -73,11 +73,11 @@ pub struct LogSummary {
     pub header_nodes: Option<u64>,
     /// The value of `MaxProcs` in the header.
     pub header_processors: Option<u64>,
-    /// The peak number of nodes in use, if the log gives every job's wait.
+    /// The peak number of nodes in use, if the log contains every job's wait.
     pub greatest_use: Option<u64>,
-    /// The number of jobs with the same number as an earlier job.
+    /// The number of jobs that have the same job number as an earlier job.
     pub repeated_numbers: u64,
-    /// Ratios of estimate to run time, for jobs that have both.
+    /// Ratios of estimated to actual run time, for jobs that have both.
     pub estimate_factors: Option<Spread>,
     /// Dependencies between jobs.
     pub dependencies: DependencyCounts,
@@ -86,8 +86,8 @@ pub struct LogSummary {
     /// The weeks since the first submission, or an empty list if the log is longer than twenty
     /// years.
     pub weeks: Vec<Week>,
-    /// The names in the log's fields, if its format has names. Each field is limited to the 1000
-    /// names with the most jobs.
+    /// The names in the log's fields, if the log's format has names. Only the 1000 names with the
+    /// most jobs are listed for each field.
     pub names: Vec<NameCount>,
     /// Oddities in the log that are not errors.
     pub notes: Vec<Note>,
@@ -102,7 +102,7 @@ pub struct NameCount {
     pub name: String,
     /// The number that represents the name.
     pub number: i64,
-    /// The number of jobs kept that have the name.
+    /// The number of kept jobs that have this name.
     pub jobs: u64,
 }
 
@@ -131,7 +131,7 @@ impl LineNumbers {
     }
 }
 
-/// The mean and quantiles (nearest rank) of some values.
+/// The mean and quantiles (nearest rank) of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The mean.
@@ -153,8 +153,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Computes the statistics from ascending values and the number of jobs with each value. If
-    /// there are no values, all statistics are 0.
+    /// Computes the statistics from pairs of a value and the number of jobs with that value, in
+    /// ascending order. If there are no values, all statistics are 0.
     fn of(values: impl Iterator<Item = (f64, u64)> + Clone) -> Spread {
         let all: u64 = values.clone().map(|(_, count)| count).sum();
         let ranks =
@@ -189,7 +189,7 @@ pub struct Bin {
 /// Arrivals by hour of the day and by day of the week.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// The clock that defines the hours.
+    /// The clock by which hours and weekdays are counted.
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
@@ -198,7 +198,7 @@ pub struct Arrivals {
     pub by_weekday: Option<[u64; 7]>,
 }
 
-/// The reference for hours of the day.
+/// A clock by which hours of the day are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
@@ -211,7 +211,7 @@ pub enum Clock {
 }
 
 impl LogSummary {
-    /// Summarizes a log for a machine of the given size or, by default, the size in the header.
+    /// Summarizes a log for a machine of the given size, by default the size in the log's header.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -231,8 +231,8 @@ impl LogSummary {
     }
 
     /// Reads and summarizes a log as it would be replayed on a machine with the given number of
-    /// nodes. SWF and `.sim` jobs are summarized one at a time, so memory use depends on the number
-    /// of distinct values, plus a few bytes per job.
+    /// nodes. SWF and `.sim` jobs are summarized one at a time, so memory use is proportional to
+    /// the number of distinct values, plus a few bytes per job.
     ///
     /// # Errors
     /// Returns the same errors as [`Format::read`].
@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the log's notes, plus another note if jobs are far out of submission order.
+/// Returns the log's notes, and adds one if jobs are far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
                 and weeks are unknown";
@@ -367,7 +367,7 @@ fn skipped(trace: &Trace) -> Vec<Skipped> {
     Skip::ALL.into_iter().map(one).collect()
 }
 
-/// The edges between ranges: 0 s, 1 s, 10 s, a minute, 10 minutes, an hour, 6 hours, a day, a week.
+/// Edges of the run-time ranges: 0 s, 1 s, 10 s, 1 min, 10 min, 1 h, 6 h, 1 day and 1 week.
 const RUN_EDGES: &[f64] =
     &[0.0, 1.0, 10.0, 60.0, 600.0, 3600.0, 21_600.0, 86_400.0, 604_800.0, f64::INFINITY];
 
@@ -381,8 +381,8 @@ fn size_edges(most: u32) -> Vec<f64> {
     edges
 }
 
-/// Counts the values between consecutive edges. Edges must be ascending, and no value may be below
-/// the first.
+/// Counts the values between each pair of consecutive edges. The edges must be ascending, and no
+/// value may be below the first edge.
 fn histogram(edges: &[f64], values: &[(f64, u64)]) -> Vec<Bin> {
     let mut counts = vec![0; edges.len() - 1];
     for (value, count) in values {

@@ -3,15 +3,15 @@
 use pavior_kernel::Time;
 use pavior_mesh::{JobId, Request};
 
-/// A job with its arrival, its request and its service.
+/// A job: its arrival time, its request and its service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The job's number in order of arrival, starting from 0.
     pub id: JobId,
-    /// The job's index in its log or stream, starting from 0. It is equal to `id` unless some jobs
+    /// The job's index in its log or stream, starting from 0. Differs from `id` only if some jobs
     /// depend on others.
     pub index: u64,
-    /// The job's number in its log, for output. It is arbitrary if the job is not from a log.
+    /// The job's number in its log, for output. Arbitrary if the job is not from a log.
     pub number: u64,
     /// The arrival time, in ticks of the workload's [`TimeUnit`].
     pub arrival: Time,
@@ -25,7 +25,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Creates a job that is not from a log and whose run time is exactly its estimate.
+    /// Creates a job that does not come from a log and whose estimate is exactly its run time.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;
@@ -52,18 +52,18 @@ pub enum Service {
     /// A number of iterations of the job's communication pattern.
     Iterations(u64),
     /// Computation interleaved with the job's communication pattern. The two times add up to the
-    /// run time of the job in its requested box, alone on the machine.
+    /// job's run time in its requested box when it is alone on the machine.
     Partly {
         /// The time spent computing.
         compute: Time,
-        /// The time spent communicating in that box.
+        /// The time spent communicating when the job is alone in its requested box.
         communicate: Time,
     },
 }
 
 impl Service {
-    /// Creates a service for a run that spends a fraction `share` of its time, from 0 to 1,
-    /// communicating.
+    /// Creates the service for a job that runs for `run` and spends the fraction `share` (0 to 1)
+    /// of that time communicating.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

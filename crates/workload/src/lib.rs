@@ -1,10 +1,10 @@
 //! Workloads: jobs from synthetic streams and from logs.
 //!
 //! [`SyntheticJobs`] draws an endless stream of jobs. [`traces`] reads logs, and
-//! [`traces::TraceJobs`] replays their records, using shapes from a [`Shaper`]. A [`Generator`]
+//! [`traces::TraceJobs`] replays their records with shapes from a [`Shaper`]. A [`Generator`]
 //! produces a log, and [`inspect`] summarizes one. [`Failures`] draws component failures and
-//! repairs, and [`Ask`] reads a caller's request. Every name on the command line is a [`Selection`]
-//! from a [`Family`].
+//! repairs, and [`Ask`] reads a caller's request. Each name given on the command line becomes a
+//! [`Selection`] from a [`Family`].
 //!
 //! Nothing in this crate opens files, prints, or depends on strategies or schedulers.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]

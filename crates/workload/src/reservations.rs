@@ -12,11 +12,11 @@ use crate::traces::{LineError, Lines, ReadError};
 /// Nodes that no job may use between two times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservedNodes {
-    /// The reserved boxes, at least one, which may overlap.
+    /// The reserved boxes. There is at least one, and boxes may overlap.
     pub boxes: Vec<Cuboid>,
     /// The time from which the nodes must be free.
     pub from: Time,
-    /// The time from which jobs may use the nodes again. It is always later than `from`.
+    /// The time from which jobs may use the nodes again. Always later than `from`.
     pub to: Time,
 }
 
@@ -38,13 +38,13 @@ struct Part {
     sides: Vec<u16>,
 }
 
-/// Reads a list of reservations. Each line is a JSON object that contains boxes or nodes, and times
-/// in units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
+/// Reads a list of reservations. Each line is a JSON object with boxes or nodes and with times in
+/// units: `{"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}` or
 /// `{"nodes":[[1,1],[2,1]],"from":3600,"to":7200}`. Blank lines are ignored.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed, contains nodes outside the
-/// machine, or has an end that is not after its start.
+/// machine, or gives an end that is not after the start.
 pub fn read_reservations(
     reader: impl BufRead,
     grid: &Grid,

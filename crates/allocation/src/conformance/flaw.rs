@@ -17,8 +17,8 @@ pub enum Flaw {
 
 /// A state, a request and a wrong answer.
 ///
-/// A counterexample is displayed as one or two sentences, followed by a drawing of each plane of
-/// the state and a legend.
+/// Displayed as one or two sentences, followed by a drawing of each plane in the state and a
+/// legend.
 #[derive(Clone)]
 pub struct Counterexample {
     /// The strategy, with its options.
@@ -33,7 +33,7 @@ pub struct Counterexample {
     pub expected: Vec<Cuboid>,
     /// The error, as a clause.
     pub reason: String,
-    /// Number of correct answers before this one.
+    /// The number of correct answers before this one.
     pub answers: u64,
 }
 
@@ -47,7 +47,7 @@ impl Flaw {
     }
 }
 
-/// The mark of a node in a drawing.
+/// A node's mark in a drawing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Free,
@@ -105,7 +105,7 @@ impl Counterexample {
         }
     }
 
-    /// Returns both sentences, without the drawing.
+    /// Returns the sentences, without the drawing.
     pub fn sentence(&self) -> String {
         let Counterexample { strategy, free, reason, .. } = self;
         let (asked, answered) = (self.asked(), self.answered());

@@ -1,8 +1,8 @@
-//! Checks that requests with a freedom agree with the oracle in every occupancy of a small grid.
+//! Checks requests with a freedom against the oracle in every occupancy of a small grid.
 //!
 //! A request must be granted if and only if a placement that its freedom allows is free, and a
-//! granted placement must be allowed. Partition hardware may refuse, so only the second rule
-//! applies to it.
+//! granted placement must be allowed. Strategies for partition hardware may refuse, so only the
+//! second rule applies to them.
 
 use pavior_mesh::{
     Cuboid, Freedom, Grid, JobId, NodeId, Request, Scan, Sides, orientations, picture, volume,
@@ -14,7 +14,7 @@ use crate::freedom::is_hardware;
 use crate::{Machine, Placement, Selection, oracle};
 
 /// Tries every request with every freedom in every occupancy of a grid, and returns the number of
-/// answers. Occupancies are in Gray-code order, so each differs from the last in a single node.
+/// answers. Occupancies are in Gray-code order, so consecutive ones differ in a single node.
 ///
 /// # Errors
 /// Returns the first broken claim, with a drawing of the state.
@@ -86,12 +86,12 @@ fn judge(
 }
 
 /// Returns the sides of every box that fits the grid. Each node is the far corner of exactly one
-/// such box at the origin.
+/// such box based at the origin.
 fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }
 
-/// Returns true if a freedom allows a box with these sides. Freedoms without boxes allow none.
+/// Returns true if a freedom allows a box with these sides. A freedom without boxes allows none.
 fn is_allowed(request: &Request, freedom: Freedom, sides: Sides) -> bool {
     let turned = |shape: Sides| orientations(shape).any(|turned| turned == sides);
     match freedom {

@@ -8,9 +8,9 @@ use super::states::random_box;
 use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
-/// Takes a machine through `steps` random steps. Most are allocations and releases. The others are
-/// reservations that the strategy did not propose, failures, repairs, and queries on forks. Every
-/// answer is checked, and every index is validated after each step. Returns the number of answers.
+/// Takes a machine through `steps` random steps. Most steps are allocations and releases; the
+/// others are reservations that the strategy did not propose, failures, repairs, and queries on
+/// forks. Checks every answer, and every index after each step. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.
@@ -51,8 +51,8 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                 machine.repair(node).map_err(|error| error.to_string())?;
             }
             _ => {
-                // A fork must give the same answers as the machine, and changes to the fork must
-                // not affect the machine.
+                // A fork must give the same answers as the machine, and changes to a fork must not
+                // affect the machine.
                 let request = random_request(selection, grid, &mut dice);
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();

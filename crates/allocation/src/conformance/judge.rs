@@ -1,4 +1,4 @@
-//! Comparison of a single answer with the oracle.
+//! Compares a single answer with the oracle.
 
 use pavior_kernel::CallerError;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -8,7 +8,7 @@ use crate::claim::{BoxGroup, Claim, Grants, Recognition, Scene};
 use crate::explain::words;
 use crate::{BadProposal, Placement, PlacementError, Selection, oracle};
 
-/// The fault in an answer, and the correct placement if there is only one.
+/// The fault in an answer, and the correct placement if only one is correct.
 struct Wrong {
     reason: String,
     expected: Vec<Cuboid>,
@@ -26,9 +26,9 @@ impl From<&str> for Wrong {
     }
 }
 
-/// Compares a strategy's answer to a request in a given state with the strategy's claim. The state
-/// consists of the free nodes and the placements held. Unless a strategy has its own rule, its
-/// answers depend only on the free nodes.
+/// Checks a strategy's answer to a request in a given state against the strategy's claim. The state
+/// consists of the free nodes and the placements that jobs hold. The answers of a strategy without
+/// a rule of its own depend only on the free nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.
@@ -63,7 +63,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// Describes a strategy's failure, or a proposal that cannot be granted.
+/// Describes a strategy's failure or its proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,
@@ -168,7 +168,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     }
 }
 
-/// Returns the base of a shape whose first part is at `first`.
+/// Returns a shape's base, given that its first part is at `first`.
 fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     std::array::from_fn(|axis| {
         let (n, offset) = (u32::from(grid.side(axis)), u32::from(shape.parts[0].base[axis]));
@@ -176,7 +176,7 @@ fn relative(first: [u16; 3], shape: &BoxGroup, grid: &Grid) -> [u16; 3] {
     })
 }
 
-/// Checks the answer against the kind of recognition that the strategy claims.
+/// Checks the answer against the strategy's claimed [`Recognition`].
 fn recognised(
     claim: &Claim,
     family: &[BoxGroup],

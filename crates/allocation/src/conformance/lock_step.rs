@@ -1,13 +1,13 @@
-//! Comparison of a strategy's engine with its plain search.
+//! Compares a strategy's engine with its plain search.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, picture};
 
 use crate::{Placement, Selection, Strategy};
 
-/// Sends the same requests to two selections in the same states, for `steps` random steps. Both
-/// must give the same placements, as a strategy's engine and plain search do. Most requested sides
-/// are at most `longest`. Returns the number of answers.
+/// Sends the same requests to two selections in the same states for `steps` random steps. The two
+/// must give the same placements, as a strategy's engine and its plain search must. Most requested
+/// sides are at most `longest`. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first difference, with a drawing of the state.
@@ -26,7 +26,7 @@ pub fn lock_step(
     Ok(steps)
 }
 
-/// Two strategies that have gone through the same history.
+/// Two strategies with the same history.
 struct Walk {
     strategies: [Box<dyn Strategy>; 2],
     free: Occupancy,
@@ -50,7 +50,7 @@ impl Walk {
     }
 
     fn ask(&mut self, pair: [&Selection; 2], step: u64) -> Result<Option<Placement>, String> {
-        // Requests are sometimes repeated, like those at the head of a queue.
+        // A request is sometimes repeated, like one at the head of a queue.
         if self.dice.below(3) > 0 {
             self.request = self.next_request(pair[0].entry.does.contiguous);
         }

@@ -1,4 +1,4 @@
-//! States of a machine: every occupancy, and states with random boxes.
+//! Machine states to test: every occupancy, and states with random boxes.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Request};
@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the actual state, which always change together.
+/// A strategy and the actual state. Both always change together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
@@ -48,8 +48,8 @@ impl<'a> Subject<'a> {
 }
 
 /// Judges every request in every occupancy of a grid. Occupancies are visited in Gray-code order,
-/// one node at a time, so the strategy handles 2^nodes grants and releases of single nodes. Returns
-/// the number of answers.
+/// one node at a time, so the strategy handles 2^nodes single-node grants and releases. Returns the
+/// number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.
@@ -70,9 +70,9 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and checks every request, then empties it in random
-/// order and checks one request after each release. Repeats this `rounds` times, and returns the
-/// number of answers.
+/// Fills the machine with random disjoint boxes and checks every request, and then empties the
+/// machine in random order, checking one request after each release. Repeats this `rounds` times.
+/// Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

@@ -1,4 +1,4 @@
-//! All checks for one selection. The tests run them for every strategy in the registry.
+//! All checks for one selection. The tests run these checks for every strategy in the registry.
 
 use pavior_kernel::Options;
 use pavior_mesh::Grid;
@@ -30,7 +30,7 @@ const LARGER: &[&str] = &[
 ];
 const LONG: &[&str] =
     &["mesh:16x16", "torus:13x7", "grid:64x3w", "mesh:65x2", "mesh:5x4x6", "torus:8x8x8"];
-/// The machines, and the longest side of a typical request on each.
+/// The test machines, each with the longest side of a typical request.
 const WALKS: &[(&str, u16)] = &[
     ("mesh:16x16", 5),
     ("mesh:16x16", 2),
@@ -47,7 +47,7 @@ const WALKS: &[(&str, u16)] = &[
     ("torus:8x8x4", 2),
 ];
 
-/// Returns the plain search with the same options, if the selection uses an engine.
+/// If a selection uses an engine, returns the same selection with the plain search instead.
 pub fn plain_of(selection: &Selection) -> Option<Selection> {
     let entry = &selection.entry;
     let has_engine = entry.options.iter().any(|option| option.key == "search");
@@ -59,8 +59,8 @@ pub fn plain_of(selection: &Selection) -> Option<Selection> {
     Some(Selection { entry: entry.clone(), options })
 }
 
-/// Returns the machines on which a selection can be compared with another one, and the longest side
-/// of a typical request on each.
+/// Returns the machines on which a selection can be compared with another, each with the longest
+/// side of a typical request.
 pub fn walks(selection: &Selection) -> impl Iterator<Item = (Grid, u16)> + '_ {
     let of = |&(name, longest): &(&str, u16)| (grid(name), longest);
     WALKS.iter().map(of).filter(|(grid, _)| selection.supports(grid).is_ok())

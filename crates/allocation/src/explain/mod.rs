@@ -1,8 +1,8 @@
 //! A strategy's answer in a given state, and the quality of that answer.
 //!
-//! A [`State`] is the state of a machine without its strategy. It is copied from a machine or built
-//! up job by job. [`answer`] queries any strategy in that state. `pavior-answers` explains what
-//! blocks a request, and `pavior-draw` draws the results. No function here changes a machine.
+//! A [`State`] is a machine's state without its strategy, either copied from a machine or built up
+//! job by job. [`answer`] queries any strategy in that state. `pavior-answers` explains what blocks
+//! a request, and `pavior-draw` draws the results. Nothing in this module changes a machine.
 //!
 //! ```
 //! # mod pavior { pub use pavior_allocation as strategies; pub use pavior_allocation::*; }
@@ -45,11 +45,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns the optimality index of the whole placement, which is the sum over its parts.
+    /// Returns the optimality index of the whole placement: the sum over its parts.
     ///
     /// The index is the number of (node in the placement, direction) pairs whose neighbor is busy,
-    /// failed or beyond the border. Nodes in the same placement are free when it is chosen, so they
-    /// do not count. Therefore, the sum over the parts is the index of all their nodes.
+    /// failed or beyond the border. Nodes in the same placement do not count, because they are free
+    /// when it is chosen. The sum over the parts is therefore the index of the whole placement.
     pub fn index(&self) -> i64 {
         self.indices.iter().sum()
     }
@@ -62,7 +62,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
 }
 
 /// Asks a strategy which nodes it would grant. A randomized strategy draws from the `allocation`
-/// stream with the given `seed`.
+/// stream for the given `seed`.
 ///
 /// # Errors
 /// Returns an error if the strategy does not work on this machine.
@@ -78,7 +78,7 @@ pub fn answer(
 }
 
 /// Returns a free box's optimality index: the number of its nodes' faces that touch busy nodes,
-/// failed nodes or the border. In 2D, this is the definition in the MFA paper.
+/// failed nodes or the border. In 2D, this is the MFA paper's definition.
 pub fn index(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     contact(free, cuboid)
 }

@@ -1,4 +1,4 @@
-//! A state that lists the running jobs and their nodes.
+//! A machine state that lists the running jobs and their nodes.
 
 use std::collections::HashSet;
 
@@ -7,18 +7,18 @@ use thiserror::Error;
 
 use crate::{BuildError, Machine, Placement, Selection};
 
-/// The state of a machine without its strategy: jobs in grant order, and failed nodes.
+/// A machine's state without its strategy: the jobs in grant order, and the failed nodes.
 #[derive(Clone, Debug)]
 pub struct State {
     grid: Grid,
     free: Occupancy,
     held: Vec<(JobId, Placement)>,
-    /// The jobs that hold nodes, used only for membership tests.
+    /// The jobs that hold nodes. Used only for membership tests.
     jobs: HashSet<JobId>,
     failed: Vec<NodeId>,
 }
 
-/// Reasons why a job cannot hold the given nodes.
+/// The reason that a job cannot hold the given nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Clash {
     /// The job is already listed.
@@ -35,7 +35,8 @@ pub enum Clash {
     Overlap {
         /// The part's number in the list.
         part: usize,
-        /// The job that holds some of these nodes, or the job itself if its parts overlap.
+        /// The job that already holds some of these nodes, or the job itself if its own parts
+        /// overlap.
         holder: JobId,
     },
 }
@@ -110,7 +111,7 @@ impl State {
         Ok(())
     }
 
-    /// Frees parts that were taken, except for failed nodes.
+    /// Frees the given parts, except for failed nodes.
     fn give_back(&mut self, parts: &[Cuboid]) {
         let grid = self.grid;
         for node in parts.iter().flat_map(|part| part.nodes(&grid)) {
@@ -120,8 +121,7 @@ impl State {
         }
     }
 
-    /// Marks a node as failed. A job that holds the node keeps it. Failing a failed node has no
-    /// effect.
+    /// Marks a node as failed. A job that holds the node keeps it. Has no effect on a failed node.
     pub fn fail(&mut self, node: NodeId) {
         if !self.failed.contains(&node) {
             self.failed.push(node);
@@ -167,8 +167,8 @@ impl State {
         self.failed.iter().copied().filter(|&node| unheld.is_node_free(node)).collect()
     }
 
-    /// Creates a machine in this state with a strategy, which sees the jobs in grant order, and
-    /// then the failed nodes.
+    /// Creates a machine in this state with the given strategy. The strategy sees the jobs in grant
+    /// order, and then the failed nodes.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this machine.

@@ -1,5 +1,5 @@
-//! Granting and releasing nodes. The module's name sorts first so that the documentation of
-//! [`Machine`] begins with these methods.
+//! Granting and releasing nodes. The module's name sorts first so that [`Machine`]'s documentation
+//! begins with these methods.
 
 use pavior_kernel::{CallerError, Stream};
 use pavior_mesh::{Grid, JobId, Request};
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Machine {
-    /// Creates an empty, healthy machine with a strategy, given by name or as a [`Selection`]. A
+    /// Creates an empty, healthy machine whose strategy is given by name or as a [`Selection`]. A
     /// randomized strategy uses seed 1.
     ///
     /// ```
@@ -34,7 +34,7 @@ impl Machine {
     }
 
     /// Grants nodes to a job. Costs as much as [`Machine::probe`], plus O(n) for n granted nodes
-    /// and the update of the strategy's index.
+    /// and the time to update the strategy's index.
     ///
     /// # Errors
     /// Returns the reason if the request is refused, the strategy fails, or the job already holds
@@ -60,7 +60,7 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Releases a job's nodes. Takes O(n) time for n nodes, plus the update of the strategy's
+    /// Releases a job's nodes. Takes O(n) time for n nodes, plus the time to update the strategy's
     /// index.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl Machine {
     }
 
     /// Grants a given placement to a job, without asking the strategy for a proposal. Takes O(n)
-    /// time for n nodes, plus the update of the strategy's index.
+    /// time for n nodes, plus the time to update the strategy's index.
     ///
     /// # Errors
     /// Returns an error if the placement is empty, is not on the machine, overlaps itself or
@@ -100,9 +100,9 @@ impl Machine {
         Ok(self.commit(job, placement))
     }
 
-    /// Moves a job to other nodes in a single step. Its old nodes count as free for the move unless
-    /// they have failed. Returns its old placement. Like a failure, a move changes
-    /// [`Machine::health`], so earlier promises become void. Takes O(N/64) time for N nodes, plus
+    /// Moves a job to other nodes in a single step and returns its old placement. The old nodes
+    /// count as free for the move unless they have failed. Like a failure, a move changes
+    /// [`Machine::health`] and thereby voids earlier promises. Takes O(N/64) time for N nodes, plus
     /// the cost of a release and a grant.
     ///
     /// # Errors
@@ -122,8 +122,8 @@ impl Machine {
     }
 
     /// Finds the placement that the strategy would currently grant. This does not affect later
-    /// results, even with randomized strategies. Takes one search, whose cost is documented in the
-    /// strategy's file, or O(1) if nothing has changed since the same query.
+    /// results, even with a randomized strategy. Takes one search (each strategy's file documents
+    /// the cost), or O(1) if nothing has changed since the same query.
     ///
     /// # Errors
     /// Returns the reason if the request is refused.
@@ -139,10 +139,10 @@ impl Machine {
         answer
     }
 
-    /// Checks that the request could be granted on the machine if it were empty and healthy.
+    /// Checks that the request could be granted if the machine were empty and healthy.
     ///
     /// # Errors
-    /// Returns the reason why the request could not be granted, which is permanent
+    /// Returns the reason if the request could not be granted. The reason is permanent
     /// ([`Refusal::is_permanent`]).
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         if self.fitting.as_ref() == Some(request) {
@@ -152,7 +152,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // A randomized strategy's success does not depend on its draws.
+            // Whether a randomized strategy succeeds does not depend on its draws.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);

@@ -1,5 +1,4 @@
-//! Properties of answers that are known in advance, without asking the strategy. Schedulers plan
-//! with them.
+//! Properties of answers that are known without asking the strategy. Schedulers use them to plan.
 
 use pavior_mesh::{Request, Sides};
 
@@ -7,13 +6,14 @@ use crate::Machine;
 use crate::allowed;
 use crate::claim::{BoxGroup, Claim, Grants, Recognition};
 
-/// The condition under which a machine grants a request, given the strategy's claim and the
-/// request's freedom.
+/// The condition under which a request is granted, given the strategy's claim and the request's
+/// freedom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// The request is granted exactly when at least [`Machine::needed`] nodes are free.
+    /// The request is granted if and only if at least [`Machine::needed`] nodes are free.
     Count,
-    /// The request is granted exactly when one of several shapes is free ([`Machine::boxes_for`]).
+    /// The request is granted if and only if one of several shapes is free
+    /// ([`Machine::boxes_for`]).
     Shapes,
     /// A request that is refused is also refused on any subset of the free nodes.
     Monotone,
@@ -28,7 +28,7 @@ impl Answers {
         self != Answers::Unknown
     }
 
-    /// Returns the properties that a strategy claims for requests without a freedom.
+    /// Returns the property that a strategy claims for requests without a freedom.
     pub(crate) fn claimed(recognition: &Recognition, contiguous: bool) -> Answers {
         match recognition {
             Recognition::Count => Answers::Count,
@@ -60,14 +60,14 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of nodes that must be free for a request: for contiguous strategies, the
-    /// number in its shape; for others, the count.
+    /// Returns the number of free nodes that a request needs: the number in its shape for a
+    /// contiguous strategy, and its count for any other.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
 
-    /// Returns the maximum number of nodes that may be granted for a request, now or later. It
-    /// exceeds the requested number if the strategy grants whole blocks, or if a box with other
+    /// Returns the maximum number of nodes that may be granted for a request, now or later. This
+    /// exceeds the requested number if the strategy grants whole blocks, or if a box with different
     /// sides may be granted instead.
     ///
     /// ```
@@ -84,8 +84,8 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // The nodes are granted in pieces, but there are as many of them as in one of the
-            // family's shapes.
+            // The nodes are granted in pieces, but there are as many as in one of the family's
+            // shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -95,7 +95,7 @@ impl Machine {
     }
 
     /// Returns true if the strategy claims that its answers depend only on the free nodes. A
-    /// freedom does not change this. Takes O(1) time.
+    /// request's freedom does not change this. Takes O(1) time.
     pub fn is_determined(&self) -> bool {
         matches!(
             Claim::of(self.selection()).recognition,
@@ -103,7 +103,7 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that decide a request: it is granted exactly when one of them is free.
+    /// Returns the boxes that decide a request: it is granted if and only if one of them is free.
     /// Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not boxes.
     ///
     /// ```
@@ -124,8 +124,8 @@ impl Machine {
         (!others).then_some(boxes)
     }
 
-    /// Returns boxes that may be granted for a request, in order of preference. A strategy may also
-    /// grant other shapes, and may miss a free box.
+    /// Returns boxes that may be granted for a request, in order of preference. The strategy may
+    /// also grant other shapes and may miss a free box.
     pub fn some_boxes_for(&self, request: &Request) -> Vec<Sides> {
         self.shapes_of(request).0
     }

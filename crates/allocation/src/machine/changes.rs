@@ -1,10 +1,10 @@
-//! The most recent grants and releases on a machine, for plans that keep up with them.
+//! A machine's most recent grants and releases, for plans that keep up with them.
 //!
-//! Invariant: the recorded changes lead from the state `since` to the machine's current state, one
-//! step per change.
+//! Invariant: the recorded changes lead from state `since` to the machine's current state, one
+//! state per change.
 //!
-//! Cost: O(boxes) per change once a plan has requested the changes, and nothing before that. At
-//! most [`BOXES`] boxes are recorded.
+//! Cost: O(boxes) per change once a plan has asked for changes, and nothing before that. At most
+//! [`BOXES`] boxes are recorded.
 
 use std::collections::VecDeque;
 
@@ -20,11 +20,11 @@ pub struct Change {
     pub job: JobId,
     /// The nodes.
     pub placement: Placement,
-    /// True if the nodes were granted, false if they were released.
+    /// True if the nodes were granted, or false if they were released.
     pub granted: bool,
 }
 
-/// Maximum number of recorded boxes. Replaying more would cost more than a new fork.
+/// Maximum number of recorded boxes. Replaying more would take longer than creating a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since a particular state.
@@ -61,7 +61,7 @@ impl Machine {
 
     /// Returns the grants and releases since the machine was in a given state, in order. Returns
     /// `None` if they were not recorded, or if nodes have failed or been repaired since then. A
-    /// clone of a machine has no recorded changes.
+    /// machine's clone has no recorded changes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -83,8 +83,8 @@ impl Machine {
         (is_whole && known <= changes.recent.len()).then(|| changes.recent.range(known..))
     }
 
-    /// Records a change that has just incremented the state number. If an unrecorded change
-    /// preceded it, earlier changes are discarded.
+    /// Records a change that has just incremented the state number. If the previous change was not
+    /// recorded, all earlier changes are discarded.
     pub(super) fn note_change(&mut self, job: JobId, placement: &Placement, granted: bool) {
         if let Some(changes) = &mut self.changes {
             if changes.since + changes.recent.len() as u64 + 1 != self.state {

@@ -29,7 +29,7 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds. In this sense, each node is either
+    /// Returns the number of failed nodes that no job holds. Counted this way, each node is either
     /// free, busy or failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
@@ -41,8 +41,8 @@ impl Machine {
         self.strategy.error()
     }
 
-    /// Returns a number that changes whenever an answer could change. Each grant, release, failure
-    /// or repair of a node increases it by exactly one.
+    /// Returns a number that changes whenever an answer could change. Each grant, each release, and
+    /// each node failure or repair increases it by exactly one.
     pub fn state(&self) -> u64 {
         self.state
     }
@@ -61,8 +61,8 @@ impl Machine {
         self.health
     }
 
-    /// Returns the work that the strategy has done so far to give answers and maintain its index.
-    /// Queries about the empty machine ([`Machine::could_ever_fit`]) are not counted.
+    /// Returns the work that the strategy has done so far to answer requests and maintain its
+    /// index. Queries about the empty machine ([`Machine::could_ever_fit`]) are not counted.
     pub fn work(&self) -> Work {
         self.strategy.work()
     }
@@ -77,7 +77,7 @@ impl Machine {
         self.held_by(|_, held| held.state)
     }
 
-    /// Returns the failed nodes in row-major order, including those that a job still holds. Takes
+    /// Returns the failed nodes in row-major order, including any that a job still holds. Takes
     /// O(N) time.
     pub fn failed(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..self.grid.nodes()).map(NodeId).filter(|&node| !self.healthy.is_node_free(node))
@@ -107,13 +107,13 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the nodes that have never failed or have been repaired, whether held or not.
+    /// Returns the healthy nodes (never failed, or repaired), whether held or not.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }
 
     /// Returns the job that holds a node. Takes O(1) time for a free node, and O(boxes of all jobs)
-    /// for any other.
+    /// for any other node.
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
         // No job holds a free node, so there is no need to search the table.
         if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {
@@ -123,14 +123,14 @@ impl Machine {
         let holds = |placement: &Placement| {
             placement.parts().iter().any(|part| part.contains(&self.grid, point))
         };
-        // Only one job can hold a node, so the table's order does not matter.
+        // At most one job can hold a node, so the table's order does not matter.
         self.held.iter().find(|(_, held)| holds(&held.placement)).map(|(&job, _)| job)
     }
 
     /// Compares every index with the actual state, for tests.
     ///
     /// # Panics
-    /// Panics if they differ.
+    /// Panics if an index differs from the actual state.
     pub fn validate(&self) {
         let mut truth = self.healthy.clone();
         let mut busy = 0;

@@ -3,7 +3,7 @@
 //! Invariant: every change goes through [`Machine`], so the occupancy, the strategy's index and the
 //! table of jobs always agree. A call that fails changes nothing.
 //!
-//! Cost: that of the strategy, or O(1) to repeat the last query.
+//! Cost: the strategy's cost, or O(1) to repeat the last query.
 
 mod allocate;
 mod answers;
@@ -25,11 +25,11 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 /// A machine whose nodes are allocated by a strategy.
 ///
 /// [`Machine::allocate`] asks the strategy for nodes and grants them, and [`Machine::release`]
-/// frees them. A call that fails changes nothing. A machine has no notion of time: the caller
+/// frees them. A call that fails changes nothing. A machine knows nothing about time: the caller
 /// decides when jobs start and end.
 ///
-/// A clone contains a copy of the strategy, so it can answer hypothetical queries, but copying
-/// everything takes O(N) time for N nodes. [`Machine::fork`] copies less.
+/// A clone contains a copy of the strategy and can answer hypothetical queries. However, cloning
+/// takes O(N) time for N nodes; [`Machine::fork`] copies less.
 ///
 /// ```
 /// # use pavior_allocation as pavior;
@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The shapes that the strategy claims, which are read from its options only once.
+    /// The shapes that the strategy claims. Read from its options only once.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -55,18 +55,17 @@ pub struct Machine {
     /// The healthy nodes as set bits.
     healthy: Occupancy,
     draw: Stream,
-    /// The answer to the last query and the random stream after it. Any change discards it.
+    /// The last query, its answer, and the random stream after it. Any change discards them.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, and its answers to earlier requests.
+    /// The same strategy on an empty machine, including its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to be grantable. The request at the head of a queue is checked
-    /// repeatedly.
+    /// The last request found to be grantable, because the head of a queue is checked repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The most recent grants and releases, if a plan keeps up with them.
+    /// The most recent grants and releases, if a plan uses them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
@@ -103,8 +102,8 @@ impl Clone for Machine {
 }
 
 impl Machine {
-    /// Creates a machine like [`Machine::new`], but with a given seed for the `allocation` stream,
-    /// from which a randomized strategy draws.
+    /// Creates a machine like [`Machine::new`], but with a given seed for the `allocation` stream.
+    /// A randomized strategy draws from that stream.
     ///
     /// # Errors
     /// Returns an error if the strategy does not work on this grid.
@@ -144,8 +143,9 @@ impl Machine {
         })
     }
 
-    /// Marks a node as failed, and returns the job that holds it. The job keeps the node until it
-    /// releases it; from then on, the node is unavailable. Failing a failed node has no effect.
+    /// Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
+    /// until releasing it; from then on, the node is unavailable. Failing a failed node has no
+    /// effect.
     ///
     /// # Errors
     /// Returns an error if the node is not on the machine. In that case, nothing changes.
@@ -186,9 +186,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
-    /// they do not work, no placement that needs them is granted. Running jobs keep their
-    /// placements ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work, as they do initially.
+    /// While the switches do not work, no placement that needs them is granted. Running jobs keep
+    /// their placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);
@@ -197,8 +197,8 @@ impl Machine {
         }
     }
 
-    /// Adds a pool that consists of the nodes that are free in `nodes`. Requests can be confined to
-    /// a pool ([`Request::within`]). Pools never change. Takes O(N/64) time for N nodes.
+    /// Adds a pool that consists of the nodes that are free in `nodes`. A request can be confined
+    /// to a pool ([`Request::within`]). A pool never changes. Takes O(N/64) time for N nodes.
     ///
     /// ```
     /// # use pavior_allocation as pavior;

@@ -1,7 +1,7 @@
 //! The strategies, one per file, and a list of all of them.
 //!
 //! To add a strategy, write its file with an `ENTRY`, declare the module in its directory's
-//! `mod.rs`, and add one line here. Everything else (names, help, tables, tests, benches) is
+//! `mod.rs`, and add one line here. Everything else (names, help, tables, tests, benchmarks) is
 //! derived from the `ENTRY`.
 
 mod contiguous;
@@ -71,7 +71,7 @@ const ALL: &[&Entry] = &[
     &tpu::ENTRY,
 ];
 
-/// Other names for strategies with certain options.
+/// Other names for strategies with particular options.
 const ALIASES: &[(&str, &str)] = &[("hilbert", "linear-best:hilbert")];
 
 impl Family for StrategyKind {

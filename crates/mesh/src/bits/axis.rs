@@ -1,7 +1,7 @@
-//! Shifts of a set of nodes along an axis, over whole words.
+//! Shifting a set of nodes along an axis, over whole words.
 //!
-//! Consecutive coordinates on an axis are either some bits apart within a word, some bits apart
-//! within rows of several words, or some words apart.
+//! Depending on the axis, nodes at consecutive coordinates are a few bits apart within a word, a
+//! few bits apart within a row of several words, or a few words apart.
 //!
 //! Invariant: no bit is shifted in from beyond the end of an axis, unless the axis wraps.
 //!
@@ -9,15 +9,14 @@
 
 use super::low;
 
-/// Keeps the bits that are also set `distance` words later. The last `distance` words are
-/// unchanged.
+/// Keeps each bit that is also set `distance` words later. The last `distance` words are unchanged.
 #[inline(always)]
 fn and_further(words: &mut [u64], distance: usize) {
     const TOGETHER: usize = 8;
     let kept = words.len() - distance;
     let mut index = 0;
-    // Read several words before writing any. Ascending order makes this correct, but compilers
-    // may not do it on their own.
+    // Read several words before writing any. This is correct because the order is ascending, but
+    // compilers may not do it on their own.
     while index + TOGETHER <= kept {
         let mut further = [0; TOGETHER];
         further.copy_from_slice(&words[index + distance..][..TOGETHER]);
@@ -50,11 +49,11 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The layout in the words of an axis with `n` coordinates. The pattern repeats.
+/// The layout, in a set's words, of an axis with `n` coordinates. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
-    /// The coordinates are `step` bits apart, in lanes of a word. Each lane contains the whole axis
-    /// and starts at a bit in `lanes`.
+    /// The coordinates are `step` bits apart, in lanes within a word. Each lane contains the whole
+    /// axis and starts at one of the bits in `lanes`.
     Lanes { n: usize, step: usize, lanes: u64 },
     /// The coordinates are `step` bits apart, in rows of `words` words, each of which contains the
     /// whole axis.
@@ -69,7 +68,7 @@ impl Axis {
         matches!(self, Axis::Rows { .. })
     }
 
-    /// Keeps the bits that are also set `distance` coordinates farther along the axis, wrapping
+    /// Keeps each bit that is also set `distance` coordinates farther along the axis, wrapping
     /// around on a ring. On rings and in rows of several words, `spare` must be as long as `words`.
     #[expect(clippy::inline_always, reason = "compiled for each instruction set")]
     #[inline(always)]
@@ -83,7 +82,7 @@ impl Axis {
         match self {
             Axis::Lanes { n, step, lanes } => {
                 let (by, around) = (step * distance, step * (n - distance));
-                // The bits whose counterpart is in the same lane.
+                // The bits whose counterparts are in the same lane.
                 let kept = lanes * low(around);
                 if ring {
                     for word in words.iter_mut() {
@@ -113,7 +112,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The number of words in a block, and the number whose counterpart is in the same
+                // The number of words in a block, and how many have their counterpart in the same
                 // block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
@@ -132,8 +131,8 @@ impl Axis {
         }
     }
 
-    /// Computes the bits for which the neighbor along the axis, on the high or the low side, is not
-    /// set or is beyond the end.
+    /// Computes the bits whose neighbor on the high or low side of the axis is not set or is beyond
+    /// the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {
             Axis::Lanes { n, step, lanes } => {
@@ -191,8 +190,8 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
     }
 }
 
-/// Computes the bits without a neighbor at one end of the axis. On a ring, their neighbors are in
-/// `around`; otherwise, they have none.
+/// Computes the bits at one end of the axis that have no neighbor. On a ring, neighbors are in
+/// `around`; on other axes, no bit at the end has one.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

@@ -1,4 +1,4 @@
-//! The free nodes in a row, as words, and the runs of free nodes that are worth searching.
+//! A row's free nodes, as words, and the runs of free nodes that are worth searching.
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
@@ -15,8 +15,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Loads the free nodes of a row and of the next one. On a ring of `ring` nodes, repeats the
-    /// row. Returns true if any of the row's free nodes is not free in the next row.
+    /// Loads the free nodes in a row and in the next one. On a ring of `ring` nodes, repeats the
+    /// row. Returns true if any node is free in the row but not in the next one.
     pub(super) fn load(&mut self, bits: &[u64], next: Option<&[u64]>, ring: usize) -> bool {
         self.free.clear();
         self.free.extend_from_slice(bits);
@@ -63,7 +63,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     let own = words.len();
     words.resize((2 * side).div_ceil(64), 0);
     let (skip, shift) = (side / 64, side % 64);
-    // In descending order, no word is read after it has been written.
+    // In descending order, no word is written before it is read.
     for index in (0..own).rev() {
         let bits = words[index];
         words[index + skip] |= bits << shift;
@@ -73,7 +73,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     }
 }
 
-/// Keeps the bits that are also set `step` bits later.
+/// Keeps each bit for which the bit `step` places later is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {
@@ -111,7 +111,7 @@ fn next_zero(words: &[u64], from: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the runs in a line, each with the result of `ends_in`.
+    /// Returns each run in a line, along with the result of `ends_in` for that run.
     fn told(line: &Line) -> Vec<(usize, usize, bool)> {
         let mut runs = Vec::new();
         let mut from = 0;

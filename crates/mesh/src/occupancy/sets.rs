@@ -1,4 +1,4 @@
-//! Set operations on occupancies: intersections, and taking or releasing whole sets of nodes.
+//! Set operations on occupancies: intersecting them, and taking or releasing whole sets of nodes.
 //!
 //! Invariant: an operation that fails changes nothing.
 //!
@@ -9,7 +9,7 @@ use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
-    /// Keeps only the nodes that are also free in another occupancy of the same grid.
+    /// Keeps only the nodes that are also free in another occupancy for the same grid.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid.
@@ -22,10 +22,10 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Sets the free nodes to those that are free in two other occupancies of the same grid.
+    /// Sets the free nodes to those that are free in both `a` and `b`, which are for the same grid.
     ///
     /// # Errors
-    /// Returns an error, and changes nothing, if either is for another grid.
+    /// Returns an error, and changes nothing, if either occupancy is for another grid.
     pub fn set_common(&mut self, a: &Occupancy, b: &Occupancy) -> Result<(), OccupancyError> {
         if self.grid != a.grid || self.grid != b.grid {
             return Err(OccupancyError::OtherGrid);
@@ -42,7 +42,7 @@ impl Occupancy {
         self.grid == other.grid && pairs.all(|(own, other)| other & !own == 0)
     }
 
-    /// Takes the nodes that are free in another occupancy of the same grid. All of them must be
+    /// Takes the nodes that are free in another occupancy for the same grid. All of them must be
     /// free in this one. Takes O(words) time.
     ///
     /// # Errors
@@ -55,7 +55,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Releases the nodes that are free in another occupancy of the same grid. None of them may be
+    /// Releases the nodes that are free in another occupancy for the same grid. None of them may be
     /// free in this one. Takes O(words) time.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// A pass that clears the bits not set in another set, and counts the bits that are left.
+/// A pass that clears each bit not set in another set, and counts the remaining bits.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],
@@ -114,7 +114,7 @@ impl Kernel for Keep<'_> {
     }
 }
 
-/// A pass that sets the bits common to two sets, and counts them.
+/// A pass that computes the bits common to two sets, and counts them.
 struct Common<'a> {
     words: &'a mut [u64],
     a: &'a [u64],

@@ -7,12 +7,12 @@
 //!           0  3  4  5
 //! ```
 //!
-//! Nodes are sorted by their position on the curve of the enclosing power-of-two square or cube.
-//! The position is computed only from the coordinates (Skilling, "Programming the Hilbert curve",
-//! AIP Conference Proceedings 707, 2004), and positions outside the grid are never visited. A
-//! 65535x2 grid therefore costs O(N log N) like any other, rather than as much as a square with a
-//! side of 65536. On a power-of-two square or cube, every step leads to a neighbor. On other grids,
-//! the curve jumps where it leaves the grid.
+//! Nodes are sorted by their position on the curve through the enclosing power-of-two square or
+//! cube. A node's position is computed from its coordinates alone (Skilling, "Programming the
+//! Hilbert curve", AIP Conference Proceedings 707, 2004), and positions outside the grid are never
+//! visited. A 65535x2 grid therefore costs O(N log N) like any other, and not as much as a
+//! 65536x65536 square. On a power-of-two square or cube, every step leads to a neighbor. On other
+//! grids, the curve jumps where it leaves the grid.
 
 use super::{interleave, row_major, sort_by_key};
 use crate::{Grid, NodeId};
@@ -58,11 +58,11 @@ pub fn sort_hilbert(grid: &Grid, nodes: &mut [NodeId]) {
     });
 }
 
-/// Computes Skilling's transposed index, in which the bits of the index are distributed over the
-/// axes in turn, starting with axis 0.
+/// Computes Skilling's transposed index, in which the index bits are distributed over the axes in
+/// turn, starting with axis 0.
 fn transpose(axes: &mut [u32], bits: u32) {
     for bit in (1..bits).rev() {
-        // This undoes the rotation and reflection of the quadrant that the higher bits select.
+        // Undo the rotation and reflection of the quadrant that the higher bits select.
         let (mask, low) = (1 << bit, (1 << bit) - 1);
         for axis in 0..axes.len() {
             if axes[axis] & mask != 0 {

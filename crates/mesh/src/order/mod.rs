@@ -1,7 +1,7 @@
 //! Node orders: row-major, snake, Hilbert, and Paging's shuffled orders.
 //!
-//! An order is a list of all nodes in a grid. A node's position in the list is its rank. Orders
-//! ignore wraps.
+//! An order is a list of all nodes in a grid. A node's rank is its position in the list. Orders
+//! ignore wrapping.
 
 mod hilbert;
 mod shuffled;
@@ -17,7 +17,7 @@ pub fn row_major(grid: &Grid) -> Vec<NodeId> {
 }
 
 /// Returns the nodes in snake (boustrophedon) order. Consecutive nodes are always adjacent, because
-/// every second row runs backwards, and every second plane has its rows in reverse order.
+/// every second row runs backward, and every second plane has its rows in reverse order.
 ///
 /// ```
 /// use pavior_mesh::{Grid, order};
@@ -49,8 +49,8 @@ fn by_key(grid: &Grid, key: impl Fn(Coordinates, u32) -> u64) -> Vec<NodeId> {
     nodes
 }
 
-/// Sorts nodes by ascending key, a function of the coordinates and of the number of bits of the
-/// enclosing power of two. Sorting closes the gaps left by missing nodes.
+/// Sorts nodes by ascending key, a function of the coordinates and of the number of bits in the
+/// enclosing power of two. Sorting closes the gaps left by nodes that are not on the grid.
 fn sort_by_key(grid: &Grid, nodes: &mut [NodeId], key: impl Fn(Coordinates, u32) -> u64) {
     let bits = enclosing_bits(grid);
     nodes.sort_by_cached_key(|&node| (key(grid.point(node), bits), node));
@@ -73,7 +73,7 @@ fn interleave(point: [u32; 3], bits: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns an order's index matrix as printed in the literature, where the first line is y = 0.
+    /// Returns an order's index matrix as the literature prints it, with y = 0 on the first line.
     pub(super) fn matrix(grid: &Grid, order: &[NodeId]) -> Vec<Vec<usize>> {
         let mut rows = vec![vec![0; usize::from(grid.side(0))]; usize::from(grid.side(1))];
         for (rank, &node) in order.iter().enumerate() {
@@ -89,7 +89,7 @@ mod tests {
         sorted == row_major(grid)
     }
 
-    /// Counts the steps of an order that do not lead to a neighbor.
+    /// Counts the steps in an order that do not lead to a neighbor.
     pub(super) fn jumps(grid: &Grid, order: &[NodeId]) -> usize {
         let far = |pair: &&[NodeId]| grid.distance(grid.point(pair[0]), grid.point(pair[1])) != 1;
         order.windows(2).filter(far).count()

@@ -8,10 +8,10 @@
 //!   10 11 14 15          15 14 11 10         15 14 11 10
 //! ```
 //!
-//! The literature shows a drawing of the first order (Z-order). It also mentions a "shuffled
-//! snake-like" order without, as far as we know, defining it. The other two orders and
-//! [`hilbert`](fn@super::hilbert) are candidates for it. On a grid whose sides are not equal powers
-//! of two, nodes are ordered by their index in the enclosing power-of-two square or cube.
+//! The literature contains a drawing of the first order (Z-order). It also mentions a "shuffled
+//! snake-like" order but, as far as we know, does not define it; the other two orders and
+//! [`hilbert`](fn@super::hilbert) are candidates. On a grid whose sides are not equal powers of
+//! two, nodes are ordered by their index in the enclosing power-of-two square or cube.
 
 use super::{by_key, interleave};
 use crate::{Grid, NodeId};
@@ -29,19 +29,19 @@ pub fn shuffled_row_major(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| interleave(point.map(u32::from), bits))
 }
 
-/// Returns the nodes sorted by their index in a snake, whose bits are shuffled as in Z-order.
+/// Returns the nodes sorted by snake index, with the bits of the index shuffled as in Z-order.
 pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let last = (1u32 << bits) - 1;
         let [x, y, z] = point.map(u32::from);
-        // The snake reverses y on odd planes, and x on odd rows of the resulting path.
+        // The snake reverses y on odd planes, and x on odd rows along the resulting path.
         let y = if z % 2 == 1 { last - y } else { y };
         let x = if y % 2 == 1 { last - x } else { x };
         interleave([x, y, z], bits)
     })
 }
 
-/// Returns the nodes along a snake through the halves of every axis, repeated within each part.
+/// Returns the nodes along a snake that visits the halves of every axis and repeats in each part.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

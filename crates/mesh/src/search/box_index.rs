@@ -1,17 +1,17 @@
-//! The choice of a search on machines larger than 8x8x8.
+//! The choice of a search method on machines larger than 8x8x8.
 //!
 //! ```text
 //!   busy boxes:   0         up to 15, on rings     up to a bound      more
 //!   search:       none      corners                leaps              rows
 //! ```
 //!
-//! The bound is the list length at which leaps cost as much as shifts over the rows, and it depends
-//! on whether the shape has a long side. A search by leaps gives up if it takes too many steps, and
-//! a row search continues from the plane that it reached.
+//! The bound is the list length at which leaps cost as much as shifts over the rows. It depends on
+//! whether the shape has a long side. If a search by leaps takes too many steps, it gives up, and a
+//! row search continues from the plane that it reached.
 //!
-//! Invariant: the list of busy boxes and the rows show the same nodes as busy.
+//! Invariant: the list of busy boxes and the rows agree on which nodes are busy.
 //!
-//! Cost: O(1) to take or release a box while the list is short, otherwise O(rows of the box).
+//! Cost: O(1) to take or release a box while the list is short, and O(rows of the box) otherwise.
 
 use super::busy_boxes::BusyBoxes;
 use super::corners::Corners;
@@ -23,7 +23,7 @@ use super::vectors::Vectors;
 use super::{SearchMethods, SearchWork};
 use crate::{Coordinates, Cuboid, Grid, Occupancy, Sides};
 
-/// The list of busy boxes and the rows of free nodes.
+/// The list of busy boxes, and the rows of free nodes.
 #[derive(Clone, Debug)]
 pub(super) struct BoxIndex {
     grid: Grid,
@@ -31,24 +31,24 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The longest list that is searched, for shapes without and with a long side. If the list is
-    /// longer, the rows are searched.
+    /// The length up to which the list is searched, for shapes without and with a long side. If the
+    /// list is longer, the rows are searched.
     longest_list: [usize; 2],
-    /// The longest list that is searched by corners, or 0 if no axis wraps.
+    /// The length up to which the list is searched by corners, or 0 if no axis wraps.
     corner_search_limit: usize,
     /// The number of leaps that cost as much as a row search, for shapes without and with a long
-    /// side, by the number of groups minus one.
+    /// side. Indexed by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
     vectors: Vectors,
     pub(super) work: SearchWork,
 }
 
-/// The longest list that is searched by leaps.
+/// The length up to which a list can be searched by leaps.
 const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
-/// The longest list that is searched by corners.
+/// The length up to which a list can be searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The shortest side that takes many passes in a row search.
+/// The length from which a side takes many passes in a row search.
 const LONG_SIDE: u16 = 9;
 
 /// Returns true if the shapes, which are orientations of a single shape, have a long side.
@@ -69,7 +69,7 @@ impl BoxIndex {
         };
         let rings = grid.has_wrap();
         let sides_fit = grid.sides().iter().all(|&n| n <= leaps::LONGEST);
-        // A limit of 0 disables a search.
+        // A limit of 0 disables a search method.
         let limit = |is_on: bool, most: usize| if is_on && sides_fit { most } else { 0 };
         let corner_search_limit = limit(methods.corners && rings, CORNER_SEARCH_LIMIT);
         let longest_list = rows_cost.map(|cost| {
@@ -96,8 +96,8 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Marks a box as permanently busy; its parts in `free` were free. The list then contains the
-    /// whole box rather than these parts.
+    /// Marks a box as permanently busy. `free` contains the parts of the box that were free. The
+    /// list then contains the whole box rather than these parts.
     pub(super) fn cover(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         let is_listed = self.busy.add_cover(cuboid);
         for part in free {
@@ -109,7 +109,7 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box as busy. Only its parts in `free` were free; the rest is covered.
+    /// Marks a box as busy. Only the parts in `free` were free; the rest of the box is covered.
     pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         self.busy.add(cuboid);
         for part in free {
@@ -123,19 +123,19 @@ impl BoxIndex {
         self.flip(cuboid);
     }
 
-    /// Returns true if the list is so short that searching near a single box is no cheaper than
+    /// Returns true if the list is so short that searching only near one box is no cheaper than
     /// searching the whole machine.
     pub(super) fn is_short(&self) -> bool {
         self.busy.count() <= self.longest_list[0].min(2 * BusyBoxes::LANES)
     }
 
-    /// Flips a box in the rows. While the list is short, the flip is deferred, since no search
-    /// reads the rows.
+    /// Flips a box in the rows. The flip is deferred while the list is short, because no search
+    /// then reads the rows.
     fn flip(&mut self, cuboid: &Cuboid) {
         self.free_rows.flip(cuboid, self.busy.count() <= self.longest_list[1]);
     }
 
-    /// Returns the nodes that are in none of the boxes in the list.
+    /// Returns the nodes that are not in any box on the list.
     pub(super) fn listed(&self) -> Occupancy {
         let mut free = Occupancy::all_free(self.grid);
         for node in self.busy.iter().flat_map(|cuboid| cuboid.nodes(&self.grid)) {
@@ -150,10 +150,10 @@ impl BoxIndex {
         self.free_rows.is_free(&self.grid, point)
     }
 
-    /// Finds the first free box, in row-major order of bases, of the first shape that has one.
+    /// Finds the first shape that fits, and returns its first free box in row-major order.
     ///
-    /// The search by leaps is compiled for lists of up to 1, 2, 4 or 8 groups of eight boxes, with
-    /// and without rings.
+    /// The search by leaps is compiled separately for lists of up to 1, 2, 4 or 8 groups of eight
+    /// boxes, with and without rings.
     pub(super) fn first(
         &mut self,
         free: &Occupancy,
@@ -180,8 +180,8 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by corners among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled for
-    /// each combination of groups, vectors and candidates (see [`Corners`]).
+    /// Searches by corners among at most [`CORNER_SEARCH_LIMIT`] boxes. The search is compiled
+    /// separately for each combination of groups, vectors and candidates (see [`Corners`]).
     fn first_by_corners(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         fn among<const G: usize, const R: usize, const C: usize>(
             boxes: &BoxIndex,
@@ -206,7 +206,7 @@ impl BoxIndex {
         }
     }
 
-    /// Searches by leaps among at most N groups of boxes. After too many leaps, searches the rows.
+    /// Searches by leaps among at most N groups of boxes. After too many leaps, searches by rows.
     fn first_by_leaps<const N: usize, const RINGS: bool>(
         &mut self,
         free: &Occupancy,

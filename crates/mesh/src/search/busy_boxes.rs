@@ -1,4 +1,4 @@
-//! The list of busy boxes, in groups of eight, with one vector for each coordinate in a group.
+//! The list of busy boxes, in groups of eight. Each coordinate in a group has its own vector.
 //!
 //! ```text
 //!   group 0:   base x   [x0 x1 x2 .. x7]     sides x   [a0 a1 .. a7]      and likewise y and z
@@ -7,11 +7,11 @@
 //! Boxes are in no particular order. The last group is padded with empty boxes, so that searches
 //! can read whole groups.
 //!
-//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover,
-//! which may overlap boxes and contain their bases, has a separate key.
+//! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover
+//! may overlap boxes and contain their bases, so its key is marked.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned. A long list, which
-//! occurs with thousands of jobs, has an index.
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned, whereas a long list
+//! (with thousands of jobs) has an index.
 
 use super::key_index::KeyIndex;
 use super::lanes::I16x8;
@@ -32,7 +32,7 @@ const LONG: usize = 128;
 /// The length at which a shrinking list loses its index.
 const SHORT: usize = 64;
 
-/// Eight boxes, given by their bases and sides on each axis.
+/// Eight boxes, given by their base and side on each axis.
 pub(super) type Group = [[I16x8; 2]; 3];
 
 fn key(base: Coordinates) -> u64 {
@@ -40,13 +40,13 @@ fn key(base: Coordinates) -> u64 {
     x | y << 16 | z << 32
 }
 
-/// The bit that distinguishes the key of a cover from its base's key. It is never set in a base.
+/// The bit that marks the key of a cover. It is never set in a base.
 const COVER: u64 = 1 << 63;
 
 impl BusyBoxes {
     /// The number of boxes in a group.
     pub(super) const LANES: usize = 8;
-    /// The number of groups by which the list grows, which is also the maximum that a search reads.
+    /// The number of groups by which the list grows, and the maximum number that a search reads.
     pub(super) const GROUPS: usize = 8;
 
     #[inline]
@@ -68,9 +68,9 @@ impl BusyBoxes {
         self.add_by(key(cuboid.base), cuboid);
     }
 
-    /// Adds a box that is never removed and whose nodes all stay busy. It may overlap other boxes.
-    /// Returns false and does not add the box if another cover has the same base. Takes O(m) time
-    /// for m boxes.
+    /// Adds a box that is never removed and whose nodes all stay busy. The box may overlap others.
+    /// Returns false, without adding the box, if a cover with the same base has other sides. Takes
+    /// O(m) time for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {
@@ -80,7 +80,7 @@ impl BusyBoxes {
         true
     }
 
-    /// Returns true if some boxes may overlap others.
+    /// Returns true if any boxes may overlap.
     pub(super) fn has_covers(&self) -> bool {
         self.keys.iter().any(|key| key & COVER != 0)
     }
@@ -106,7 +106,7 @@ impl BusyBoxes {
         self.set(last, [0; 3], [0; 3]);
     }
 
-    /// Removes a key and returns its position, to which the last key is moved.
+    /// Removes a key, moves the last key to its position, and returns that position.
     fn unlist(&mut self, key: u64) -> Option<usize> {
         if !self.index_of_keys.is_used() {
             let index = self.keys.iter().position(|&other| other == key)?;

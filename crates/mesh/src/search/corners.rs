@@ -1,9 +1,9 @@
-//! The search for the first free base among few busy boxes, by testing every possible position.
+//! The search for the first free base among few busy boxes that tests every possible position.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
-//! base on that axis would also be free. Therefore m boxes give m + 1 candidates per axis, the same
-//! for all shapes. A box rules out a candidate for a side a if the gap from the candidate to the
-//! box is less than a:
+//! base on that axis would also be free. So m boxes give m + 1 candidates per axis, which are the
+//! same for all shapes. A box rules out a candidate for a side a if the gap from the candidate to
+//! the box is less than a:
 //!
 //! ```text
 //!   0       4         9            The candidate after A is 4. B is 5 ahead of it and forbids it
@@ -12,11 +12,11 @@
 //! ```
 //!
 //! Inside a box, the gap is 0. Boxes are in groups of eight. For each candidate and group, a byte
-//! has one bit for each box that forbids the candidate. A base is free if the bytes for its three
-//! coordinates have no bit in common. Vectors test many bases at once, without branching.
+//! has one bit per box, set if the box forbids the candidate. A base is free if the bytes for its
+//! three coordinates have no set bit in common. Vectors test many bases at once, without branching.
 //!
-//! Invariant: the candidates on an axis include the coordinate of every possible first free base.
-//! The answer is therefore exact, both on lines and on rings.
+//! Invariant: the candidates on each axis include the coordinate of every possible first free base.
+//! The answer is therefore exact, on lines as well as on rings.
 //!
 //! Cost: O(m^3 / 16) vector operations per shape.
 
@@ -28,27 +28,26 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 const NEVER: i16 = i16::MAX;
 
 /// The forbidding boxes, by group of boxes and batch of eight candidates. Each candidate has one
-/// byte, with a bit for each box in the group that forbids it.
+/// byte, with a bit set for each box in the group that forbids it.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
-/// A mark for a word not yet computed. A word whose value happens to equal it is recomputed.
+/// Marks a word as not yet computed. A word that happens to have this value is recomputed.
 const NOT_KNOWN: u64 = u64::MAX;
 
-/// The candidates on an axis, in up to G batches of eight, just as the boxes are in G groups of
+/// The candidates on an axis, in up to G batches of eight, just as the boxes form G groups of
 /// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
     /// The candidates' coordinates: the one after each box, and 0 in lanes without a box.
     at: [I16x8; G],
-    /// The gaps from candidates to boxes, by batch, candidate in the batch, and group of boxes.
+    /// The gaps from candidates to boxes, indexed by batch, candidate in the batch, and box group.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
-    /// The distance from each candidate to the end of the line. On a ring, it is greater than any
-    /// side.
+    /// The distance from each candidate to the end of the line. Greater than any side on a ring.
     room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the first C candidates. These are all candidates, possibly with the one at 0 twice.
+    /// Computes the first C candidates. These are all candidates; the one at 0 may appear twice.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -59,7 +58,7 @@ impl<const G: usize> Axis<G> {
                 at[g] = end - (n & !end.simd_lt(n));
             }
             let gaps = Axis::gaps::<C>(groups, axis, &at, |ahead, sides| {
-                // The distance around the ring. Beyond n - sides, the box covers the candidate.
+                // The distance around the ring. If above n - sides, the box covers the candidate.
                 let ahead = ahead + (n & ahead.simd_lt(I16x8::ZERO));
                 (ahead & !ahead.simd_gt(n - sides)) | never(sides)
             });
@@ -96,15 +95,15 @@ impl<const G: usize> Axis<G> {
         gaps
     }
 
-    /// Computes which boxes forbid each of the first C candidates for a side. A candidate too close
-    /// to the end of a line is replaced by the one at 0, whose number is `count`.
+    /// Computes the boxes that forbid each of the first C candidates for a given side. A candidate
+    /// too close to the end of a line is replaced by the candidate at 0, which is number `count`.
     #[inline(always)]
     fn forbidden<const C: usize>(&self, side: u16, count: usize) -> ForbiddenBy<G> {
         let side = splat(side);
         let mut bytes = [[0; G]; G];
         for g in 0..G {
             for batch in 0..G {
-                // Candidates after the first C are forbidden by all boxes.
+                // Any candidate after the first C is forbidden by all boxes.
                 let lanes = C.saturating_sub(batch * BusyBoxes::LANES).min(BusyBoxes::LANES);
                 let mut word = u64::MAX.checked_shl(8 * lanes as u32).unwrap_or(0);
                 for pair in 0..lanes / 2 {
@@ -125,7 +124,7 @@ impl<const G: usize> Axis<G> {
     }
 }
 
-/// Returns [`NEVER`] in the lanes of boxes that have no nodes ahead.
+/// Returns a vector with [`NEVER`] in the lane of each box that has no nodes ahead.
 #[inline(always)]
 fn never(nodes: I16x8) -> I16x8 {
     I16x8::splat(NEVER) & !nodes.simd_gt(I16x8::ZERO)
@@ -145,9 +144,9 @@ fn spread<const G: usize>(bytes: &[u64; G], index: usize) -> u64 {
 /// A search among boxes in G groups (1 or 2), on a grid whose sides are at most
 /// [`leaps::LONGEST`](super::leaps::LONGEST).
 ///
-/// The search tests C candidates on each of the x and y axes, and Z along z, where Z is C, or 1 on
-/// a flat grid. C is even and greater than the number of boxes. The candidates in a plane fill R =
-/// C G / 2 vectors.
+/// The search tests C candidates on the x axis, C on the y axis and Z on the z axis, where Z is C,
+/// or 1 on a flat grid. C is even and greater than the number of boxes. The candidates in a plane
+/// fill R = C G / 2 vectors.
 pub(super) struct Corners<const G: usize, const R: usize, const C: usize, const Z: usize> {
     grid: Grid,
     axes: [Axis<G>; 3],
@@ -158,17 +157,17 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// The number of rows per vector.
     const ROWS: usize = 2 / G;
 
-    /// Computes the candidates of the first `count` boxes.
+    /// Computes the candidates for the first `count` boxes.
     #[inline(always)]
     pub(super) fn new(grid: Grid, groups: &[Group; G], count: usize) -> Corners<G, R, C, Z> {
         let axis = |axis: usize| Axis::new::<C>(&grid, axis, groups);
         Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
     }
 
-    /// Finds the first free base of the first shape that has one.
+    /// Finds the first shape that has a free base, and returns its first one.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
-        // The orientations of a shape share three sides, each occurring on each axis.
+        // A shape's orientations share the same three sides, each of which occurs on every axis.
         let sides = shapes.first().copied().unwrap_or_default();
         let mut known = [[[[NOT_KNOWN; G]; G]; 3]; 3];
         shapes.iter().find_map(|&shape| {
@@ -197,8 +196,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     /// Finds the first free base of a shape from the boxes that forbid the candidates on each axis.
     #[inline(always)]
     fn base(&self, shape: Sides, [x, y, z]: [ForbiddenBy<G>; 3]) -> Option<Cuboid> {
-        // For each pair of candidates along x and y and each group, the boxes that forbid both. The
-        // pairs with the same candidate along y form a row. One or two rows fill a vector.
+        // For each pair of x and y candidates and each group, the boxes that forbid both. Pairs
+        // with the same y candidate form a row. One or two rows fill a vector.
         let mut rows = [[U8x16::ZERO; G]; R];
         for row in 0..R {
             let [first, last] = [row * Self::ROWS, row * Self::ROWS + Self::ROWS - 1];
@@ -231,8 +230,8 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         in_plane
     }
 
-    /// Returns the first free base, which must exist: the first base in the first row that has one,
-    /// in the first plane that has one.
+    /// Returns the first free base. There must be one. It is in the first plane and, within that
+    /// plane, in the first row that has a free base.
     #[inline(always)]
     fn first_of(&self, rows: &[[U8x16; G]; R], z: &ForbiddenBy<G>) -> Coordinates {
         let mut planes_with_bases = 0;
@@ -246,7 +245,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         }
         let (plane, base_z) = if Z == 1 { (0, 0) } else { self.least(2, planes_with_bases) };
         let in_plane = self.boxes_in_plane(z, plane);
-        // The free candidates along x, one bit each, by candidate along y.
+        // For each y candidate, the free x candidates, one bit each.
         let mut bases = [0; 16];
         let mut rows_with_bases = 0;
         for row in 0..C {
@@ -278,7 +277,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
     }
 }
 
-/// Returns the candidates in a vector that no box crossing their plane forbids.
+/// Returns the candidates in a vector that are not forbidden by any box that crosses their plane.
 #[inline(always)]
 fn free<const G: usize>(row: &[U8x16; G], in_plane: &[U8x16; G]) -> U8x16 {
     let mut taken = row[0] & in_plane[0];

@@ -1,4 +1,4 @@
-//! The search for the first free base on machines of up to 8x8x8, in eight words that stay in
+//! The search for the first free base on a machine of up to 8x8x8, in eight words that stay in
 //! registers.
 //!
 //! Bit `x + 8 y` of word z is set while the node is free. For an a x b x c shape:
@@ -9,13 +9,13 @@
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! Every side takes three shifts, some of them by 0, so that no branch depends on the shape. A
-//! shift along x carries bits past the end of a row into columns that contain no bases. On a ring,
-//! these bits are replaced by bits from the other end of the row. A final mask clears all bits that
-//! are not bases.
+//! Every side takes three shifts, some of which may be by 0, so that no branch depends on the
+//! shape. A shift along x carries bits across the end of a row into columns that contain no bases.
+//! On a ring, these bits are replaced with bits from the other end of the row. A final mask clears
+//! all bits that are not bases.
 //!
-//! Invariant: if z wraps, the planes are repeated after the last one. Otherwise, zeros follow the
-//! last plane.
+//! Invariant: the last plane is followed by a copy of all planes if z wraps, and by zeros
+//! otherwise.
 //!
 //! Cost: about forty vector operations per shape, with no branch that depends on the state.
 
@@ -45,7 +45,7 @@ struct Tables {
     along_x: [[Shift; 3]; SIDE],
     /// The shifts that reduce a word to the bases of runs along y.
     along_y: [[Shift; 3]; SIDE],
-    /// The positions in a plane that can be bases of a shape with two given sides.
+    /// The positions in a plane that can be bases, by the x and y sides of the shape.
     bases: [[u64; SIDE]; SIDE],
 }
 
@@ -105,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, no matter what the shifts are.
+                // A side that does not fit has no bases, whatever the shifts are.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -124,7 +124,7 @@ impl Cube {
         Some(cube)
     }
 
-    /// Flips the nodes of a box, which must be all free or all busy.
+    /// Flips the nodes in a box, which must be all free or all busy.
     pub(super) fn flip(&mut self, cuboid: &Cuboid) {
         let h = self.grid.side(2);
         for piece in cuboid.unwrapped(&self.grid) {
@@ -139,7 +139,7 @@ impl Cube {
         }
     }
 
-    /// Finds the first free box, in row-major order of bases, of the first shape that has one.
+    /// Finds the first shape that fits, and returns its first free box in row-major order.
     pub(super) fn first(&mut self, shapes: &[Sides]) -> Option<Cuboid> {
         let (found, tried) = self.vectors.run(InCube { cube: self, shapes });
         self.work.words += tried * SIDE as u64;
@@ -151,14 +151,14 @@ impl Cube {
     }
 }
 
-/// A search for the first free box with one of several shapes.
+/// A search for the first free box that has one of several shapes.
 struct InCube<'c> {
     cube: &'c Cube,
     shapes: &'c [Sides],
 }
 
 impl Kernel for InCube<'_> {
-    /// The first box and the number of shapes tried.
+    /// The first box, and the number of shapes tried.
     type Output = (Option<Cuboid>, u64);
 
     #[inline(always)]
@@ -234,7 +234,7 @@ fn rings(mut set: Words, along_x: &[Shift; 3], along_y: &[Shift; 3]) -> Words {
     set
 }
 
-/// Finds the first bit that is set under a mask in the first `planes` planes.
+/// Finds the first set bit within a mask in the first `planes` planes.
 #[inline(always)]
 fn first(set: Words, mask: u64, planes: usize) -> Option<Coordinates> {
     let [even, odd] = (set[0] | set[1] | set[2] | set[3]).to_array();

@@ -1,4 +1,4 @@
-//! The free nodes as rows that are brought up to date only when they are searched.
+//! The free nodes, as rows that are updated only when they are searched.
 //!
 //! While the list of busy boxes is short, no search reads the rows, and flipping a large box costs
 //! more than a search. Flips may therefore be deferred:
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Invariant: flipping each waiting box in the rows yields the free nodes. No box waits twice,
-//! because two flips cancel out.
+//! because two flips would cancel out.
 //!
-//! Cost: O(1) for each waiting box, of which there are few, and O(rows of the box) to flip one.
+//! Cost: O(1) per waiting box, of which there are few, and O(rows of the box) to flip a box.
 
 use super::SearchMethods;
 use super::region::Region;
@@ -21,15 +21,15 @@ use super::rows::Rows;
 use super::vectors::Vectors;
 use crate::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
-/// The free nodes as rows, except for boxes waiting to be flipped.
+/// The free nodes as rows, not counting boxes that are still waiting to be flipped.
 #[derive(Clone, Debug)]
 pub(super) struct FreeRows {
     rows: Lanes,
     waiting: Vec<Cuboid>,
 }
 
-/// The rows, in the narrowest possible lanes. `Whole` stands in for rows that are disabled or have
-/// more than 64 nodes: each search then computes a set of bases from the occupancy.
+/// The rows, in the narrowest possible lanes. `Whole` is used if rows are disabled or have more
+/// than 64 nodes, in which case each search computes a set of bases from the occupancy.
 #[derive(Clone, Debug)]
 enum Lanes {
     Narrow(Rows<u16, 16>),
@@ -50,8 +50,8 @@ impl FreeRows {
         FreeRows { rows, waiting: Vec::new() }
     }
 
-    /// Makes a box's free nodes busy, or its busy nodes free. The box is flipped either now or
-    /// before the next search.
+    /// Makes a box's free nodes busy, or its busy nodes free. The box is flipped either immediately
+    /// or before the next search of the rows.
     pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
         if let Lanes::Whole(_) = self.rows {
             return;
@@ -75,8 +75,8 @@ impl FreeRows {
         Some(shown ^ (flips % 2 == 1))
     }
 
-    /// Estimates the number of instructions for a search, for shapes without or with a long side,
-    /// from measured constants. A long side takes more passes over the rows.
+    /// Estimates, from measured constants, the number of instructions that a search takes for a
+    /// shape without or with a long side. A long side takes more passes over the rows.
     pub(super) fn search_cost(&self, grid: &Grid, is_long: bool) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self.rows {

@@ -3,17 +3,17 @@
 //! The index is a hash table with open addressing and linear probing. Its slots contain positions
 //! in the list rather than keys, so the index is a single array that is quick to copy.
 //!
-//! Invariant: every key in the list has one slot, and at most half of the slots are in use.
+//! Invariant: every key in the list has exactly one slot, and at most half of the slots are used.
 //!
 //! Cost: O(1) expected time per operation.
 
 /// The value of an empty slot.
 const NONE: u32 = u32::MAX;
 
-/// The positions of a list's keys, which are all different.
+/// The positions of a list's keys. All keys are different.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
-    /// The slots, whose number is a power of two, or 0 if there is no index.
+    /// The slots. Their number is a power of two, or 0 if there is no index.
     slots: Vec<u32>,
 }
 
@@ -31,7 +31,7 @@ impl KeyIndex {
         !self.slots.is_empty()
     }
 
-    /// Adds the list's last key, which is new.
+    /// Adds the list's last key, which must be new.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
             *self = KeyIndex::of(keys);
@@ -79,7 +79,7 @@ impl KeyIndex {
         self.slots[slot] = place as u32;
     }
 
-    /// Empties a slot, and moves later entries that could no longer be found otherwise.
+    /// Empties a slot, and moves any later entry that could otherwise no longer be found.
     fn empty(&mut self, keys: &[u64], mut hole: usize) {
         let mask = self.slots.len() - 1;
         let mut slot = self.after(hole);

@@ -1,4 +1,4 @@
-//! A search for the first free base among few busy boxes that leaps from the end of one box to the
+//! A search for the first free base among few busy boxes, leaping from the end of one box to the
 //! next.
 //!
 //! For a shape with side a, a busy box that is w nodes long on an axis rules out `w + a - 1` bases
@@ -12,15 +12,14 @@
 //!                . . . . C C C C
 //! ```
 //!
-//! A row that is forbidden up to its end remains forbidden, along y, until the first of the boxes
-//! that forbid it ends. Likewise, a plane remains forbidden, along z, until the first of its boxes
-//! ends. The search leaps over whole rows and planes in these cases.
+//! If a row is forbidden up to its end, the rows that follow along y are forbidden as well, until
+//! the first of the forbidding boxes ends. The same goes for planes along z. In these cases, the
+//! search leaps over whole rows or planes.
 //!
 //! Invariant: no base before the current one, in row-major order, is free, so the answer is exact.
 //!
-//! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In states
-//! from real schedules, there are about m leaps. The search gives up when it exceeds its budget of
-//! leaps.
+//! Cost: O(m / 8) vector operations per leap, for m busy boxes, and at most O(m^3) leaps. In real
+//! schedules, there are about m leaps. The search gives up when it exceeds its leap budget.
 
 use std::ops::ControlFlow;
 
@@ -48,7 +47,7 @@ pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) budget: u32,
 }
 
-/// The longest axis for which the sum of two coordinates fits into a lane.
+/// The longest axis for which the sum of two coordinates fits in a lane.
 pub(super) const LONGEST: u16 = 16_383;
 
 /// The forbidden bases on one axis, by box.
@@ -90,8 +89,8 @@ impl<const N: usize> Forbidden<N> {
         Forbidden { from, count, around: I16x8::ZERO }
     }
 
-    /// Returns the number of bases from `at` onward that each box forbids, which is 0 if the box
-    /// does not forbid `at`.
+    /// Returns, for each box, the number of consecutive bases from `at` onward that it forbids, or
+    /// 0 if it does not forbid `at`.
     #[inline(always)]
     fn left<const RINGS: bool>(&self, at: u16) -> [I16x8; N] {
         let mut left = [I16x8::ZERO; N];
@@ -100,14 +99,15 @@ impl<const N: usize> Forbidden<N> {
             if RINGS {
                 past += self.around & past.simd_lt(I16x8::ZERO);
             }
-            // If `at` precedes the forbidden bases, `past` is negative, or large if unsigned.
+            // If `at` precedes the forbidden bases, `past` is negative (large if unsigned).
             left[i] = self.count[i].saturating_sub_unsigned(past);
         }
         left
     }
 }
 
-/// Returns the longest leap and the box that it passes. The leap is 0 if no box forbids the base.
+/// Returns the longest leap and the box that it passes over. The leap is 0 if no box forbids the
+/// base.
 #[inline(always)]
 fn longest<const N: usize>(left: &[I16x8; N]) -> (u16, usize) {
     let mut most = left[0];
@@ -160,7 +160,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         let groups = busy.groups::<N>();
         let forbidden = |axis: usize| Forbidden::<N>::on::<RINGS>(grid, groups, axis, shape[axis]);
         let along = [forbidden(0), forbidden(1), forbidden(2)];
-        // Some boxes forbid whole rows, and others forbid whole planes.
+        // The boxes that forbid whole rows, and those that forbid whole planes.
         let rows = forbid_more_than(&along[0].left::<RINGS>(first[0]), last[0] - first[0]);
         let mut planes = forbid_more_than(&along[1].left::<RINGS>(first[1]), last[1] - first[1]);
         for i in 0..N {
@@ -183,8 +183,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If the whole plane is forbidden, returns the number of planes that remain
-    /// forbidden.
+    /// Searches a plane. If the whole plane is forbidden, returns the number of planes for which
+    /// this remains so.
     #[inline(always)]
     fn plane(
         &self,
@@ -195,11 +195,11 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first of the boxes that forbid the rows so far ends.
+        // The number of planes until the first of the boxes that forbade the rows so far ends.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);
-            // The boxes that cross this row in this plane.
+            // The boxes that cross the current row in this plane.
             let mut crossing = left_y;
             for i in 0..N {
                 crossing[i] = left_y[i].min(left_z[i]).simd_gt(I16x8::ZERO);
@@ -239,9 +239,9 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
     }
 }
 
-/// Returns the longest leap over boxes that forbid a whole row or plane, together with the box. The
-/// leap is 0 if there is no such box. Such boxes are common on a mesh. On a ring, they are rare,
-/// and the search does not look for them.
+/// Returns the longest leap over a box that forbids a whole row or plane, together with the box.
+/// The leap is 0 if there is no such box. These boxes are common on a mesh but rare on a ring,
+/// where the search does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

@@ -1,7 +1,7 @@
-//! The exact search for the first free box of a shape, in row-major order of bases.
+//! The exact search for a shape's first free box, in row-major order of bases.
 //!
-//! [`BoxSearch`] maintains an index of the busy nodes, which the caller updates for every box that
-//! is taken or released. For each query, it runs the cheapest of several searches:
+//! [`BoxSearch`] maintains an index of the busy nodes. The caller reports every box that is taken
+//! or released. Each query runs the cheapest of several search methods:
 //!
 //! ```text
 //!              take, give                         first(shapes)
@@ -17,13 +17,13 @@
 //!
 //! A machine of at most 8x8x8 nodes has no list of boxes; `cube` searches its eight words directly.
 //!
-//! Invariant: every search returns the same result. The choice of a search depends only on the
+//! Invariant: every method returns the same result. The choice of a method depends only on the
 //! state, never on the clock.
 //!
-//! Cost: see each file. docs/search.md contains the measurements behind the choice.
+//! Cost: see each file. The measurements behind the choice are in docs/search.md.
 
-// A search is compiled for each instruction set, so all of it must be inlined. Compilers vectorize
-// loops over several arrays only if the arrays are accessed by index.
+// A search is compiled for each instruction set, so all of its code must be inlined. Compilers
+// vectorize a loop over several arrays only if the arrays are accessed by index.
 #![allow(clippy::inline_always, clippy::needless_range_loop)]
 
 mod box_index;
@@ -49,8 +49,8 @@ use vectors::Vectors;
 
 /// The exact search, in row-major order.
 ///
-/// The caller must report every box that is taken or released. Each box must be released exactly as
-/// it was taken.
+/// The caller must report every box that is taken or released. Each box must be released as a
+/// whole, exactly as it was taken.
 ///
 /// ```
 /// use pavior_mesh::{RefusalKey, BoxSearch, Cuboid, Grid, Occupancy};
@@ -73,28 +73,28 @@ pub struct BoxSearch {
 
 #[derive(Clone, Debug)]
 enum Index {
-    /// The whole machine in registers.
+    /// The whole machine, in registers.
     Cube(Box<Cube>),
     Boxes(Box<BoxIndex>),
 }
 
-/// The methods that a search may use. All except `wide` are enabled unless a test or a measurement
+/// The methods that a search may use. All except `wide` are enabled unless a test or a benchmark
 /// disables them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
     /// Searches words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Tests all candidates after busy boxes in one pass, if there are few boxes and an axis wraps.
+    /// Tests all candidates in one pass if there are few busy boxes and an axis wraps.
     pub corners: bool,
-    /// Leaps over the list of busy boxes.
+    /// Leaps from busy box to busy box, using the list.
     pub leaps: bool,
-    /// Shifts the rows. If this method is disabled or the grid is wider than 64, the whole machine
-    /// is shifted instead ([`BaseSet`](crate::BaseSet)).
+    /// Shifts the rows. If this method is disabled or a row has more than 64 nodes, the whole
+    /// machine is shifted instead ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
     /// Caches refusals.
     pub memory: bool,
-    /// Uses instructions that only some processors have.
+    /// Uses vector instructions that not every processor has.
     pub vectors: bool,
     /// Keeps rows in the widest lanes, regardless of the grid's width.
     pub wide: bool,
@@ -114,13 +114,13 @@ impl Default for SearchMethods {
     }
 }
 
-/// The amount of work that searches have done.
+/// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Number of busy boxes tested. Each leap counts the whole list, as does each shape searched by
-    /// corners. At least one box is counted.
+    /// Number of busy boxes tested. Each leap counts the whole list, and so does each shape
+    /// searched by corners. At least one box is counted.
     pub boxes: u64,
-    /// Number of rows computed, or of words if the whole machine was searched.
+    /// Number of rows computed, or number of words if the whole machine was searched.
     pub words: u64,
 }
 
@@ -130,7 +130,7 @@ impl BoxSearch {
         BoxSearch::with(grid, SearchMethods::default())
     }
 
-    /// Creates a search that uses only some methods.
+    /// Creates a search that uses only the given methods.
     pub fn with(grid: Grid, methods: SearchMethods) -> BoxSearch {
         let vectors = if methods.vectors { Vectors::widest() } else { Vectors::Baseline };
         let index = match Cube::new(grid, vectors).filter(|_| methods.cube) {
@@ -153,9 +153,9 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box as permanently busy; its disjoint parts in `free` were free. This costs less
-    /// than taking many parts. The caller must cover the box again after releasing one that
-    /// overlaps it.
+    /// Marks a box as permanently busy. `free` lists the disjoint parts of the box that were free.
+    /// Costs less than taking many parts. The caller must cover the box again after releasing
+    /// another box that overlaps it.
     ///
     /// ```
     /// use pavior_mesh::{BoxSearch, Cuboid, Grid, Occupancy, RefusalKey};
@@ -178,8 +178,8 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box that overlaps a covered one as busy; its disjoint parts in `free` were free.
-    /// After releasing it, the caller must cover the other box again.
+    /// Marks a box as busy that overlaps a covered one. `free` lists its disjoint parts that were
+    /// free. After releasing this box, the caller must cover the other one again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -196,9 +196,9 @@ impl BoxSearch {
         }
     }
 
-    /// Undoes a take, provided that only [`RefusalKey::Once`] has been used since then. Earlier
-    /// refusals remain valid, because every node that is free now was already free when they were
-    /// recorded.
+    /// Undoes a call to `take`, provided that only [`RefusalKey::Once`] has been used since.
+    /// Earlier refusals remain valid, because every node that is now free was already free when
+    /// they were recorded.
     pub fn untake(&mut self, cuboid: &Cuboid) {
         match &mut self.index {
             Index::Cube(cube) => cube.flip(cuboid),
@@ -233,9 +233,9 @@ impl BoxSearch {
         }
     }
 
-    /// Finds the first free box, in row-major order of bases, of the first of these shapes that has
-    /// one. `asked` identifies the query in the refusal cache. `free` must contain the nodes that
-    /// are free after all boxes taken and released so far.
+    /// Finds the first of these shapes that has a free box, and returns that shape's first one in
+    /// row-major order of bases. `asked` identifies the query in the refusal cache. `free` must
+    /// contain the currently free nodes.
     pub fn first(
         &mut self,
         free: &Occupancy,

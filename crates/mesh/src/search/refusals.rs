@@ -1,8 +1,8 @@
-//! Refusals of earlier queries, and the boxes released since then.
+//! A cache of refused queries, and of the boxes released since each refusal.
 //!
-//! A refused shape, and every larger one, stays refused until a box is released; taking boxes does
-//! not change this. After a release, the shape can fit only where it overlaps the released box, so
-//! the search is limited to that region.
+//! A refused shape, and every larger one, stays refused until a box is released; taking boxes never
+//! helps. After a release, the shape can fit only where it overlaps the released box, so the search
+//! is limited to that region.
 //!
 //! ```text
 //!   refused 3x2      taken: no change       given back B: only bases of 3x2 that meet B
@@ -10,7 +10,7 @@
 //!
 //! Invariant: a refusal is valid for every base whose box does not overlap its `released` box.
 //!
-//! Cost: one check per stored refusal, of which there are at most 32, for each query.
+//! Cost: for each query, one check per stored refusal, of which there are at most 32.
 
 use super::region::Region;
 use crate::{Cuboid, Grid, Sides};
@@ -21,37 +21,37 @@ use crate::{Cuboid, Grid, Sides};
 pub enum RefusalKey {
     /// A query that is not stored.
     Once,
-    /// A query whose refusal implies nothing for other queries.
+    /// A query whose refusal says nothing about other queries.
     Alone([u16; 3]),
-    /// A query whose refusal also refuses every key that is at least as large on each axis, because
-    /// each shape of the larger key contains a shape of the smaller one.
+    /// A query whose refusal also applies to every key that is at least as large on each axis,
+    /// because each shape under the larger key contains a shape under the smaller one.
     Ordered([u16; 3]),
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals, in the order in which they were recorded until the list became full. No
-    /// refusal covers an earlier one.
+    /// The refusals, in the order recorded until the list became full. No refusal covers an earlier
+    /// one.
     kept: Vec<Refusal>,
     /// The position that was overwritten most recently after the list became full.
     next: usize,
     /// A box around everything released since the last query. It is added to the refusals only at
-    /// the next query, because a job may consist of thousands of boxes.
+    /// the next query, because a single job may release thousands of boxes.
     pending: Option<Cuboid>,
 }
 
-/// Maximum number of stored refusals. It is large enough for the smallest shapes in a long queue,
-/// which matter most, because a refused shape refuses all larger ones.
+/// Maximum number of stored refusals. This is enough for the smallest shapes in a long queue. These
+/// matter most, because a refused shape implies that all larger ones are refused.
 const KEPT: usize = 32;
 
 #[derive(Clone, Copy, Debug)]
 struct Refusal {
     asked: RefusalKey,
-    /// A box around everything released since the refusal. On a ring, it may pass the end.
+    /// A box around everything released since the refusal. On a ring, it may extend past the end.
     released: Option<Cuboid>,
 }
 
-/// Knowledge about a request, gained from earlier refusals.
+/// What earlier refusals imply for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -62,8 +62,8 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// Records that the request fits only where it overlaps `released`. Of two such boxes, the
-    /// smaller one is kept, because it leaves less to search.
+    /// Records that the request fits only where it overlaps `released`. If such a box is already
+    /// known, the smaller one is kept, because it leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -116,7 +116,7 @@ impl Refusals {
             return;
         }
         let refusal = Refusal { asked, released: None };
-        // Refusals that this one covers are no longer needed.
+        // Any refusal that this one covers is no longer needed.
         self.kept.retain(|other| !refusal.refuses(other.asked));
         if self.kept.len() < KEPT {
             self.kept.push(refusal);
@@ -126,7 +126,7 @@ impl Refusals {
         }
     }
 
-    /// Discards all refusals, which is always correct after a release.
+    /// Discards all refusals. This is always correct after a release.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();
@@ -144,7 +144,7 @@ impl Refusals {
 
     /// Adds a newly freed box, or a box around several of them, to every refusal.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
-        // Searching half of the machine is no faster than searching all of it.
+        // Searching half the machine is no faster than searching all of it.
         let is_large =
             |released: &Cuboid| u64::from(released.volume()) * 2 > u64::from(grid.nodes());
         self.kept.retain_mut(|refusal| {
@@ -157,7 +157,7 @@ impl Refusals {
 }
 
 impl Refusal {
-    /// Returns true if the refusal of this query implies that of `asked`.
+    /// Returns true if this refusal implies that `asked` is refused, too.
     fn refuses(&self, asked: RefusalKey) -> bool {
         match (self.asked, asked) {
             (RefusalKey::Ordered(refused), RefusalKey::Ordered(asked)) => {
@@ -168,7 +168,7 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes. On a ring, it is the smaller of the two possibilities.
+/// Returns a box around two boxes. On a ring, returns the smaller of the two possible ones.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {

@@ -1,4 +1,4 @@
-//! The box of bases to search.
+//! The region of bases to search.
 //!
 //! ```text
 //!   z:  0 . . . g g g g . . . n-1     A region that extends past the end of a ring along z resumes
@@ -16,13 +16,13 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 pub(super) struct Region {
     pub(super) first: Coordinates,
     pub(super) last: Coordinates,
-    /// The planes between `first` and `last` that are outside the region: the first one, and the
-    /// one after the last.
+    /// The range of planes between `first` and `last` that are outside the region: the first plane,
+    /// and the plane after the last.
     pub(super) gap: [u16; 2],
 }
 
 impl Region {
-    /// Returns the region of all canonical bases of a shape, or `None` if the shape does not fit.
+    /// Returns the region of all of a shape's canonical bases, or `None` if the shape does not fit.
     #[inline]
     pub(super) fn whole(grid: &Grid, shape: Sides) -> Option<Region> {
         let mut last = [0; 3];

@@ -7,13 +7,13 @@
 //! ```
 //!
 //! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few
-//! kilobytes. The search ends with the first group that contains a base.
+//! kilobytes. The search stops at the first group that contains a base.
 //!
-//! Invariant: after each pass, the rows still to be read contain the bases of the runs so far.
+//! Invariant: after each pass, the rows that are read later contain the bases of the runs so far.
 //!
-//! Cost: O(planes * D * (log a + log b + log c) / lanes), counting the planes up to the first base.
-//! An axis that wraps costs more, because it requires rotations along x, or copies of rows or
-//! planes beyond the end.
+//! Cost: O(planes * D * (log a + log b + log c) / lanes), counting only the planes up to the first
+//! base. An axis that wraps costs more, because it requires rotations (along x) or copies of rows
+//! or planes beyond the end.
 
 use super::region::Region;
 use super::rows::{Row, Rows};
@@ -24,8 +24,8 @@ use crate::{Coordinates, Grid, Sides};
 const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// Number of rows per plane above which only the region is searched, if it has at most half of the
-/// rows.
+/// Number of rows per plane above which only the region's rows are searched if they are at most
+/// half of all rows.
 const LARGE: usize = 32;
 /// Number of shifts for a run of any length up to 64.
 const SHIFTS: usize = 6;
@@ -43,9 +43,9 @@ struct Searched<'r, R> {
 }
 
 impl<R: Row> Searched<'_, R> {
-    /// Copies the region's rows, each plane followed by a row of zeros. Returns `None` if copying
-    /// does not pay off (see [`LARGE`]), or if a run along y might extend past the end of a ring. A
-    /// run along z may do so.
+    /// Copies the region's rows, with a row of zeros after each plane. Returns `None` if copying
+    /// does not pay off (see [`LARGE`]), or if a run along y might extend past the end of a ring.
+    /// (A run along z may.)
     #[inline(always)]
     fn part<'p, const L: usize>(
         &self,
@@ -114,15 +114,15 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
         let InRows { rows, shape: [a, b, c], region } = self;
         let plane_rows = rows.stride();
         let Rows { grid, list, scratch, part } = rows;
-        // On a ring, a run along y may continue at the first rows. These are therefore repeated
-        // after the last row, before the row of zeros.
+        // On a ring, a run along y may continue at the first row. The first rows are therefore
+        // repeated after the last row, before the row of zeros.
         let is_ring = grid.wraps(1) && b > 1 && b < grid.side(1);
         let runs = RunsAlongX::new(*grid, a, &region);
         let plane_count = usize::from(grid.side(2));
         let whole = Searched { list, plane_rows, plane_count, region, origin: [0; 2] };
         let searched = whole.part::<L>(part, [b, c], *grid).unwrap_or(whole);
         let Searched { plane_rows, region, origin, .. } = searched;
-        // The number of rows per plane, including repeated ones.
+        // The number of rows per plane, including repeated rows.
         let stride = if is_ring { plane_rows + usize::from(b) - 1 } else { plane_rows };
         let most_planes = planes_at_a_time::<R>(stride, c);
         let (mut computed, mut z) = (0, region.first[2]);
@@ -130,8 +130,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
             z = from;
             let planes = planes.min(most_planes);
             let count = usize::from(planes) * stride;
-            // Runs along z read c - 1 more planes. Passes read beyond the rows that they write, in
-            // whole vectors.
+            // Runs along z read c - 1 more planes. Passes read whole vectors, beyond the rows that
+            // they write.
             let needed = (usize::from(planes) + usize::from(c) - 1) * stride;
             let room = needed + usize::from(b).max(usize::from(c) * stride) + L;
             if scratch[0].len() < room || scratch[1].len() < room {
@@ -159,8 +159,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// Returns the number of planes to search at a time. It is larger for long runs along z, because
-/// neighboring groups share `c - 1` planes.
+/// Returns the number of planes to search at a time. The longer the runs along z, the larger this
+/// number, because neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
     let planes = (GROUP / size_of::<R>() / stride).max(1) as u16;
@@ -212,7 +212,7 @@ impl<R: Row> RunsAlongX<R> {
     #[inline(always)]
     fn of<const L: usize>(self, rows: [R; L]) -> [R; L] {
         let mut runs = rows;
-        // A run within 16 bits needs at most four shifts, and one within 32 at most five.
+        // A run within 16 bits needs at most four shifts, and a run within 32 bits at most five.
         let enough = 4 + size_of::<R>() / 4;
         if self.around == 0 {
             for &shift in &self.shifts[..enough] {
@@ -238,9 +238,9 @@ impl<R: Row> RunsAlongX<R> {
     }
 }
 
-/// Computes runs along z and x of `count` rows. Runs along z are
-/// `rows[i] & rows[i + plane_rows] & ..` over c planes, and runs along x are computed from them.
-/// There is only one pass, which is compiled for each c.
+/// Computes runs along z and x of `count` rows. Runs along z are `rows[i] & rows[i + plane_rows] &
+/// ..` over c planes, and runs along x are computed from them. There is only one pass, compiled
+/// separately for each c.
 #[inline(always)]
 fn runs_over_planes<R: Row, const L: usize>(
     set: &mut [R],
@@ -261,7 +261,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Computes the same as [`runs_over_planes`], for a fixed number of planes, C.
+/// Does the same as [`runs_over_planes`], for a fixed number of planes, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -281,8 +281,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z onward. After the last plane, the copy continues with the first. It
-/// consists of at most two pieces, because planes may be small.
+/// Copies planes from z onward, wrapping around after the last plane. Because planes may be small,
+/// this takes at most two copies.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -291,8 +291,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. As many of a plane's first rows as the stride allows are
-/// repeated after its last row, followed by a row of zeros.
+/// Copies planes whose y axis wraps. After each plane's last row, as many of its first rows as the
+/// stride allows are repeated, followed by a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);
@@ -304,8 +304,8 @@ fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize;
 }
 
 /// Computes runs of `length` at multiples of `stride`, which are `set[i] & set[i + stride] & ..`,
-/// for `count` rows. Returns true if any run is left. The rows in the last `length - 1` strides are
-/// then meaningless, except along y, where the last row is all zeros and ends every run.
+/// for `count` rows. Returns true if any run is left. Afterward, the rows in the last `length - 1`
+/// strides are meaningless, except along y, where the last row is all zeros and ends every run.
 #[inline(always)]
 fn runs_by_doubling<R: Row, const L: usize>(
     [set, other]: &mut [Vec<R>; 2],

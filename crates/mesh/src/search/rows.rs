@@ -1,4 +1,4 @@
-//! The free nodes as rows. A row along x is one integer, in which bit x is set while the node is
+//! The free nodes as rows. A row along x is one integer, in which bit x is set while node x is
 //! free.
 //!
 //! Each plane is followed by a row of zeros, so that no run of rows continues into the next plane:
@@ -7,7 +7,7 @@
 //!   plane 0: row y = 0, y = 1, .. D - 1, zeros;   plane 1: row y = 0, ..
 //! ```
 //!
-//! Invariant: bits beyond the last column, and the rows of zeros, are never set.
+//! Invariant: bits beyond the last column and bits in the rows of zeros are never set.
 //!
 //! Cost: O(rows of the box) to flip a box. The search is in [`row_search`](super::row_search).
 
@@ -45,11 +45,11 @@ macro_rules! row {
 }
 row!(u16, u32, u64);
 
-/// A machine's free nodes as rows, L of which fill 32 bytes.
+/// A machine's free nodes, as rows. L rows fill 32 bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Rows<R, const L: usize> {
     pub(super) grid: Grid,
-    /// The rows, plane by plane, each plane with its row of zeros. L more rows follow, so that
+    /// The rows, plane by plane, with a row of zeros after each plane. L more rows follow, so that
     /// whole vectors can be read.
     pub(super) list: Vec<R>,
     /// Scratch space for the rows that the next pass reads, and those that it writes.
@@ -59,7 +59,7 @@ pub(super) struct Rows<R, const L: usize> {
 }
 
 impl<R: Row, const L: usize> Rows<R, L> {
-    /// Creates rows with all nodes free, for a grid with at most as many columns as R has bits.
+    /// Creates rows with all nodes free. The grid must have at most as many columns as R has bits.
     pub(super) fn new(grid: Grid) -> Rows<R, L> {
         let [w, d, h] = grid.sides();
         let mut plane = vec![R::ones(0, w); usize::from(d)];
@@ -74,7 +74,7 @@ impl<R: Row, const L: usize> Rows<R, L> {
         usize::from(self.grid.side(1)) + 1
     }
 
-    /// Flips the nodes of a box, which must be all free or all busy.
+    /// Flips the nodes in a box, which must be all free or all busy.
     pub(super) fn flip(&mut self, cuboid: &Cuboid) {
         let stride = self.stride();
         for piece in cuboid.unwrapped(&self.grid) {

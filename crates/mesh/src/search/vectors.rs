@@ -1,8 +1,8 @@
 //! The processor's widest vector instructions, selected at run time.
 //!
-//! The searches are plain loops over arrays, which the compiler turns into vector instructions.
-//! Every x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors. Each search is
-//! therefore compiled twice.
+//! The searches are plain loops over arrays that the compiler turns into vector instructions. Every
+//! x86-64 processor has 16-byte vectors, and AVX2 adds 32-byte vectors, so each search is compiled
+//! twice.
 //!
 //! Invariant: no other file detects processor features. AVX2 code runs only where `Seen` proves
 //! that the processor supports it.
@@ -10,8 +10,8 @@
 /// Number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. The search and all functions that it calls
-/// must be `#[inline(always)]`, because other functions are compiled only once, for the baseline.
+/// A search that is compiled for each instruction set. The search and every function that it calls
+/// must be `#[inline(always)]`, because any other function is compiled only once, for the baseline.
 pub(crate) trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
@@ -22,8 +22,8 @@ pub(crate) trait Kernel {
 pub(crate) enum Vectors {
     /// The instructions that every processor of this architecture supports.
     Baseline,
-    /// AVX2 and the bit instructions that came with it. This variant is created only by
-    /// [`Vectors::widest`], after checking that the processor has these instructions.
+    /// AVX2 and the bit instructions that came with it. Only [`Vectors::widest`] creates this
+    /// variant, after checking that the processor has these instructions.
     #[cfg(target_arch = "x86_64")]
     Avx2(Seen),
 }
@@ -77,7 +77,7 @@ fn avx2<K: Kernel>(kernel: K) -> K::Output {
 mod tests {
     use super::*;
 
-    /// A sum over borrowed words. The call must pass all of them.
+    /// A sum over borrowed words.
     struct Sum<'a>(&'a [u64]);
 
     impl Kernel for Sum<'_> {
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_answer() {
-        // Miri is configured to report all of these features, so that the call itself is tested.
+        // Miri is configured to report all of these features, so the call itself is tested.
         #[cfg(all(miri, target_arch = "x86_64"))]
         assert_ne!(Vectors::widest(), Vectors::Baseline);
         let words: Vec<u64> = (0..37).map(|n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();

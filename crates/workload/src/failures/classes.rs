@@ -1,4 +1,4 @@
-//! Failure classes: kinds of components that fail, with their times to failure and repair.
+//! Failure classes: kinds of components that can fail, with their mean times to failure and repair.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,7 +8,7 @@ use pavior_kernel::{BadName, OptionSpec, Options, Values, unknown_name};
 
 use super::ComponentKind;
 
-/// The valid range for means. It keeps times well within 64 bits of ticks.
+/// The valid range for a mean. It ensures that times in ticks fit easily in 64 bits.
 pub(super) const MEANS: RangeInclusive<f64> = 1e-3..=1e12;
 
 const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
@@ -21,8 +21,8 @@ const OPTIONS: &[OptionSpec] = &[
     mean("mttr", "mean time to repair a component, exponential"),
 ];
 
-/// Components whose failures and repairs follow the same distributions. Each component fails after
-/// an exponential time and is repaired after another, independently of all others.
+/// Components whose failures and repairs follow the same distributions. Times to failure and repair
+/// are exponential, and components are independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FailureClass {
     /// The kind of component.
@@ -36,7 +36,7 @@ pub struct FailureClass {
 /// A list of failure classes, with at most one per kind of component.
 ///
 /// The textual form is `node:mttf=1000:mttr=10,cube:mttf=5000:mttr=24`, in which each class is
-/// `node` (or `chip`), `cube` or `switch`, followed by both means.
+/// written as `node` (or `chip`), `cube` or `switch`, followed by its two means.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }

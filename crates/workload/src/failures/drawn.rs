@@ -32,22 +32,22 @@ pub enum BadFailures {
     },
 }
 
-/// An endless stream of failures and repairs of a machine's components, in order of time.
+/// An endless stream of failures and repairs of a machine's components, in time order.
 ///
 /// Each healthy component in a class fails after an exponentially distributed time and is repaired
-/// after another. Components are independent of each other.
+/// after another such time. Components are independent of each other.
 ///
 /// Events are drawn on demand. Failures of the N components in a class form a single Poisson
 /// process with rate N/MTTF, and a failure drawn for a component that is already down is dropped.
 /// This does not change the distribution, because exponential times are memoryless.
 ///
-/// Each event takes O(N / healthy) draws and O(log F) steps, and the F failed components are kept
-/// in memory. If fewer than one component in 64 is healthy, the healthy ones are listed, and the
-/// next failure is drawn among them. An event then takes a constant number of draws, however long
-/// repairs last, and only creating the list takes O(N) time.
+/// Each event takes O(N / H) draws and O(log F) steps for H healthy and F failed components, and
+/// only the failed ones are kept in memory. If fewer than one component in 64 is healthy, the
+/// healthy ones are listed and the next failure is drawn from that list. Each event then takes a
+/// constant number of draws, however long repairs last; only creating the list takes O(N) time.
 ///
-/// Nodes use the streams "failures" and "repairs". Each other class uses two streams of its own, so
-/// that adding a class does not change the events of the others.
+/// Nodes use the streams "failures" and "repairs". Every other class has two streams of its own, so
+/// that adding a class does not change the events in the other classes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -64,10 +64,11 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Creates the stream of events for a replication.
+    /// Creates the stream of events for the given replication.
     ///
     /// # Errors
-    /// Returns an error if a mean is out of range, or if the machine lacks a class of components.
+    /// Returns an error if a mean is out of range, or if the machine has no components in one of
+    /// the classes.
     pub fn new(
         machine: &Grid,
         classes: &FailureClasses,
@@ -86,8 +87,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the next event in any class. At the same instant, repairs come before failures, and
-    /// remaining ties follow the order of the classes.
+    /// Returns the next event in any class. If several events happen at the same instant, repairs
+    /// come before failures, and any remaining ties are broken by class order.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;
@@ -103,8 +104,8 @@ struct Drawn {
     kind: ComponentKind,
     count: u64,
     unit: TimeUnit,
-    /// The mean time between failures if all components are healthy, and the mean time to repair,
-    /// in units.
+    /// The mean time between failures while all components are healthy, and the mean time to
+    /// repair, both in units.
     between: f64,
     repair: f64,
     fail_draws: Stream,
@@ -114,13 +115,12 @@ struct Drawn {
     pending: Agenda<(u32, f64)>,
     /// The healthy components, if they are few enough to be listed.
     few: Option<Vec<u32>>,
-    /// The time of the next failure, in units. The component that fails is drawn only at that time,
-    /// from the listed components if there is a list.
+    /// The time of the next failure, in units. The component that fails is not drawn until then. If
+    /// the healthy components are listed, it is drawn from that list.
     next: f64,
 }
 
-/// Healthy components are listed when a class has more than this many components for each healthy
-/// one.
+/// The ratio of all components in a class to healthy ones above which the healthy ones are listed.
 const LISTED: u64 = 64;
 
 impl Drawn {
@@ -176,7 +176,7 @@ impl Drawn {
     }
 
     /// If the healthy components are listed, redraws the next failure so that it is after `now`.
-    /// The earlier draw may be dropped at any instant because exponential times are memoryless.
+    /// The earlier draw may be discarded at any time because exponential times are memoryless.
     fn draw_from(&mut self, now: f64) {
         let Some(few) = &self.few else { return };
         let healthy = few.len() as f64;

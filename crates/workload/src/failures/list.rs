@@ -27,11 +27,11 @@ enum Op {
     Repair,
 }
 
-/// Reads a list of events. Each line is a JSON object in the live allocator's format, with its time
+/// Reads a list of events. Each line is a JSON object in the live allocator's format, with the time
 /// in units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine made of cubes, a line may
-/// instead name a `cube`, by its position among the cubes, or a `switch`, by a number from 0 to 47.
-/// Blank lines are ignored. Events are returned in order of time. At the same instant, repairs come
-/// first and events otherwise stay in list order.
+/// instead identify a `cube` by its position among the cubes, or a `switch` by a number from 0 to
+/// 47. Blank lines are ignored. Events are returned in time order. Among events at the same
+/// instant, repairs come first, and list order is otherwise kept.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed or names an unknown component.
@@ -90,7 +90,7 @@ impl Line {
     }
 }
 
-/// Returns the number of a node on the machine, or of a cube among the cubes.
+/// Returns a node's number on the machine, or a cube's number among the cubes.
 fn place(given: &[u16], among: &Grid, what: &str, machine: &Grid) -> Result<NodeId, String> {
     if given.len() != among.axes() {
         return Err(format!("a {what} on {machine} must have {} coordinates", among.axes()));

@@ -24,8 +24,8 @@ pub enum Component {
     Switch(u32),
 }
 
-/// The number of optical switches in a pod: 16 for each axis. Each switch connects one of the 16
-/// fibers on each face of every cube (Jouppi et al. 2023).
+/// The number of optical switches in a pod: 16 for each axis. Each face of a cube has 16 fibers,
+/// one to each of its axis's switches (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// A kind of component.
@@ -101,7 +101,7 @@ pub struct FailureEvent {
     pub change: Change,
 }
 
-/// A change to a component. At the same instant, repairs come before failures.
+/// A change to a component. Repairs sort before failures at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The component is repaired.

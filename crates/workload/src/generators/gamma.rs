@@ -2,7 +2,7 @@
 
 use pavior_kernel::Stream;
 
-/// Draws a value with shape `alpha` and scale `beta`, both positive. Its mean is alpha·beta.
+/// Draws a gamma variate with shape `alpha` and scale `beta`, both positive. Mean: alpha·beta.
 ///
 /// If alpha is at least 1, the value is a function of a normal draw that is either accepted or
 /// rejected, with about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value
@@ -25,15 +25,15 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// Draws a standard normal value, using two draws (Box & Muller 1958, first value of the pair).
+/// Draws a standard normal value (the first of a pair in Box & Muller 1958). Takes two draws.
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())
 }
 
-/// Returns the probability of a value of at most `x`, given shape `alpha` and scale `beta`. This is
-/// the regularized lower incomplete gamma function, computed by its series below the mean and by
-/// its continued fraction (in Lentz's form) above.
+/// Returns the probability that a value is at most `x`, given shape `alpha` and scale `beta`. This
+/// is the regularized lower incomplete gamma function, computed as a series below the mean and as a
+/// continued fraction (Lentz's method) above the mean.
 pub(super) fn cdf(x: f64, alpha: f64, beta: f64) -> f64 {
     let x = x / beta;
     if x <= 0.0 {

@@ -2,12 +2,12 @@
 //!
 //! **Sizes.** A job is serial with probability `serial`. Otherwise, the base-2 logarithm of its
 //! size is two-stage uniform: uniform on [ulow, umed] with probability `uprob`, and uniform on
-//! [umed, uhi] otherwise. With probability `pow2` (of all jobs), the logarithm is rounded, which
-//! makes the size a power of two.
+//! [umed, uhi] otherwise. The logarithm is rounded, making the size a power of two, with
+//! probability `pow2` relative to all jobs.
 //!
 //! **Run times.** The natural logarithm of the run time in seconds is hyper-gamma. It is drawn from
 //! gamma(a1, b1) with probability p = pa·size + pb (clamped to [0, 1]), and from gamma(a2, b2)
-//! otherwise, so large jobs run longer. Values above 12 (45 hours) are redrawn.
+//! otherwise, so larger jobs tend to run longer. Values above 12 (45 hours) are redrawn.
 //!
 //! **Arrivals.** Each half hour of the day has a weight: the mass of gamma(anum, bnum) around it,
 //! on a day that starts at 05:30, divided by the mean of all weights. A gap between arrivals is
@@ -20,19 +20,19 @@
 //!           0       6        12       18        24 h
 //! ```
 //!
-//! **Classes.** The model has one set of parameters for all jobs together, and one set each for
-//! batch jobs and interactive jobs, which arrive independently. As in the published program, the
-//! queue (field 15) is 1 for batch jobs, and 0 for interactive jobs and jobs without a class.
+//! **Classes.** The model has one parameter set for all jobs together and separate sets for batch
+//! and interactive jobs, which arrive independently. As in the published program, the queue (field
+//! 15) is 1 for batch jobs, and 0 for interactive jobs and jobs without a class.
 //!
 //! Source: Lublin & Feitelson, "The workload on parallel supercomputers: modeling the
 //! characteristics of rigid jobs", JPDC 63(11), 2003, and the parameters in the program published
 //! with it.
 //!
-//! Deviations: in the program, uhi is for a 128-node machine, and the user sets umed between
-//! uhi-3.5 and uhi-1.5. Here, both follow from the logarithm of the number of nodes, at the same
-//! distances as for 128 nodes. A size that would be rounded up beyond the machine is halved.
-//! Arrivals are rounded down to seconds only on output, so that rounding errors do not add up.
-//! Gamma values come from a different sampler. Cost: O(1) per job.
+//! Deviations: in the program, uhi is set for a 128-node machine, and the user sets umed between
+//! uhi-3.5 and uhi-1.5. Here, both are derived from the logarithm of the number of nodes, at the
+//! same distances from it as for 128 nodes. A size that rounding would make larger than the machine
+//! is halved. Arrivals are rounded down to seconds only on output, so that rounding errors do not
+//! add up. Gamma values come from a different sampler. Cost: O(1) per job.
 
 use std::iter::Peekable;
 
@@ -94,7 +94,7 @@ fn numbered(jobs: impl Iterator<Item = Record>) -> impl Iterator<Item = Record> 
     jobs.zip(1..).map(|(record, number)| Record { number, line: number, ..record })
 }
 
-/// Two endless streams, merged by submission time.
+/// Two endless streams of jobs, merged by submit time.
 struct Merged {
     batch: Peekable<LublinJobs>,
     interactive: Peekable<LublinJobs>,
@@ -109,7 +109,7 @@ impl Iterator for Merged {
     }
 }
 
-/// The jobs that a set of parameters describes.
+/// The class of jobs that a parameter set describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// All jobs on a machine.
@@ -147,23 +147,23 @@ pub struct Lublin {
     pub uhi: f64,
     /// The probability of the first stage.
     pub uprob: f64,
-    /// The shape and scale of the shorter run times.
+    /// The shape and scale for shorter run times.
     pub short: (f64, f64),
-    /// The shape and scale of the longer run times.
+    /// The shape and scale for longer run times.
     pub long: (f64, f64),
     /// The numbers `pa` and `pb`. The probability that a run time is short is pa·size + pb.
     pub short_share: (f64, f64),
     /// The numbers `aarr·arar` and `barr`: the shape and scale for the logarithm of a gap.
     pub gap: (f64, f64),
-    /// The numbers `anum` and `bnum`: the shape and scale of the daily cycle, in half hours.
+    /// The numbers `anum` and `bnum`: the shape and scale for the daily cycle, in half hours.
     pub day: (f64, f64),
     /// The hour of the day at which the log starts.
     pub start: usize,
 }
 
 impl Lublin {
-    /// Returns the published parameters for a machine with at least 2 nodes. For a single node,
-    /// draws are made as for 2 nodes, and every job gets one node.
+    /// Returns the published parameters, adapted to a machine with at least 2 nodes. On a
+    /// single-node machine, draws are made as for 2 nodes, and every job gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
         // On small machines, the second stage would start below the first, so it gets half the
@@ -242,11 +242,11 @@ const BUCKETS: usize = 48;
 /// The half hour in which the model's day starts: 05:30.
 const DAY_START: usize = 11;
 const SECONDS_IN_BUCKET: f64 = 1800.0;
-/// The maximum natural logarithms of run times and gaps in seconds.
+/// The maximum natural logarithms of a run time and a gap, both in seconds.
 const LONGEST_RUN: f64 = 12.0;
 const LONGEST_GAP: f64 = 13.0;
 
-/// An endless stream of jobs drawn from the model, in order of submission. Times are whole seconds.
+/// An endless stream of jobs drawn from the model, in submission order. Times are whole seconds.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -258,7 +258,7 @@ pub struct LublinJobs {
     model: Lublin,
     weights: [f64; BUCKETS],
     /// The half hour in which the last job arrived, counted from the start of the log, and the part
-    /// of its weight that was used by then.
+    /// of that half hour's weight used up by then.
     bucket: u64,
     used: f64,
     arrivals: Stream,
@@ -267,10 +267,10 @@ pub struct LublinJobs {
 }
 
 impl LublinJobs {
-    /// Creates the stream of jobs for a replication.
+    /// Creates the stream of jobs for the given replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class has its own streams, so that `both` gives exactly the jobs of the two separate
-        // classes.
+        // Each class has its own streams, so that `both` produces exactly the jobs that the two
+        // classes would produce separately.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
         };
@@ -323,7 +323,7 @@ impl LublinJobs {
     }
 }
 
-/// Draws repeatedly until a value is at most `limit`.
+/// Draws repeatedly until a value does not exceed `limit`.
 fn below(limit: f64, mut draw: impl FnMut() -> f64) -> f64 {
     loop {
         let value = draw();

@@ -1,4 +1,4 @@
-//! Details in a summary: machine use, weeks, job classes, estimates and dependencies.
+//! Details in a log summary: machine use, weeks, job classes, estimates and dependencies.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +23,7 @@ pub struct DependencyCounts {
     pub later: u64,
     /// The number of dependency cycles.
     pub cycles: u64,
-    /// The number of jobs whose submit time is not in the log.
+    /// The number of jobs whose submit time is missing from the log.
     pub without_submit: u64,
 }
 
@@ -61,8 +61,8 @@ pub struct ClassCount {
 const MOST: usize = 10;
 
 impl Class {
-    /// Returns the fields that have any known value, given the number of jobs for each value in
-    /// each field.
+    /// Returns the fields with at least one known value. `counts` gives, for each field, the number
+    /// of jobs with each value.
     pub(super) fn all(counts: &[FxHashMap<i64, u64>; 6]) -> Vec<Class> {
         const FIELDS: [&str; 6] = ["status", "user", "group", "app", "queue", "partition"];
         let classes = FIELDS.into_iter().zip(counts).map(|(field, counts)| {
@@ -78,21 +78,21 @@ impl Class {
     }
 }
 
-/// A week in a log, counting from the first submission.
+/// A week in a log. The first week starts at the first submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Week {
     /// The number of jobs submitted in the week.
     pub jobs: u64,
-    /// The work in those jobs divided by the machine's capacity over the week. For the last week,
-    /// only the part that the log covers counts.
+    /// The work in those jobs divided by the machine's capacity over the week. Only the part of the
+    /// last week that the log covers is counted.
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks that are listed: twenty years.
+/// The maximum number of weeks listed: twenty years' worth.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
-/// A job's times and size. Entries are ordered by submit time.
+/// A job's times and size. Entries sort by submit time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry {
     submit: Time,
@@ -123,7 +123,7 @@ impl Entry {
 pub(super) struct Course {
     sizes: FxHashMap<u32, u64>,
     work: u128,
-    /// The number of jobs and the work in each week, up to the point where `has_no_weeks` is set.
+    /// The number of jobs and the work in each week. Not updated once `has_no_weeks` is set.
     weeks: Vec<(u64, u128)>,
     /// The first and latest submit times.
     submits: Option<(Time, Time)>,
@@ -131,9 +131,9 @@ pub(super) struct Course {
     has_no_weeks: bool,
     /// True if use is unknown because some job has no wait or the log is out of order.
     has_no_use: bool,
-    /// True if some job was submitted before the job that precedes it in the log.
+    /// True if some job has an earlier submit time than the job that precedes it in the log.
     pub(super) is_unsorted: bool,
-    /// Changes in use due to jobs that start or end after the latest submission.
+    /// Changes in use from jobs that start or end after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
     used: i64,
     most_used: i64,
@@ -146,7 +146,7 @@ impl Course {
         self.work += job.work();
     }
 
-    /// Adds a job. Jobs must be added in order of submission.
+    /// Adds a job. Jobs must be added in submission order.
     pub(super) fn add(&mut self, job: &Entry) {
         let (first, last) = self.submits.unwrap_or((job.submit, job.submit));
         self.submits = Some((first, job.submit.max(last)));
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Updates machine use up to a given time. At the same instant, ends come before starts.
+    /// Updates machine use up to a given time. Ends come before starts at the same instant.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time
@@ -203,7 +203,7 @@ impl Course {
         weeks.collect()
     }
 
-    /// Returns each size and the number of jobs of that size, in ascending order.
+    /// Returns each job size and the number of jobs of that size, in ascending order of size.
     pub(super) fn sizes(&self) -> Vec<(f64, u64)> {
         let mut sizes: Vec<_> = self.sizes.iter().map(|(&size, &jobs)| (size, jobs)).collect();
         sizes.sort_unstable();

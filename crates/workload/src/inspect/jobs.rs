@@ -1,7 +1,7 @@
 //! Job statistics, collected one job at a time.
 //!
-//! Distinct sizes, run times and field values are counted. Exact quantiles for estimates take 8
-//! bytes per job with an estimate, and job numbers take 4 bytes each.
+//! Sizes, run times and field values are stored once per distinct value, with a count. Exact
+//! quantiles of estimates take 8 bytes per job that has one, and job numbers take 4 bytes each.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,8 +14,8 @@ use super::{DependencyCounts, LogSummary, Spread};
 use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
-/// The maximum number of jobs that are buffered for sorting by submit time. In longer logs, weeks
-/// and machine use are unknown if some job is more than this many jobs out of place.
+/// The maximum number of jobs that are buffered for sorting by submit time. In a longer log, weeks
+/// and machine use are unknown if some job is out of place by more than this number of jobs.
 const SORTED: usize = (1 << 18) - 1;
 
 const WEEK: i64 = 7 * 86_400;
@@ -33,11 +33,11 @@ pub(crate) struct Jobs {
     links: Links,
     count: u32,
     pub(super) repeated: u64,
-    /// Jobs that have yet to be added to `plain` and `divided`, in order of submission.
+    /// Jobs that have yet to be added to `plain` and `divided`, in submission order.
     sorted: BinaryHeap<Reverse<Entry>>,
-    /// The jobs with their sizes as in the log.
+    /// The jobs with the sizes given in the log.
     plain: Course,
-    /// The jobs with divided sizes, and the divisor, if the machine might require division.
+    /// The divisor and the jobs with divided sizes, if the machine might require division.
     divided: Option<(u32, Course)>,
 }
 
@@ -61,7 +61,7 @@ impl Jobs {
         }
     }
 
-    /// Prepares to divide sizes by a divisor on machines with a certain number of nodes.
+    /// Also collects sizes divided by a divisor if the machine has the given number of nodes.
     pub(crate) fn may_divide(&mut self, divisor: Option<(u32, u64)>) {
         let divisor = divisor.filter(|&(_, nodes)| self.machine == Some(nodes));
         self.divided = divisor.map(|(by, _)| (by, Course::default()));
@@ -116,7 +116,7 @@ impl Jobs {
         }
     }
 
-    /// Adds the next job, in order of submission, to the courses. Returns false if there is none.
+    /// Adds the next job in submission order to the courses. Returns false if there is none.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {
@@ -152,8 +152,8 @@ impl Jobs {
         LogSummary::new(trace, machine, &self, course, &runs, factors, dependencies)
     }
 
-    /// Returns the number of submissions in each hour of the day and on each weekday, according to
-    /// a clock that is `offset` seconds ahead of the log's.
+    /// Returns the number of submissions in each hour of the day and on each weekday, by a clock
+    /// that is `offset` seconds ahead of the log's clock.
     pub(super) fn arrivals(&self, offset: i64) -> ([u64; 24], [u64; 7]) {
         let (mut by_hour, mut by_weekday) = ([0; 24], [0; 7]);
         for (second, &count) in (0..).zip(&self.seconds) {

@@ -2,10 +2,10 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// A machine's sides in descending order, and the axes to which they belong.
+/// A machine's sides in descending order, and the axis that each belongs to.
 ///
 /// A box fits in some orientation if and only if its sides in descending order fit the machine's.
-/// Boxes here thus have descending sides and are rotated only at the end, by [`Boxes::placed`].
+/// Boxes in this module therefore have descending sides until [`Boxes::placed`] rotates them.
 #[derive(Clone, Debug)]
 pub(crate) struct Boxes {
     most: Sides,
@@ -34,29 +34,29 @@ impl Boxes {
         sides
     }
 
-    /// Returns half the number of node faces on the box's surface, ignoring axes of length 1. With
-    /// three axes, this is half the surface; with two axes, it is half the perimeter.
+    /// Returns half the number of node faces on the box's surface, ignoring axes of length 1. This
+    /// is half the box's surface with three axes, and half its perimeter with two.
     pub(crate) fn surface(&self, descending: Sides) -> u64 {
         let volume = volume(descending);
         (0..3).filter(|&i| self.most[i] > 1).map(|i| volume / u64::from(descending[i])).sum()
     }
 
-    /// Calls `visit` with boxes of at least `nodes` nodes, each with the shortest longest side for
-    /// its two smaller sides. Every other such box is at least as large as one of these, in both
-    /// volume and surface.
+    /// Calls `visit` with boxes of at least `nodes` nodes, each of which has the shortest longest
+    /// side possible for its two smaller sides. Every box of at least `nodes` nodes that is not
+    /// visited is at least as large as some visited box, in both volume and surface.
     ///
     /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer if there are few
     /// nodes.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);
-        // With smaller values, the longest side would have to exceed the maximum.
+        // With a smaller c or b, the longest side would exceed its maximum.
         for c in nodes.div_ceil(most_a * most_b).max(1)..=most_c {
             for b in nodes.div_ceil(most_a * c).max(c)..=most_b {
                 let a = nodes.div_ceil(b * c).max(b);
                 visit([a as u16, b as u16, c as u16]);
                 if b * b * c >= nodes {
-                    // A larger b needs an a at least as large, and thus gives a larger volume and
+                    // Here a equals b, so a larger b would increase both the volume and the
                     // surface.
                     break;
                 }

@@ -1,10 +1,10 @@
 //! The smallest box (by volume, then by surface) with at least n nodes.
 //!
-//! With `slack=S`, it is the box with the smallest surface (then the smallest volume) among those
-//! with n to n(1+S) nodes. If no box has a volume in that range, the rule finds none. Remaining
-//! ties go to the shorter longest side, and then to the shorter middle side. The rule is
-//! exhaustive, because for each pair of smaller sides only the tightest box can be best. Cost:
-//! O(B·C) on a machine with sides A >= B >= C, incurred once for each number of nodes.
+//! With `slack=S`, the rule instead chooses the box with the smallest surface (then the smallest
+//! volume) among those with n to n(1+S) nodes; if there are none, it finds no box. Remaining ties
+//! go to the shorter longest side, and then to the shorter middle side. The search is exhaustive:
+//! for each pair of smaller sides, only the tightest box can be the best. Cost: O(B·C) on a machine
+//! with sides A >= B >= C, incurred once for each number of nodes.
 //!
 //! ```text
 //!   n = 13 on 12x12        compact: 7x2 (14)      compact:slack=0.2: 5x3 (15)
@@ -45,7 +45,7 @@ impl Choose for Compact {
         match self.slack {
             None => least_volume(boxes, nodes),
             Some(slack) => {
-                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still reach 23.
+                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still give 23.
                 let spare = (f64::from(nodes) * slack + 1e-6).floor() as u64;
                 least_surface(boxes, nodes, u64::from(nodes) + spare)
             }

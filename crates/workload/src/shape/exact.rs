@@ -1,4 +1,4 @@
-//! The box with exactly n nodes and the smallest surface. Ties are resolved as in `compact`.
+//! The box with exactly n nodes and the smallest surface. Ties are broken as in `compact`.
 //!
 //! No such box exists if n is a prime greater than the machine's longest side. Cost: O(divisors of
 //! n).

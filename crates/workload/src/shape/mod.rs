@@ -1,14 +1,14 @@
 //! Shape rules, which turn a number of nodes into a box that a contiguous strategy can place.
 //!
 //! Logs count processors and have no shapes, so a rule chooses a box that fits the machine. The
-//! box's longest side lies along the machine's longest side, the next along the next, and so on
-//! (with equal sides in the order x, y, z). As a result, every shape fits without being rotated.
+//! box's longest side lies along the machine's longest side, the second longest along the second
+//! longest, and so on. Equal sides are taken in x, y, z order. So every shape fits unrotated.
 //!
 //! Nodes in the box beyond the requested number count as internal fragmentation. If a rule finds no
 //! box, the request has no shape, and contiguous strategies refuse it.
 //!
 //! "Surface" counts only faces perpendicular to axes longer than 1. On a machine with two axes, it
-//! is the perimeter of the box.
+//! is the box's perimeter.
 
 pub(crate) mod boxes;
 mod compact;
@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 
 /// The implementation of a shape rule.
 pub struct ShapeRule {
-    /// True if the rule draws random numbers, so that replications differ.
+    /// True if the rule draws random numbers, in which case replications differ.
     pub draws: bool,
     pub(crate) build: BuildRule,
 }
@@ -47,8 +47,8 @@ impl ShapeRule {
     ///
     /// Given a machine and a number of nodes, the closure returns the sides of the box, axis by
     /// axis, or `None` if it finds no box. Sides that do not fit the machine, or that give too few
-    /// nodes, count as `None`. A rule that does not draw must always return the same box for the
-    /// same number of nodes.
+    /// nodes, count as `None`. A rule that draws no random numbers must always return the same box
+    /// for a given number of nodes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }
@@ -73,7 +73,7 @@ impl ShapeRule {
 }
 
 /// A built-in rule. It returns the sides in descending order, or `None` if it finds no box. A rule
-/// that does not draw must always return the same box for the same number of nodes.
+/// that draws no random numbers must always return the same box for a given number of nodes.
 pub(crate) trait Choose: Send {
     fn choose(&mut self, boxes: &Boxes, nodes: u32, draw: &mut Stream) -> Option<Sides>;
 }
@@ -86,7 +86,7 @@ impl Family for ShapeRule {
     }
 }
 
-/// A shape rule applied to a machine. Its choices are cached for each number of nodes.
+/// A shape rule applied to a machine. The choice for each number of nodes is cached.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -127,7 +127,7 @@ impl Rule {
 }
 
 impl Shaper {
-    /// Builds a rule for a machine and a replication.
+    /// Builds a rule for the given machine and replication.
     pub fn new(rule: &Selection<ShapeRule>, grid: &Grid, seed: u64, replication: u64) -> Shaper {
         let does = &rule.entry.does;
         let options = &rule.options;

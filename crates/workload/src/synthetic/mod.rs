@@ -19,7 +19,7 @@ pub use arrivals::{ArrivalProcess, Gaps};
 pub use service::{DrawService, ServiceDistribution};
 pub use sides::{DrawSides, SideDistribution};
 
-/// The parts of a synthetic workload.
+/// A synthetic workload, defined by its three parts and its load.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -61,8 +61,8 @@ pub enum SyntheticError {
 }
 
 impl Synthetic {
-    /// Creates a workload with the first entry in each registry, which are those from the TBL paper
-    /// with uniform sides.
+    /// Creates a workload from the first entry in each registry. These entries give the TBL paper's
+    /// workload with uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
             load,
@@ -72,7 +72,7 @@ impl Synthetic {
         }
     }
 
-    /// Returns the workload's time unit, which is cycles if messages are simulated.
+    /// Returns the workload's time unit: cycles if messages are simulated.
     pub fn unit(&self) -> TimeUnit {
         self.service.entry.does.unit
     }
@@ -80,9 +80,9 @@ impl Synthetic {
     /// Checks that the workload can be created for a machine.
     ///
     /// # Errors
-    /// Returns an error if the load is out of range or the sides are not defined on the machine.
+    /// Returns an error if the load is out of range or the machine does not support the sides.
     pub fn check(&self, grid: &Grid) -> Result<(), SyntheticError> {
-        // This range keeps arrival times well within 64 bits of ticks.
+        // This range ensures that arrival times in ticks fit easily in 64 bits.
         if !(1e-6..=1e6).contains(&self.load) {
             return Err(SyntheticError::Load(self.load.to_string()));
         }
@@ -92,7 +92,7 @@ impl Synthetic {
     }
 }
 
-/// An endless stream of jobs from a synthetic workload, in order of arrival.
+/// An endless stream of jobs from a synthetic workload, in arrival order.
 ///
 /// The same seed and replication give the same jobs. At a different load, the same jobs arrive at
 /// proportionally scaled times.
@@ -114,7 +114,7 @@ pub struct SyntheticJobs {
     sides: Box<dyn DrawSides>,
     service: Box<dyn DrawService>,
     draws: Draws,
-    /// The last arrival in units, not rounded, so that rounding errors do not add up.
+    /// The last arrival time in units, kept unrounded so that rounding errors do not add up.
     clock: f64,
     next: u64,
 }
@@ -126,7 +126,7 @@ struct Draws {
 }
 
 impl SyntheticJobs {
-    /// Creates the stream of jobs for a machine and a replication.
+    /// Creates the stream of jobs for the given machine and replication.
     ///
     /// # Errors
     /// Returns the same errors as [`Synthetic::check`].

@@ -1,4 +1,4 @@
-//! Batsim workloads: JSON documents that contain jobs and profiles.
+//! Batsim workloads: JSON documents with jobs and profiles.
 //!
 //! ```json
 //! {"nb_res": 8,
@@ -10,12 +10,12 @@
 //! A job runs for the `delay` in its profile. If the profile is a sequence (`seq`), the run time is
 //! `repeat` times the sum over the sequence's profiles. Profiles without a run time (computation,
 //! communication or traces) would require a platform model, which Pavior does not have, so a job
-//! that uses one is an error. `walltime` is the estimate if positive. In `extra_data`, `shape` has
-//! one to three sides and `freedom` is the word for a [`Freedom`]. `extra_data` is an object or, in
-//! version 5, text that contains one.
+//! that uses such a profile is an error. A positive `walltime` is the job's estimate. In
+//! `extra_data`, `shape` has one to three sides and `freedom` names a [`Freedom`] level.
+//! `extra_data` is an object or, in version 5, text that contains one.
 //!
-//! Versions use different names for profile types (`delay`, or `DelayProfile` in version 5). The
-//! name is ignored, because only delays have a `delay` member.
+//! Different versions use different names for profile types (`delay`, or `DelayProfile` in version
+//! 5). The type is ignored, because only a delay has a `delay` member.
 //!
 //! Source: the Batsim documentation, "Workload". Cost: one pass, with the whole text in memory.
 
@@ -40,7 +40,7 @@ struct Workload<'t> {
     // Jobs are kept as raw JSON, so that an invalid one can be located and skipped.
     #[serde(borrow)]
     jobs: Vec<&'t RawValue>,
-    // Profiles are kept as raw JSON, so that repeated ones are detected.
+    // Profiles are kept as raw JSON, so that repeated names are detected.
     #[serde(borrow)]
     profiles: &'t RawValue,
 }
@@ -123,7 +123,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
 /// A byte range and a reason, for an error whose line and column are not yet known.
 type Misfit = (Range<usize>, String);
 
-/// A position in the text, which can only move forward.
+/// A position in the text. It can only move forward.
 struct Place<'t> {
     text: &'t [u8],
     offset: usize,
@@ -136,7 +136,7 @@ impl Place<'_> {
         self.offset = to;
     }
 
-    /// Locates an error from the JSON parser, which parsed the text from this position on.
+    /// Locates an error from a JSON parser that started at this position.
     fn json_fault(&self, error: &serde_json::Error) -> Misfit {
         let rest = &self.text[self.offset..];
         let before = rest.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
@@ -146,8 +146,8 @@ impl Place<'_> {
         (at..at + 1, reason)
     }
 
-    /// Adds the path and byte offset to the reason for an error in a job, in case the line is so
-    /// long that a line number is not helpful.
+    /// Adds the job's path and byte offset to an error's reason, in case the line is so long that
+    /// its number does not help.
     fn with_path(&self, index: u64, at: &Range<usize>, reason: String) -> String {
         const LONG: usize = 400;
         let start = at.start.min(self.text.len());
@@ -158,7 +158,7 @@ impl Place<'_> {
         if short || whole { reason } else { format!("jobs[{index}] (byte {start}): {reason}") }
     }
 
-    /// Creates an error for a byte range after this position. If the range spans several lines,
+    /// Creates an error for a byte range beyond this position. If the range spans several lines,
     /// only the first is shown.
     fn fault(&self, at: Range<usize>, reason: String) -> LineError {
         let newline = |&byte: &u8| byte == b'\n';
@@ -177,11 +177,11 @@ fn newlines(text: &[u8]) -> u64 {
 
 struct Profiles {
     by_name: BTreeMap<String, Profile>,
-    /// The cached run times of sequences.
+    /// Cached run times of sequences, by name.
     sequences: RefCell<BTreeMap<String, f64>>,
 }
 
-/// The maximum nesting depth of sequences.
+/// The maximum depth to which sequences can be nested.
 const DEEPEST: usize = 100;
 
 impl Profiles {
@@ -251,7 +251,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
         return Err(fault(reason));
     }
     Ok(Draft {
-        // The number is set once the numbers of all jobs are known.
+        // Set once every job's number is known.
         number: -1.0,
         line: place.line,
         submit: entry.subtime,
@@ -282,8 +282,8 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// A distinct number for each job. A job is numbered by its id. If the id contains no number, the
-/// job's position is used or, if that is taken, the next number that is in no id. If two ids
+/// A distinct number for each job. A job takes the number in its id. If the id contains none, the
+/// job takes its position or, if that is taken, the next number that appears in no id. If two ids
 /// contain the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned in order, one job at a time, so that a document with millions of invalid
@@ -321,7 +321,7 @@ fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
 
-/// Reads a job's extra data: an object, or text that contains one. Anything else is ignored.
+/// Reads a job's extra data: an object, or text that contains one. Ignores anything else.
 fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
     let Some(given) = given else { return Ok(Extra::default()) };
     let object = |text: &str| {
@@ -348,7 +348,7 @@ fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
 
 fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     let Some(given) = extra.shape.as_deref() else { return Ok(None) };
-    // Three sides take few characters, so longer text is invalid and is not parsed.
+    // Three sides take only a few characters, so text this long is invalid and is not parsed.
     let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
         is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();
@@ -357,7 +357,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
         Some(&[x, y]) => Ok(Some([x, y, 1])),
         Some(&[x, y, z]) => Ok(Some([x, y, z])),
         _ => {
-            // The shape is printed without whitespace.
+            // The error message shows the shape without whitespace.
             let given = if is_short {
                 serde_json::from_str(given.get()).map(|value: Value| value.to_string())
             } else {
@@ -370,7 +370,7 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     }
 }
 
-/// A Batsim version, which determines the names that Batsim accepts.
+/// A Batsim version, which determines the names used in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     /// The version with `delay`, in which extra data is an object.
@@ -379,7 +379,7 @@ pub enum Version {
     V5,
 }
 
-/// Writes a workload for a number of resources, with one profile per run time, named after it.
+/// Writes a workload for a number of resources. Each run time has a profile, named after it.
 ///
 /// # Errors
 /// Returns an error if writing fails.

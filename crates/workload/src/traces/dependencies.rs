@@ -1,4 +1,4 @@
-//! Dependencies between jobs: predecessors named in a log, and the resulting links in a run.
+//! Dependencies between jobs: predecessors named in a log, and the links that result in a run.
 //!
 //! ```text
 //!   log      1 0 ... 100 ... -1 -1        job 1 runs 100 s
@@ -6,8 +6,8 @@
 //!   links    index 0 -> index 1, 60 s     job 2 is submitted 60 s after the end of job 1
 //! ```
 //!
-//! A link is used only if the predecessor was kept and precedes the job in the log, so links cannot
-//! form a cycle. If several lines have that number, the last one before the job is used.
+//! A link is used only if the predecessor was kept and comes before the job in the log, so links
+//! cannot form a cycle. If several earlier jobs have that number, the last one is used.
 //!
 //! Source: fields 17 and 18 in the Standard Workload Format (Chapin et al. 1999), used for feedback
 //! as proposed by Zakay & Feitelson (2013). Cost: O(jobs log jobs + links log links).
@@ -22,10 +22,10 @@ use super::Record;
 /// A job's predecessors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// The predecessors named in the log. There is at least one.
+    /// The predecessors named in the log, at least one.
     pub after: Vec<Predecessor>,
-    /// True if the log gives the job's own submit time. Otherwise, the record's submit time is the
-    /// latest one among its predecessors.
+    /// True if the log gives the job's own submit time. Otherwise, the record has the latest submit
+    /// time of any predecessor.
     pub has_submit: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if the log lacks it.
+    /// The time from `event` to the dependent job's submission, or `None` if it is not in the log.
     pub think: Option<Time>,
     /// The event that the dependent job waits for.
     pub event: Event,
@@ -49,7 +49,7 @@ pub enum Event {
     End,
 }
 
-/// A link between two jobs in a log. Jobs are given by their indices in order of submission.
+/// A link between two jobs in a log. Each job is identified by its index in submission order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
     /// The job that the follower depends on.
@@ -69,19 +69,19 @@ pub struct Dependencies {
     pub links: Vec<Link>,
     /// The number of jobs for which the log names a predecessor.
     pub jobs: u64,
-    /// The number of jobs whose submit time is not in the log.
+    /// The number of jobs whose submit time is missing from the log.
     pub without_submit: u64,
-    /// The number of predecessors that are not among the jobs because they were filtered out, were
-    /// skipped, come after the last job line read, or do not occur in the log.
+    /// The number of predecessors that were filtered out, were skipped, come after the last job
+    /// line read, or do not occur in the log.
     pub missing: u64,
-    /// The number of predecessors that are the job itself or come later in the log.
+    /// The number of predecessors that are the dependent job itself or come after it in the log.
     pub later: u64,
     /// The number of dependency cycles.
     pub cycles: u64,
 }
 
 impl Dependencies {
-    /// Finds the links between a log's records, which must be in order of submission.
+    /// Finds the links between a log's records, which must be in submission order.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -105,20 +105,20 @@ impl Dependencies {
         links.finish()
     }
 
-    /// Returns true if no job has a predecessor.
+    /// Returns true if the log names no predecessors.
     pub fn is_empty(&self) -> bool {
         self.jobs == 0
     }
 }
 
-/// Sorts records by line. Each is returned with its index in order of submission.
+/// Sorts records by line. Returns each one along with its index in submission order.
 pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Record)> {
     let mut order: Vec<u32> = (0..records.len() as u32).collect();
     order.sort_by_key(|&index| records[index as usize].line);
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// A map from job numbers to indices. It takes four bytes per number if numbers are close together.
+/// A map from job numbers to indices. Takes 4 bytes per number if numbers are close together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -132,25 +132,25 @@ impl Numbers {
         self.get(number).is_some()
     }
 
-    /// Sets the index for a number. Returns true if the number is new.
+    /// Sets the index for a job number. Returns true if the number is new.
     pub(crate) fn set(&mut self, number: u64, index: u32) -> bool {
         let page = self.0.entry(number / 16).or_default();
         std::mem::replace(&mut page[(number % 16) as usize], index + 1) == 0
     }
 }
 
-/// A search for links that takes the jobs one at a time, in log order.
+/// A search for links. Jobs are added one at a time, in log order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Links {
     found: Dependencies,
     /// The latest job with each number.
     latest: Numbers,
-    /// Numbers of predecessors that have not been found yet, and the jobs that depend on them.
+    /// The number of each predecessor not found yet, and the job that depends on it.
     open: Vec<(u64, u32)>,
 }
 
 impl Links {
-    /// Adds a job and its index. Returns true if its number is new.
+    /// Adds a job and its index. Returns true if the job's number is new.
     pub(crate) fn add(&mut self, follower: u32, record: &Record) -> bool {
         if let Some(Dependency { after, has_submit }) = record.dependency.as_deref() {
             self.found.jobs += 1;
@@ -184,7 +184,7 @@ impl Links {
     }
 }
 
-/// Counts the cycles in a graph. Connected cycles count as one.
+/// Counts the cycles in a graph. Cycles that are connected to each other count as one.
 ///
 /// Repeatedly removes nodes that have no incoming or no outgoing edges, until only cycles and the
 /// paths between them remain.
@@ -241,20 +241,20 @@ fn reachable_from_cycles(edges: &mut [(u32, u32)]) -> Vec<(u32, u32)> {
 }
 
 /// Fills in fields 17 and 18 from user sessions. If a known user submits a job at most `within`
-/// after the end of the user's previous job, the job depends on that one. Returns the number of
-/// jobs that have a predecessor.
+/// after that user's previous job ended, the new job depends on the previous one. Returns the
+/// number of jobs that have a predecessor.
 ///
-/// The previous job is the last one that had ended by then, according to the submit, wait and run
-/// times in the log. A job that is submitted while all earlier jobs in its session are waiting or
-/// running has no predecessor. Jobs keep their submit times. Existing predecessors are replaced
-/// unless the job has no submit time.
+/// The user's previous job is the last one to end by the time of that submission, according to the
+/// submit, wait and run times in the log. A job submitted while all earlier jobs in its session are
+/// waiting or running has no predecessor. Jobs keep their submit times. Existing predecessors are
+/// replaced unless the job has no submit time.
 ///
 /// Source: Zakay & Feitelson, "On identifying user sessions in parallel workload logs" (2012), with
-/// a maximum think time of 20 minutes; and, for its use, "Preserving user behavior characteristics
+/// a maximum think time of 20 minutes; on using sessions, "Preserving user behavior characteristics
 /// in trace-based simulation of parallel job scheduling" (2014). Cost: O(jobs log jobs).
 pub fn link_sessions(records: &mut [Record], within: Time) -> u64 {
     use std::collections::BinaryHeap;
-    /// A user's jobs, ordered by end time, and the one that ended last.
+    /// A user's jobs by end time, and the job that ended last.
     #[derive(Default)]
     struct User {
         running: BinaryHeap<Reverse<(Time, u64)>>,

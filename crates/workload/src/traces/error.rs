@@ -1,4 +1,4 @@
-//! Errors in logs, and their positions.
+//! Errors in logs, with their positions.
 
 use std::io;
 use std::ops::Range;
@@ -35,7 +35,7 @@ pub enum ReadError {
     AllMalformed {
         /// The number of job lines.
         count: u64,
-        /// The error in the first of them.
+        /// The error in the first job line.
         first: Box<LineError>,
     },
 }
@@ -48,11 +48,11 @@ pub struct LineError {
     pub line: u64,
     /// The column in characters, starting from 1.
     pub column: u64,
-    /// The line, or the part around the error if it is long. Invisible characters are escaped.
+    /// The line or, if it is long, the part around the error. Invisible characters are escaped.
     pub text: String,
     /// The byte range of the error within `text`.
     pub span: Range<usize>,
-    /// The reason, and which values are valid.
+    /// The reason, including which values are valid.
     pub reason: String,
 }
 
@@ -71,7 +71,7 @@ impl LineError {
     }
 }
 
-/// Quotes a token for use in a message. Escapes it for terminals and truncates it if it is long.
+/// Quotes a token for use in a message. Escapes it for terminals and truncates a long one.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

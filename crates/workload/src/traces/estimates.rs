@@ -1,5 +1,5 @@
-//! Rules for the run-time estimates that schedulers get: the log's estimate, the true run time or a
-//! multiple of it.
+//! Rules for the run-time estimates that schedulers get: the log's estimate, the actual run time,
+//! or the actual run time multiplied by a factor.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};
 

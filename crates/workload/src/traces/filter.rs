@@ -6,24 +6,24 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// Words for values in field 11, which are valid in every format.
+/// Words for field 11 (status) values. They are valid in every format.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
 /// A condition on one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Condition {
     field: Field,
-    /// The value as written, which is a name or a number.
+    /// The value as written: a name or a number.
     text: String,
-    /// The number, and true if it refers to one of the log's state names.
+    /// The value's number, and true if the value is one of the log's state names.
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. If several conditions name the same field, at least one must match.
+/// Conditions on a job's tags. Of several conditions on the same field, at least one must match.
 /// Conditions on different fields must all match. An empty filter accepts every job.
 ///
-/// A value is a name in the log, as in `partition=gpu`, or else a number. Names do not match any
-/// job until [`Filter::resolve`] has looked them up.
+/// A value is a name from the log, as in `partition=gpu`, or else a number. A name does not match
+/// any job until [`Filter::resolve`] has looked it up.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_kernel::*; }
@@ -57,8 +57,8 @@ impl Filter {
         })
     }
 
-    /// Translates the filter's names to the numbers that represent them in a log. A number that is
-    /// also a name in the log is treated as that name.
+    /// Translates the filter's names to the numbers that represent them in a log. If a number is
+    /// also a name in the log, it is treated as the name.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -78,7 +78,7 @@ impl Filter {
     }
 
     /// Translates the filter's names for use with records. Unlike [`Filter::resolve`], accepts only
-    /// state words valid in every format, because a record keeps just the number in field 11.
+    /// state words that are valid in every format, because a record keeps only field 11.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -95,7 +95,7 @@ impl Filter {
         self.allowed.is_empty()
     }
 
-    /// Combines two filters into one with the conditions of both.
+    /// Combines two filters into one that has the conditions from both.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend_from_slice(&other.allowed);
         self
@@ -120,7 +120,7 @@ impl Filter {
     }
 }
 
-/// Creates an error message for an unknown name that lists the names in the log.
+/// Creates the error message for an unknown name. The message lists the names in the log.
 fn unknown(field: Field, text: &str, names: &Names) -> String {
     const SHOWN: usize = 8;
     let (key, all) = (field.key(), names.of(field));

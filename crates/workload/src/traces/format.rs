@@ -17,7 +17,7 @@ use crate::inspect::Jobs;
 pub enum Format {
     /// The Standard Workload Format.
     Swf,
-    /// Lines with a few columns, one line per job.
+    /// One line per job, with a few columns.
     Sim,
     /// Batsim's JSON documents.
     Batsim,
@@ -32,7 +32,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats. A file extension refers to the first format that has it.
+    /// All formats. A file extension shared by several formats refers to the first.
     pub const ALL: [Format; 7] = [
         Format::Swf,
         Format::Sim,
@@ -77,8 +77,8 @@ impl Format {
         }
     }
 
-    /// Returns true if logs in this format are JSON documents, in which a line may be as long as
-    /// the log.
+    /// Returns true if a log in this format is a JSON document. A single line may then be as long
+    /// as the whole log.
     pub fn is_document(self) -> bool {
         self.extension() == "json"
     }
@@ -103,12 +103,12 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.extension() == end)
     }
 
-    /// Detects a log's format from the start of its text or, if that is ambiguous, from its name.
-    /// The start should contain a few lines, the last of which may be incomplete.
+    /// Detects a log's format from the start of its text or, if that is ambiguous, from its file
+    /// name. `begin` should contain a few lines; the last may be incomplete.
     ///
     /// The text is decisive if it contains members from a JSON document, a `sacct` header, an
-    /// accounting record, or a job line with 18 numbers. Otherwise, the name decides or, failing
-    /// that, the number of columns.
+    /// accounting record, or a job line with 18 numbers. Otherwise, the file name decides or,
+    /// failing that, the number of columns.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload; }
@@ -158,7 +158,7 @@ impl Format {
     /// Reads a log in this format.
     ///
     /// # Errors
-    /// Returns the errors from the format's `read`, or an error if an option is for another format.
+    /// Returns the errors from the format's `read`, and an error if an option needs another format.
     pub fn read(self, reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadError> {
         self.read_into(None, reader, options)
     }

@@ -1,15 +1,15 @@
 //! The comments at the start of a log: `; Key: value`.
 //!
-//! Real headers are untidy. Values may have text after the number
-//! (`MaxNodes: 400 (48 interactive`), and keys may be missing or repeated with different values.
-//! The space after the semicolon may be missing, and many comments have no key. Keys and values are
-//! kept as written, and all other comments are ignored. Only an oversized header is an error.
+//! Real headers are untidy. A value may have text after the number (`MaxNodes: 400 (48
+//! interactive`), and keys may be missing or repeated with different values. The space after the
+//! semicolon may be missing, and many comments have no key. Keys and values are kept as written,
+//! and all other comments are ignored. The only error is an oversized header.
 
 /// The keys in a log's header and their values, in log order. Keys may be repeated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     entries: Vec<(String, String)>,
-    /// The memory that keys and values take, in bytes.
+    /// The memory used by keys and values, in bytes.
     length: usize,
 }
 
@@ -40,7 +40,7 @@ impl Header {
     /// Adds a key and its value, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // Keys and values take memory beyond their text, which is counted as well.
+        // Each string takes memory beyond its text, which counts, too.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
@@ -54,8 +54,8 @@ impl Header {
         self.entries().find(|(k, _)| k.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
 
-    /// Returns the integer at the start of a value, using the key's first value that starts with
-    /// one.
+    /// Returns the integer at the start of the key's value. If the key is repeated, uses the first
+    /// value that starts with an integer.
     pub fn integer(&self, key: &str) -> Option<i64> {
         self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key)).find_map(|(_, value)| {
             let sign = usize::from(value.starts_with('-'));
@@ -64,20 +64,20 @@ impl Header {
         })
     }
 
-    /// Returns the positive number at the start of a value, using the key's first value that starts
-    /// with one. Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, and text may follow.
+    /// Returns the positive number at the start of the key's first value that starts with one.
+    /// Valid numbers include `9216`, `1,024`, `1e3` and `9216*4`, and text may follow.
     pub fn count(&self, key: &str) -> Option<u64> {
         let values = self.entries().filter(|(k, _)| k.eq_ignore_ascii_case(key));
         values.map(|(_, value)| value).find_map(count)
     }
 
-    /// Returns the number of processors, which is `MaxProcs` or, if that is missing or not
-    /// positive, `MaxNodes`.
+    /// Returns the number of processors: `MaxProcs`, or `MaxNodes` if `MaxProcs` is missing or not
+    /// positive.
     pub fn machine_size(&self) -> Option<u64> {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the machine-size keys whose values are not numbers.
+    /// Returns the machine-size keys whose values are not numbers, along with those values.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
@@ -107,7 +107,7 @@ fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
     let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
-    // If the text has neither form, only its leading digits are used.
+    // If the text has neither of these forms, only its leading digits are used.
     let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     product.or_else(digits).filter(|&count| count > 0)
 }

@@ -1,5 +1,5 @@
-//! A reader for a list in a JSON document that keeps only one entry in memory. It skips lines
-//! before the document, such as warnings, and accepts several documents in a row.
+//! A reader for a list in a JSON document that keeps only one entry in memory. The reader skips
+//! lines before the document, such as warnings, and accepts several documents in a row.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -21,13 +21,13 @@ const LONGEST_ENTRY: u64 = 16 << 20;
 pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes before an error that are kept for display.
+/// The number of bytes kept for display before an error.
 const TAIL: usize = 200;
 
-/// An entry in the list.
+/// An entry in the list, or a whole document that is itself an entry.
 pub(crate) struct Entry<'e> {
     pub(crate) text: &'e str,
-    /// The entry's index in the list, starting from 0, or `None` for a whole document.
+    /// The entry's index in the list, starting from 0, or `None` if it is the whole document.
     index: Option<u64>,
     /// The line and column (in bytes) where the entry starts, counting from 1.
     pub(crate) line: u64,
@@ -69,13 +69,13 @@ impl<'e> Entry<'e> {
     }
 }
 
-/// Calls a function for each entry in the object's list, until the function returns false. An
-/// object that lacks the list but has any of the given members is itself passed as an entry, with
-/// only those members. Text after the list is checked but not used. Returns line counts.
+/// Calls a function for each entry in the object's list until the function returns false. If an
+/// object lacks the list but has any of the given members, the object itself is passed as an entry
+/// with only those members. Text after the list is checked but not used. Returns the line counts.
 ///
 /// # Errors
 /// Returns an error if the reader or the function fails, if the text does not consist of JSON
-/// objects with the list, or if an entry is longer than 16 MiB.
+/// objects that have the list, or if an entry is longer than 16 MiB.
 pub(crate) fn each(
     mut reader: impl BufRead,
     list: &'static str,
@@ -156,13 +156,13 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
 
 /// The reason that reading stops before the end.
 enum Stop {
-    /// No more entries are wanted.
+    /// The caller does not want any more entries.
     Wanted,
     /// An entry contains an error.
     Fault(ReadError),
 }
 
-/// The position of the reader in the document.
+/// The reader's position in the document.
 #[derive(Default)]
 struct State {
     bytes: Cell<u64>,
@@ -202,7 +202,7 @@ impl State {
     }
 }
 
-/// A reader that counts bytes. It returns one byte at a time, so that the count is exact.
+/// A reader that counts bytes. Returns one byte at a time, so that the count is exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,
@@ -288,7 +288,7 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 }
 
-/// The list, with the text of the `kind` member in the enclosing object.
+/// The list, and the text of the enclosing object's `kind` member.
 struct List<'l, 'd> {
     of: &'l mut Object<'d>,
     kind: Option<&'l str>,

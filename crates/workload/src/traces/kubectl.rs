@@ -9,19 +9,19 @@
 //! ```
 //!
 //! Each Job is one job, except that all Jobs in a JobSet form a single job. The submit time is the
-//! creation time. The job starts at `status.startTime` or else when its first Pod starts. It ends
-//! at its completion time, at the time in its `Failed` condition, or else when its last container
-//! ends. Kubernetes resets `startTime` when a suspended Job resumes, so suspended time counts as
-//! waiting. The size is that of `pavior.dev/shape` or else the number of distinct nodes used by the
-//! Pods. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes only add
-//! to the size. The estimate is `activeDeadlineSeconds`. Queue and group are the Kueue queue and
-//! the namespace. The status is 1 if the job completed and 0 if it failed.
+//! creation time. It starts at `status.startTime` or, failing that, when its first Pod starts. It
+//! ends at its completion time, at the time in its `Failed` condition or, failing both, when its
+//! last container ends. Suspended time counts as waiting, because resuming resets `startTime`. The
+//! size is given by `pavior.dev/shape` or, failing that, by the number of distinct nodes that the
+//! Pods used. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes
+//! count only toward the size. The estimate is `activeDeadlineSeconds`. The queue is the Kueue
+//! queue, and the group is the namespace. The status is 1 if the job completed and 0 if it failed.
 //!
-//! The text contains lists or individual objects. In a list of a single kind (`"kind": "JobList"`),
-//! items may lack `kind`. Dates have a time zone: `Z` or an offset such as `+02:00`.
+//! The text may contain lists or individual objects. Items may lack `kind` in a list of a single
+//! kind (`"kind": "JobList"`). Each date has a time zone: `Z` or an offset such as `+02:00`.
 //!
-//! Pods that do not belong to a Job and objects of other kinds are skipped and counted. Source: the
-//! APIs of Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17. Cost: one pass, with the text
+//! Objects that are neither Jobs nor Pods belonging to a Job are skipped and counted. Source: the
+//! Kubernetes 1.36 (`batch/v1`), JobSet 0.11 and Kueue 0.17 APIs. Cost: one pass, keeping the text
 //! of one object and an entry per Job and Pod in memory.
 
 use std::collections::{BTreeMap, HashMap};
@@ -55,11 +55,11 @@ struct Unit {
     line: u64,
     submit: f64,
     start: Option<f64>,
-    /// The latest time at which a Job ended. It is valid only if all Jobs have ended.
+    /// The time when the last Job ended. Valid only if all Jobs have ended.
     end: Option<f64>,
     is_open: bool,
     estimate: f64,
-    /// The number of nodes, according to the shapes of the Jobs.
+    /// The number of nodes, according to the Jobs' shapes.
     nodes: u64,
     /// The shape, if there is one for the whole unit.
     shape: Option<Sides>,
@@ -78,9 +78,9 @@ struct Pods {
 /// The objects found in a log.
 #[derive(Default)]
 struct World {
-    /// Units by namespace, whether they are JobSets, and name.
+    /// Units, keyed by namespace, true for a JobSet, and name.
     units: BTreeMap<(String, bool, String), Unit>,
-    /// Pods by the uid of their Job.
+    /// Pods, keyed by their Job's uid.
     pods: HashMap<String, Pods>,
     /// Node numbers by name.
     nodes: HashMap<String, u64>,
@@ -115,7 +115,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     let mut units: Vec<Unit> = units.into_values().collect();
     units.sort_by_key(|unit| unit.number);
     let mut log = Latest::new();
-    // The whole list is read even if there is a limit, because Pods come after Jobs.
+    // The whole list is read even if the number of jobs is limited, because Pods come after Jobs.
     for unit in units {
         if !jobs.wants_more(log.len()) {
             break;
@@ -245,7 +245,7 @@ impl Unit {
     }
 }
 
-/// Returns a Job's end and whether it completed. The end is 0 if the Job ended at an unknown time.
+/// Returns a Job's end time (0 if it has ended but the time is unknown), and true if it completed.
 fn end(entry: &Entry<'_>, status: &Value) -> Result<(Option<f64>, bool), LineError> {
     if let Some(end) = date(entry, ".status.completionTime", &status["completionTime"])? {
         return Ok((Some(end), true));

@@ -1,4 +1,4 @@
-//! Jobs in accounting logs, where times are absolute and several lines may describe the same job.
+//! Jobs in accounting logs. Times are absolute, and several lines may describe the same job.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,8 +6,8 @@ use std::hash::Hash;
 use super::Skip;
 use super::record::{Collector, Draft};
 
-/// A log's job lines by key. If several lines describe the same job, the latest submission is used,
-/// and ties go to the last line.
+/// A log's job lines by key. If several lines describe the same job, the line with the latest
+/// submission is used (the last such line in case of a tie).
 pub(crate) struct Latest<K> {
     drafts: Vec<Draft>,
     /// For each line, true if a later run of the same job replaced it.

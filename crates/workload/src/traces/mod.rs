@@ -1,7 +1,7 @@
-//! Logs of past jobs: readers and writers, with one file per format, and replay.
+//! Logs of past jobs: a reader and, in some cases, a writer for each format, and log replay.
 //!
-//! Readers accept any [`BufRead`](std::io::BufRead). The caller takes care of files, archives and
-//! names. All formats follow the rules in `record.rs`, so a log means the same in any format.
+//! Readers accept any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
+//! All formats follow the rules in `record.rs`, so a log means the same in any of them.
 
 pub mod batsim;
 mod dependencies;

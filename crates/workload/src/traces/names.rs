@@ -46,7 +46,7 @@ impl Field {
 }
 
 /// The names in a log's fields, and their numbers. Names are numbered from 1 in order of
-/// appearance. Numeric formats have no names.
+/// appearance. A log in a numeric format has no names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     fields: [HashMap<Vec<u8>, i64>; Field::ALL.len()],
@@ -64,7 +64,7 @@ impl Names {
         number
     }
 
-    /// Adds a name together with its number from the log.
+    /// Adds a name along with its number from the log.
     pub(crate) fn add(&mut self, field: Field, name: &[u8], number: i64) {
         let known = &mut self.fields[field as usize];
         if !known.contains_key(name) {
@@ -82,7 +82,7 @@ impl Names {
         !self.fields[field as usize].is_empty()
     }
 
-    /// Returns the names in a field by ascending number, replacing invalid UTF-8.
+    /// Returns a field's names in ascending order of number, replacing invalid UTF-8.
     pub fn of(&self, field: Field) -> Vec<(String, i64)> {
         let mut all: Vec<_> = self.fields[field as usize].iter().collect();
         all.sort_by_key(|&(name, number)| (*number, name));

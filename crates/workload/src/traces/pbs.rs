@@ -7,17 +7,17 @@
 //!
 //! (This is a single line, wrapped here.) A record consists of a date, a type, an id, and key-value
 //! pairs, whose values are quoted if they contain spaces. Records of type `E` (job ended) and `R`
-//! (job rerun) are jobs. All others are skipped, as are records for whole arrays (`71[].bw`). If an
-//! id occurs more than once, the latest record is used, and the others are counted as requeued.
+//! (job rerun) describe jobs. Other types, and records for whole arrays (`71[].bw`), are skipped.
+//! If an id occurs more than once, the latest record is used; the rest count as requeued.
 //!
-//! The submit time is `ctime` or else `qtime`. The run time is `end` minus `start`, or else
-//! `resources_used.walltime`, and the estimate is `Resource_List.walltime`. The size is the number
-//! of distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else the
-//! number requested by `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by `+`,
-//! and each host's processors follow a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1 if
-//! `Exit_status` is 0, and 0 otherwise. Names of users, groups, queues and accounts become numbers.
+//! The submit time is `ctime` or else `qtime`. The run time is `end` minus `start` or, failing
+//! that, `resources_used.walltime`. The estimate is `Resource_List.walltime`. The size is the
+//! number of distinct hosts in `exec_host` or `exec_vnode`, or else `Resource_List.nodect`, or else
+//! the number requested by `Resource_List.nodes` or `Resource_List.select`. Hosts are separated by
+//! `+`, and each host's processors follow a slash: `h/0-31`, `h/3+h/2`, `h/0*32`. The status is 1
+//! if `Exit_status` is 0, and 0 otherwise. User, group, queue and account names become numbers.
 //!
-//! The size of a request is the sum of its chunks' counts. A chunk without a count, such as a node
+//! The size of a request is the sum of its chunk counts. A chunk without a count, such as a node
 //! name, counts as one:
 //!
 //! ```text
@@ -25,9 +25,9 @@
 //!   chunk     count[:property...] | word[:property...]   4:ppn=8   n1:ppn=4   ncpus=4
 //! ```
 //!
-//! Source: the Torque 6 and PBS Professional 2022 administrator's guides, "Accounting". Lines may
-//! be up to 1 MiB long, because they name every processor. Cost: one pass, with an entry per job in
-//! memory.
+//! Source: the Torque 6 and PBS Professional 2022 administrator's guides, "Accounting". A line may
+//! be up to 1 MiB long, because it names every processor. Cost: one pass, keeping an entry per job
+//! in memory.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -98,7 +98,7 @@ fn record(line: &[u8]) -> Option<Parts<'_>> {
     (is_date && is_kind).then_some((kind, id, line.len() - pairs.len()))
 }
 
-/// A key that gives the size of a job without hosts, its parser, and a description of valid values.
+/// A key that gives a job's size if it has no hosts, its parser, and a description of valid values.
 type SizeKey = (&'static str, fn(&[u8]) -> Option<f64>, &'static str);
 
 const SIZES: [SizeKey; 3] = [
@@ -177,7 +177,7 @@ fn job(
     Ok(Some((id.to_vec(), draft)))
 }
 
-/// Returns the positions of values by key. If a key is repeated, its first value is used.
+/// Returns the position of each value, by key. If a key is repeated, its first value is used.
 fn pairs(line: &[u8], start: usize) -> HashMap<&[u8], Range<usize>> {
     let (mut pairs, mut at) = (HashMap::new(), start);
     while at < line.len() {
@@ -208,7 +208,7 @@ fn hosts(list: &[u8]) -> Vec<&[u8]> {
     names.filter(|&name| !name.is_empty() && known.insert(name)).collect()
 }
 
-/// Returns the number of nodes requested: the sum of the chunks' counts.
+/// Returns the number of nodes requested, which is the sum of the chunk counts.
 fn chunks(text: &[u8]) -> Option<f64> {
     let text = text.split(|&byte| byte == b'#').next()?;
     let count = |chunk: &[u8]| {

@@ -1,4 +1,4 @@
-//! Job records, and the collector that gathers them from logs in any format.
+//! Job records, and the collector that gathers them from a log in any format.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,7 +18,7 @@ use crate::{Job, Service, TimeUnit};
 /// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job's number in the log or, if it has none, the number of preceding job lines.
+    /// The job's number in the log or, if it has none, the number of job lines before it.
     pub number: u64,
     /// The line on which the job starts, counting from 1.
     pub line: u64,
@@ -28,21 +28,21 @@ pub struct Record {
     pub run: Time,
     /// The user's estimate of the run time.
     pub estimate: Option<Time>,
-    /// The size, which is at least 1.
+    /// The size in nodes, at least 1.
     pub nodes: u32,
-    /// The shape, always with three sides, if the log has shapes.
+    /// The shape, if the log has shapes. It always has three sides.
     pub shape: Option<Sides>,
     /// The job's placement freedom, if the log has freedoms.
     pub freedom: Option<Freedom>,
     /// The job's user, group, queue and similar tags.
     pub tags: Tags,
-    /// The job's wait in the log, if known.
+    /// The job's wait according to the log, if known.
     pub wait: Option<Time>,
     /// The jobs that this one depends on, if the log names any.
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// Numbers that classify a job, or -1 if unknown.
+/// Numbers that classify a job. Each is -1 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Other values also occur in logs.
@@ -78,8 +78,8 @@ impl Tags {
 }
 
 impl Record {
-    /// Converts a synthetic job to a record, in which its time units become seconds. Returns `None`
-    /// for a job that sends messages, because its run time is not known in advance.
+    /// Converts a synthetic job to a record, with time units becoming seconds. Returns `None` if
+    /// the job sends messages, because its run time is then not known in advance.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -103,7 +103,7 @@ impl Record {
 pub struct Trace {
     /// The header, or an empty one if the format has none.
     pub header: Header,
-    /// The jobs that can be replayed, in order of submission (ties in log order).
+    /// The jobs that can be replayed, in submission order (ties in log order).
     pub records: Vec<Record>,
     /// Counts of lines read and skipped, and any oddities.
     pub report: Report,
@@ -112,7 +112,7 @@ pub struct Trace {
     /// The number of processors per node, if the header indicates that sizes count processors.
     pub(crate) divisor: Option<u32>,
     pub(crate) divided: Divided,
-    /// The names of each job's nodes, by line and job number.
+    /// The node names for each job, keyed by line and job number.
     hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
@@ -120,7 +120,7 @@ pub struct Trace {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
-/// Treats all values as equal, because they are determined by the rest of the log.
+/// Treats all values as equal, because a value is determined by the rest of the log.
 impl PartialEq for Divided {
     fn eq(&self, _: &Divided) -> bool {
         true
@@ -128,7 +128,7 @@ impl PartialEq for Divided {
 }
 
 impl Trace {
-    /// Creates a log from records, which must be in order of submission.
+    /// Creates a log from records, which must be in submission order.
     pub fn of_records(records: Vec<Record>) -> Trace {
         let count = records.len() as u64;
         let mut report = Report::default();
@@ -138,11 +138,11 @@ impl Trace {
         Trace { header, records, report, names, divisor: None, divided, hosts }
     }
 
-    /// Returns the log as it would be replayed on a machine with the given number of nodes, which
-    /// is usually the log itself. If its sizes certainly count that machine's processors, they are
-    /// divided as with [`ReadOptions::processors_per_node`]. They do if the header states the same
-    /// number of nodes, its number of processors is a multiple of that, and some job is larger than
-    /// the machine. Sizes already divided by the option are not divided again.
+    /// Returns the log as it would be replayed on a machine with the given number of nodes. This is
+    /// usually the log itself. However, if the header states that number of nodes and a multiple of
+    /// it as the number of processors, and some job is larger than the machine, sizes are assumed
+    /// to count processors. They are then divided as with [`ReadOptions::processors_per_node`],
+    /// unless that option has already divided them.
     #[must_use]
     pub fn for_machine(self: &Arc<Trace>, nodes: u64) -> Arc<Trace> {
         match self.divisor_for(nodes) {
@@ -151,8 +151,8 @@ impl Trace {
         }
     }
 
-    /// Returns the names of a job's nodes as a Slurm node list ([`expand`](crate::hosts::expand)),
-    /// if the log contains them and they were read.
+    /// Returns a job's node names as a Slurm node list ([`expand`](crate::hosts::expand)), if the
+    /// log contains them and they were read.
     pub fn hosts(&self, record: &Record) -> Option<&str> {
         self.hosts.get(&(record.line, record.number)).map(|names| &**names)
     }
@@ -194,7 +194,7 @@ fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the number of processors per node in the header, if above 1, and the number of nodes.
+/// Returns the header's number of processors per node, if above 1, and its number of nodes.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -220,20 +220,20 @@ pub struct ReadOptions {
     pub filter: Filter,
     /// True to keep jobs that lack a submit time in the log if they depend on a job that is kept.
     pub dependencies: bool,
-    /// The format to use if neither the content nor the name determines one.
+    /// The format to use if neither the content nor the file name determines it.
     pub format: Option<Format>,
-    /// The number by which to divide processors to get nodes, rounding up.
+    /// The number by which to divide processor counts to get node counts, rounding up.
     pub processors_per_node: Option<u32>,
     /// The column in an SWF log, counting from 1, that contains node counts: `4`, `2x4` (nodes
     /// times processors), or either one after text that ends in a colon.
     pub nodes_from: Option<u32>,
-    /// True to keep pieces of jobs even if the whole jobs have lines of their own.
+    /// True to keep the pieces of a job even if the whole job has its own line.
     pub pieces: bool,
     /// True to read node names ([`Trace::hosts`]).
     pub hosts: bool,
 }
 
-/// The longest time in a log, in seconds. It exceeds any real one, and is safe in 64-bit ticks.
+/// The longest time allowed in a log, in seconds. Exceeds any real time but fits in 64-bit ticks.
 pub(crate) const LONGEST: f64 = 1e12;
 
 /// A job line before the common rules are applied. Negative values mean unknown.
@@ -244,9 +244,9 @@ pub(crate) struct Draft {
     pub(crate) run: f64,
     pub(crate) estimate: f64,
     pub(crate) nodes: f64,
-    /// True if the size counts processors, false if it counts nodes.
+    /// True if the size counts processors, or false if it counts nodes.
     pub(crate) in_processors: bool,
-    /// The number that represents the job's state among the log's state names, or -1.
+    /// The number that represents the job's state in the log's state names, or -1 if none does.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
@@ -254,7 +254,7 @@ pub(crate) struct Draft {
     pub(crate) wait: f64,
     /// The jobs that this one depends on.
     pub(crate) after: Vec<Predecessor>,
-    /// The names of the job's nodes, as a Slurm node list.
+    /// The job's node names, as a Slurm node list.
     pub(crate) hosts: Option<String>,
 }
 
@@ -268,13 +268,13 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics that jobs are passed to instead of being kept.
+    /// The statistics to pass jobs to, instead of keeping them.
     sink: Option<&'o mut Jobs>,
-    /// The numbers of jobs that were passed on and may have pieces.
+    /// The numbers of jobs that were passed to the sink and may have pieces.
     whole: Numbers,
-    /// The submit time of the last job that was passed on or kept.
+    /// The submit time of the last job kept or passed to the sink.
     before: Option<Time>,
-    /// The header's divisor, if sizes may count processors, and its number of nodes.
+    /// The divisor and the number of nodes according to the header, if sizes may count processors.
     divisor: Option<(u32, u64)>,
     hosts: FxHashMap<(u64, u64), Box<str>>,
     filter: Filter,
@@ -305,7 +305,7 @@ impl<'o> Collector<'o> {
         }
     }
 
-    /// Passes jobs to a sink instead of keeping them.
+    /// Makes the collector pass jobs to a sink instead of keeping them.
     pub(crate) fn with(self, sink: Option<&'o mut Jobs>) -> Collector<'o> {
         Collector { sink, ..self }
     }
@@ -327,7 +327,7 @@ impl<'o> Collector<'o> {
     }
 
     /// Records a malformed job line. The error is created only on demand, because finding its
-    /// column is expensive if the line is long.
+    /// column is expensive on a long line.
     pub(crate) fn malformed(
         &mut self,
         line: u64,
@@ -342,7 +342,7 @@ impl<'o> Collector<'o> {
         Ok(())
     }
 
-    /// Records a job line that its format skips.
+    /// Records a job line that is skipped under the format's rules.
     pub(crate) fn skip(&mut self, reason: Skip, line: u64) {
         self.report.job_lines += 1;
         self.report.skip(reason, line);
@@ -378,7 +378,7 @@ impl<'o> Collector<'o> {
             return;
         }
         let follows = Dependency { after: draft.after.clone(), has_submit };
-        // The conversion caps larger numbers, because no machine has that many nodes.
+        // The conversion caps larger numbers. No machine has that many nodes.
         let size = draft.nodes as u32;
         let by = self.options.processors_per_node.filter(|_| draft.in_processors);
         let record = Record {
@@ -433,14 +433,14 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the log after all entries in a document have been offered.
+    /// Returns the log, once all entries in a document have been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "skipped lines before the document, such as warnings";
         (0..read.in_front).for_each(|_| self.note(text, 1));
         self.finish(read.lines)
     }
 
-    /// Returns the log after all lines have been offered.
+    /// Returns the log, once all lines have been offered.
     pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {
@@ -485,7 +485,7 @@ impl<'o> Collector<'o> {
         Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips pieces of jobs whose own lines were kept.
+    /// Skips the pieces of each job whose own line was kept.
     fn drop_pieces(&mut self) {
         if !self.records.iter().any(is_piece) {
             return;

@@ -11,9 +11,9 @@ use crate::{Job, Service, Shaper};
 pub struct Replay {
     /// The factor by which gaps between arrivals are multiplied. The first arrival does not change.
     pub arrival_scale: f64,
-    /// True to cut off runs that exceed the estimate in the log.
+    /// True to cut off each run at its estimate in the log.
     pub kill: bool,
-    /// The rule for the estimates given to schedulers.
+    /// The rule for the estimates that schedulers get.
     pub estimates: Selection<Estimates>,
 }
 
@@ -25,7 +25,7 @@ impl Default for Replay {
     }
 }
 
-/// The jobs in a log, in order of arrival. Ticks are [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
+/// The jobs in a log, in arrival order. Ticks are [`TimeUnit::SECOND`](crate::TimeUnit::SECOND).
 ///
 /// If a record has no shape, the shape rule chooses one.
 ///
@@ -50,7 +50,7 @@ pub struct TraceJobs<'t> {
 }
 
 impl<'t> TraceJobs<'t> {
-    /// Creates jobs from records, which must be in order of submission.
+    /// Creates jobs from records, which must be in submission order.
     pub fn new(records: &'t [Record], shaper: Shaper, replay: Replay) -> TraceJobs<'t> {
         TraceJobs { records, shaper, replay, next: 0 }
     }
@@ -58,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Without scaling, the result is exact no matter how long the log is.
+        // Without scaling, the result is exact, however long the log is.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

@@ -1,12 +1,12 @@
-//! Reports on which lines in a log were read and which were skipped.
+//! Reports on the lines in a log: which were read, and which were skipped.
 
 use pavior_kernel::Time;
 use serde::Serialize;
 
 use super::{Format, Record};
 
-/// The reason that a job line is not replayed. If several reasons apply, the first one in this list
-/// is used, except that `Requeued` takes precedence over all others.
+/// The reason that a job line is not replayed. If several reasons apply, `Requeued` takes
+/// precedence; otherwise, the first one in this list is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The line is malformed, and the log was read in lenient mode.
@@ -19,7 +19,7 @@ pub enum Skip {
     NoRunTime,
     /// The log contains a later run of the same job.
     Requeued,
-    /// The line is a piece of a job that also has its own line. Pieces have status 2, 3 or 4.
+    /// The line is a piece (status 2, 3 or 4) of a job, and the whole job has its own line.
     Piece,
 }
 
@@ -69,14 +69,14 @@ impl LineCount {
     }
 }
 
-/// An oddity in a log, which is reported to the user but is not an error.
+/// An oddity in a log. Oddities are reported to the user but are not errors.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Note {
     /// The oddity, and how it was handled.
     pub text: String,
     /// The number of lines with the oddity.
     pub count: u64,
-    /// The first such line, counting from 1, or 0 if the note is not about a line.
+    /// The number of the first such line, starting from 1, or 0 if the note is not about a line.
     pub line: u64,
 }
 
@@ -94,12 +94,12 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if jobs with dependencies were kept even when the log has no submit time for them
+    /// True if a job with dependencies was kept even if the log has no submit time for it
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.
     pub zero_length: LineCount,
-    /// Jobs submitted before the last job that was kept. Jobs are sorted after reading.
+    /// Jobs submitted earlier than the job kept before them. Jobs are sorted after reading.
     pub submits_back: LineCount,
     /// Jobs that ran longer than their estimate.
     pub over_estimate: LineCount,
@@ -126,7 +126,7 @@ impl Report {
         }
     }
 
-    /// Records any oddities in a kept record. `before` is the preceding record's submit time.
+    /// Records any oddities in a kept record. `before` is the previous record's submit time.
     pub(crate) fn notice(&mut self, record: &Record, before: Option<Time>) {
         if record.run.0 == 0 {
             self.zero_length.add(record.line);

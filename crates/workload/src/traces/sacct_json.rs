@@ -7,18 +7,18 @@
 //!                     "elapsed": 3600, "limit": {"set": true, "infinite": false, "number": 9}}}]}
 //! ```
 //!
-//! The state is a word or a list, in which case its first word is used. A number is plain or in the
-//! form `{set, infinite, number}`, which means unknown if it is not set or is infinite, and it may
-//! be in quotes. Jobs with the same `job_id` in different clusters (`cluster`) are different jobs.
-//! Times are in seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or
-//! else the allocated or requested `node` count in the trackable resources (`tres`). Failing that,
-//! it is their `cpu` count or `required.CPUs`, divided as requested by an option. Array tasks and
-//! components of heterogeneous jobs are separate jobs, each with its own `job_id`. Repeated job
-//! ids, runs without an end, and `--dependency=after*` in `submit_line` are treated as in `sacct`
-//! text output. Steps and all other members are ignored.
+//! The state is a word, or a list whose first word is used. A number may be plain, quoted, or in
+//! the form `{set, infinite, number}`, in which case it is unknown if it is not set or is infinite.
+//! The same `job_id` in different clusters (`cluster`) refers to different jobs. Times are in
+//! seconds since 1970, and `limit` is in minutes. The size is `allocation_nodes`, or else the
+//! allocated or requested `node` count in the trackable resources (`tres`). Failing that, the size
+//! is the `cpu` count in `tres` or `required.CPUs`, divided by a number given in an option. Array
+//! tasks and components of heterogeneous jobs are separate jobs, each with its own `job_id`.
+//! Repeated job ids, runs without an end, and `--dependency=after*` in `submit_line` are treated as
+//! in `sacct` text output. Steps and all other members are ignored.
 //!
-//! Source: the data parsers in Slurm 21.08 to 25.05. Cost: one pass, with the text of one job and
-//! an entry per job in memory.
+//! Source: the data parsers in Slurm 21.08 to 25.05. Cost: one pass, keeping the text of one job
+//! and an entry per job in memory.
 
 use std::io::BufRead;
 
@@ -169,7 +169,7 @@ enum Size {
     Processors(f64),
 }
 
-/// Returns the first positive size, or 0 nodes if there is none.
+/// Returns the first positive size, or 0 nodes if no size is positive.
 fn size(entry: &Entry<'_>, job: &Job) -> Result<Size, LineError> {
     let whole = |path: &str, value: &Value| match number(value) {
         Ok(Some(count)) if count.fract() != 0.0 => Err(entry.fault(path, "not a whole number")),
@@ -207,7 +207,7 @@ fn run(state: State, [start, end, elapsed]: [Option<f64>; 3], granted: f64) -> f
     if !state.over || never { -1.0 } else { run }
 }
 
-/// Parses a number that is plain or has flags. Returns `None` if the number is unknown.
+/// Parses a number, which may be plain or have flags. Returns `None` if the number is unknown.
 fn number(value: &Value) -> Result<Option<f64>, ()> {
     match value {
         Value::Null => Ok(None),

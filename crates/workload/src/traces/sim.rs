@@ -1,4 +1,4 @@
-//! The `.sim` format of scheduler simulators: one job per line, in a few columns.
+//! The `.sim` format used by scheduler simulators: one job per line, in a few columns.
 //!
 //! ```text
 //!   arrival processors run [estimate]                  3 or 4 columns
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The number of columns determines which form a line has. Times are in seconds and may have
-//! decimals. A shape always has three sides; on a machine with fewer axes, the last ones are 1. If
-//! the box after `mesh` has more nodes than processors were requested, the excess is internal
+//! decimals. A shape always has three sides; on a machine with fewer axes, the extra sides are 1.
+//! If the box after `mesh` has more nodes than processors were requested, the excess is internal
 //! fragmentation; a smaller box is an error. `mesh` may be in upper case. A column that starts with
 //! `#`, `;`, `%` or `//` begins a comment. Jobs are numbered from 0.
 //!
@@ -25,7 +25,7 @@ use super::record::{Collector, Draft, LONGEST};
 use super::text::{Lines, columns, comment, number};
 use super::{LineError, ReadError, ReadOptions, Record, Tags, Trace, seconds};
 
-/// The number of columns to look for: one more than any form has, to detect excess columns.
+/// The number of columns to look for: one more than the longest form has, to detect extra columns.
 const ROOM: usize = 9;
 
 /// Reads a log.

@@ -1,8 +1,8 @@
 //! The Standard Workload Format, version 2.2: one job per line, given as 18 numbers.
 //!
-//! Pavior uses the fields below. Each must be a number, except that text in the wait field means
-//! unknown. All other fields may contain any text, and columns after the 18th are ignored. In every
-//! field, -1 means unknown.
+//! Pavior uses the fields below. Each must be a number, except that any text in the wait field
+//! means that the wait is unknown. All other fields may contain any text, and columns after the
+//! 18th are ignored. In every field, -1 means unknown.
 //!
 //! ```text
 //!   1 number   2 submit   3 wait       4 run time   5 processors allocated   8 requested
@@ -13,15 +13,15 @@
 //! The size is field 5 if that is positive, or else field 8 if that is positive. An option can
 //! select a different column with the grammar `[text:]NODES[xPROCESSORS]`, as in `2x4` or
 //! `frontier:excl:2500x112`, and the size is then NODES. A line with status 2, 3 or 4 describes a
-//! piece of a job. It is skipped if the log also has a line for the whole job, with the same number
-//! and status 0 or 1. Lines without a size, or with a negative submit or run time, are skipped. A
-//! positive field 9 is the estimate. Lines that start with `;`, `#`, `%` or `//` are comments, even
-//! in the middle of a log. If field 17 is not negative, the job depends on the job with that number
-//! and is submitted after the think time in field 18 (negative means unknown).
+//! piece of a job. The piece is skipped if the log also has a line for the whole job, with the same
+//! number and status 0 or 1. Lines without a size, or with a negative submit or run time, are
+//! skipped. A positive field 9 is the estimate. Lines that start with `;`, `#`, `%` or `//` are
+//! comments, even in the middle of a log. If field 17 is not negative, the job depends on the job
+//! with that number and is submitted after the think time in field 18 (negative means unknown).
 //!
 //! Source: Chapin, Cirne, Feitelson, Jones, Leutenegger, Schwiegelshohn, Smith & Talby (1999).
-//! Deviation: decimals are accepted in every field, because real logs have them in field 6. Times
-//! keep their decimals, to the microsecond. Cost: one pass over the bytes.
+//! Deviation: decimals are accepted in every field, because field 6 has them in real logs. Times
+//! are kept to the microsecond. Cost: one pass over the bytes.
 
 use std::io::{self, BufRead, Write};
 use std::ops::Range;
@@ -91,8 +91,8 @@ pub(super) fn read_into(mut jobs: Collector<'_>, reader: impl BufRead) -> Result
     jobs.finish(lines.number)
 }
 
-/// The fields that may contain any text: the wait, which is then unknown, and three fields that
-/// Pavior does not use (CPU time, memory used and memory requested).
+/// The fields that may contain any text: the wait, which is unknown if it is not a number, and
+/// three fields that Pavior does not use (CPU time, memory used and memory requested).
 const FREE: [usize; 4] = [2, 5, 6, 9];
 
 fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, LineError> {
@@ -186,7 +186,7 @@ fn name(field: usize) -> String {
 }
 
 /// Writes a log, with a header and then one line per job. Fields that Pavior does not use are -1.
-/// If a job waits for the end of several predecessors, only the last one is written.
+/// If a job waits for several predecessors to end, only the last of them is written.
 ///
 /// # Errors
 /// Returns an error if writing fails.
@@ -200,7 +200,7 @@ pub fn write(mut to: impl Write, header: &Header, records: &[Record]) -> io::Res
     Ok(())
 }
 
-/// A job, and its outcome in a schedule.
+/// A job and its outcome in a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheduled {
     /// The job, with its actual run time.
@@ -209,8 +209,8 @@ pub struct Scheduled {
     pub held: Option<(Time, u32)>,
 }
 
-/// Writes a schedule in the same format as [`write()`], with waits in field 3 and nodes granted in
-/// field 5. If a job never started, both of these fields and the run time are -1.
+/// Writes a schedule in the same format as [`write()`], with the wait in field 3 and the number of
+/// nodes granted in field 5. If a job never started, both of these fields and the run time are -1.
 ///
 /// # Errors
 /// Returns an error if writing fails.

@@ -1,14 +1,14 @@
 //! Lines of bytes, split into columns and parsed as numbers.
 //!
-//! Logs have hundreds of thousands of lines, so a single buffer is reused, and only lines with
-//! errors are converted to text.
+//! A log may have hundreds of thousands of lines, so a single buffer is reused, and a line is
+//! converted to text only if it has an error.
 
 use std::io::BufRead;
 use std::ops::Range;
 
 use super::error::{LineError, ReadError};
 
-/// The maximum length of a line in a job log. It keeps binary files from filling memory.
+/// The maximum length of a line in a job log. It keeps a binary file from filling memory.
 const LONGEST_LINE: usize = 1 << 16;
 
 /// The bytes that some programs write at the start of UTF-8 text.
@@ -20,7 +20,7 @@ pub(crate) const MOST_IN_FRONT: u64 = 50;
 /// The lines that a reader yields.
 pub struct Lines<R> {
     reader: R,
-    /// The number of lines read so far, which is also the current line's number, starting from 1.
+    /// The number of lines read so far, which is also the current line number, starting from 1.
     pub number: u64,
     buffer: Vec<u8>,
     longest: usize,
@@ -35,7 +35,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, number: 0, buffer, longest: LONGEST_LINE, after_return: false }
     }
 
-    /// Allows lines of up to 1 MiB, for formats in which a line lists all nodes of a job.
+    /// Allows lines of up to 1 MiB, for formats in which a line lists all of a job's nodes.
     #[must_use]
     pub fn with_long_lines(self) -> Lines<R> {
         Lines { longest: 16 * LONGEST_LINE, ..self }
@@ -86,8 +86,8 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Returns the text of a comment line, which starts with `;`, `#`, `%` or `//`, or `None` for any
-/// other line. A blank line is an empty comment.
+/// Returns a comment's text if the line starts with `;`, `#`, `%` or `//`, and `None` for any other
+/// line. A blank line is an empty comment.
 pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     match line.trim_ascii_start() {
         [] => Some(&[]),
@@ -96,7 +96,7 @@ pub(crate) fn comment(line: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Returns true if text starts like UTF-16, with a byte-order mark or with every other byte zero.
+/// Returns true if text starts with a UTF-16 byte-order mark or has a zero in every other byte.
 pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     let has_mark = begin.starts_with(b"\xff\xfe") || begin.starts_with(b"\xfe\xff");
     let is_zero = |at: usize| begin.get(at).map(|&byte| byte == 0);

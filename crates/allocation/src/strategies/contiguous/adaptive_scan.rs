@@ -2,9 +2,8 @@
 //! which is the set of bases at which the request would overlap that box.
 //!
 //! The strategy finds a free placement whenever one exists. From a covered base, the scan jumps to
-//! the first column past every coverage that contains the base; all columns in between are covered
-//! as well. The result is therefore the base that First Fit finds for the same orientation in
-//! row-major order.
+//! the first column past every coverage that contains the base; all columns in between are covered,
+//! too. The result is therefore the base that row-major First Fit finds for the same orientation.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
@@ -12,12 +11,12 @@
 //!   base 0 is free, so the scan stops there; otherwise, it would jump from 1 to 3
 //! ```
 //!
-//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
-//! is the search described in the literature.
+//! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
+//! described in the literature.
 //!
-//! Cost of `plain`: O(L J B) for L lines of bases, B busy boxes, and J jumps per line (at most
-//! B + 1). The source states O(N B). A release takes O(B) to search the list; the literature stores
-//! a pointer to the entry, which makes it O(1).
+//! Cost of `plain`: O(L J B) for L lines of bases, B busy boxes, and J jumps per line (at most B +
+//! 1). The source states O(N B). A release takes O(B) to search the list; in the literature, it
+//! takes O(1) because a pointer to the entry is stored.
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
 //! connected systems", ICPP 1993. Only the abstract and later summaries were available. The
@@ -25,8 +24,8 @@
 //! the obstacle, as it does here.
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
-//! resumes just above the lowest top edge among the coverages in that row, because all of them also
-//! cover the rows below that edge. Support for 3D meshes and tori is our addition, too. On tori,
+//! resumes just above the lowest top edge among the row's coverages, because all of them also cover
+//! the rows below that edge. Support for 3D meshes and tori is our addition, too. On tori,
 //! coverages are split at the wrap, and lines are scanned as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};
@@ -76,7 +75,7 @@ struct AdaptiveScan {
     grid: Grid,
     jump_rows: bool,
     coverages: CoverageList,
-    /// Number of bases visited, plus the number of coverages compared with a base.
+    /// The number of bases visited, plus the number of coverages compared with a base.
     tested: u64,
 }
 
@@ -84,7 +83,7 @@ struct AdaptiveScan {
 enum Line {
     /// The first column that is not covered.
     Base(u16),
-    /// The line has no base. `next` is the row just above the lowest top edge of its coverages.
+    /// The line has no base. `next` is the row just above the lowest top edge among its coverages.
     Covered { next: u16 },
 }
 

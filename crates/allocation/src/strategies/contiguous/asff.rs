@@ -1,10 +1,10 @@
-//! All-Shapes First Fit: try First Fit with every box of the requested number of nodes, most
+//! All-Shapes First Fit: try First Fit with every box that has the requested number of nodes, most
 //! compact first.
 //!
 //! The strategy finds a free placement of one of its shapes whenever one exists. Shapes whose sides
-//! differ least come first, and ties go to the wider shape. On 6x6, for example, 12 nodes are tried
-//! as 4x3, 3x4, 6x2 and 2x6, and 25 nodes only as 5x5. With `peripheral`, the first shape that fits
-//! is placed at the base with the most nodes on the border.
+//! differ least come first, and ties go to the wider shape. On 6x6, for example, a request for 12
+//! nodes is tried as 4x3, 3x4, 6x2 and 2x6, and one for 25 nodes only as 5x5. With `peripheral`,
+//! the first shape that fits is placed at the base with the most nodes on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -15,15 +15,15 @@
 //!
 //! Cost: d(n) First Fit searches for n nodes, where d(n) is the number of divisors whose box fits
 //! the machine. `peripheral` scores every base of one shape, in O(1) each. A job is always refused
-//! if no box of exactly n nodes fits the machine (such as 7 nodes on 6x6).
+//! if no box of exactly n nodes fits the machine (for example, 7 nodes on 6x6).
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "All shapes contiguous submesh allocation for 2D
 //! mesh multicomputers", IJPEDS 25(5), 2010. The order follows the examples in the NAS paper.
 //!
 //! Departures: the abstract mentions "all shapes combined with priority to peripheral submeshes",
-//! but the NAS paper omits the priority. No source defines how "peripheral" is measured; counting
-//! border nodes is our interpretation. Support for tori and for 3D (where shapes are ordered by the
-//! difference between their longest and shortest sides) is our addition.
+//! but the NAS paper omits the priority. No source says how "peripheral" is measured; counting
+//! border nodes is our interpretation. Support for tori and for 3D (in which shapes are ordered by
+//! the difference between their longest and shortest sides) is our addition.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Request, Scan, Sides, volume};
@@ -102,7 +102,7 @@ struct AllShapes {
     tested: u64,
 }
 
-/// Returns true if a node is at an end of an axis that does not wrap.
+/// Returns true if a node is at either end of an axis that does not wrap.
 fn is_border(grid: &Grid, point: Coordinates) -> bool {
     let has_ends = |axis: usize| grid.side(axis) > 1 && !grid.wraps(axis);
     let at_end = |axis: usize| point[axis] == 0 || point[axis] + 1 == grid.side(axis);
@@ -110,8 +110,8 @@ fn is_border(grid: &Grid, point: Coordinates) -> bool {
 }
 
 impl AllShapes {
-    /// Finds the base at which a shape has the most border nodes. Their number is the shape's
-    /// volume minus that of the box formed by its inner nodes.
+    /// Finds the base at which a shape has the most border nodes. The number of border nodes is the
+    /// shape's volume minus the volume of the box formed by its inner nodes.
     fn outermost(
         &mut self,
         search: &mut BaseSearch,

@@ -1,7 +1,7 @@
 //! Busy List: TBL without rotation.
 //!
-//! The rule is the same as that of [`tbl`](super::tbl) with `turn=none`, and that module contains
-//! all the code. The strategy finds a free base for the requested orientation whenever one exists.
+//! This is [`tbl`](super::tbl) with `turn=none`, and all the code is in that module. The strategy
+//! finds a free base for the requested orientation whenever one exists.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.
 

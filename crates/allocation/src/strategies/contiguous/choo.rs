@@ -1,8 +1,8 @@
 //! Scan Search: scan each line of bases along one axis. From a covered base, jump to the next base
-//! that is clear of every box covering the current one.
+//! that is clear of every box that covers the current base.
 //!
 //! The strategy finds a free placement whenever one exists. Like First Fit, it grants the first
-//! base in scan order, because jumps skip only covered bases. Therefore, `choo` and `tff` give the
+//! base in scan order, because jumps skip only covered bases. `choo` and `tff` therefore give the
 //! same answer on every machine.
 //!
 //! ```text
@@ -12,20 +12,20 @@
 //! ```
 //!
 //! The search does not store an occupancy map. It stores only the next possible x on the current
-//! line (y, z), whereas the source's status table has an entry for every line.
+//! line (y, z), whereas the paper's status table has an entry for every line.
 //!
-//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
-//! is the search described in the literature.
+//! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
+//! described in the literature.
 //!
-//! Cost of `plain`: there are at most D * H lines of bases. Each takes O(B) to find the boxes that
-//! cover part of it, plus one step per jump, so the total is O(D * H * B) for B busy boxes. The
+//! Cost of `plain`: there are at most D * H lines of bases. For B busy boxes, a line takes O(B) to
+//! find the boxes that cover part of it, plus one step per jump, so the total is O(D * H * B). The
 //! source states O(L W^2 H^2). A grant takes O(1) and a release O(B). After the first few searches,
 //! no more memory is allocated.
 //!
 //! Source: Choo, Yoo & Youn, "Processor scheduling and allocation for 3D torus multicomputer
-//! systems", IEEE TPDS 11(5), 2000. Only the abstract was available. The contents of the paper's
-//! Coverage Status Table are not known, so this search is a reconstruction with the same result.
-//! Meshes and machines with fewer axes are special cases. The order of the axes is an option.
+//! systems", IEEE TPDS 11(5), 2000. Only the abstract was available. The contents of its Coverage
+//! Status Table are not known, so this search is a reconstruction that gives the same result.
+//! Meshes and machines with fewer axes are special cases. The axis order is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Scan, Sides};
@@ -81,7 +81,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, followed by the other two, slowest last.
+    /// The axis along which lines run, followed by the other two axes, slowest last.
     axes: [usize; 3],
     /// Scratch space for the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,

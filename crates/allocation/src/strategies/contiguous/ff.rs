@@ -3,16 +3,16 @@
 //! The strategy finds a free base for the requested orientation whenever one exists. With
 //! `turn=all`, it tries one orientation after another, and misses no free placement.
 //!
-//! All searches give the same answer. `plain` is the search described in the literature, which uses
-//! a table of prefix sums: filling it takes O(N) once for all orientations, and each base then
-//! takes O(1). `engine` is `BoxSearch` from `pavior_mesh`. With m busy boxes, it takes about m
-//! leaps of O(m/8) each, or O(N/64 log(side)) per orientation, whichever it expects to be less.
-//! With scan orders other than `xyz`, it always uses the latter.
+//! All searches give the same answer. `plain` is the search described in the literature. It fills a
+//! table of prefix sums, which takes O(N) once for all orientations, and each base then takes O(1).
+//! `engine` is `BoxSearch` from `pavior_mesh`. With m busy boxes, it either leaps about m times at
+//! O(m/8) each or takes O(N/64 log(side)) per orientation, whichever it expects to be faster. With
+//! any scan order other than `xyz`, it always does the latter.
 //!
 //! Source: Zhu, "Efficient processor allocation strategies for mesh-connected parallel computers",
 //! JPDC 16(4), 1992, for 2D; Qiao & Ni, MSU technical report, 1994, for 3D meshes and tori. Zhu
 //! computes the coverage for each request, but any correct search gives the same result. The papers
-//! disagree on the direction of the scan, so it is an option.
+//! disagree on the scan direction, so it is an option.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, Request, Scan};
@@ -58,7 +58,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     first_fit(grid, options, scan_of(options))
 }
 
-/// Creates First Fit with a scan order. The options determine the orientations and the search.
+/// Creates First Fit with a scan order. `options` determines the orientations and the search.
 pub(crate) fn first_fit(grid: &Grid, options: &Options, scan: Scan) -> BoxedStrategy {
     let search = BaseSearch::of(*grid, options, scan);
     SearchStrategy::boxed(search, FirstFit { turn: Turn::of(options), scan })

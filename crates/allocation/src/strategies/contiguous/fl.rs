@@ -1,12 +1,12 @@
-//! Free List: keep a list of free submeshes, and place each request in the smallest that fits it.
+//! Free List: keep a list of free submeshes, and place each request in the smallest that it fits.
 //!
 //! The rule that maintains the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
-//!   The request goes to the lower left corner of the smallest one that fits it.
+//!   The request goes to the lower left corner of the smallest one that it fits.
 //! - `bounded`: a released submesh is joined, in a single pass, with each listed submesh that
-//!   shares part of an edge with it. The results are not joined again. This is cheap, but misses
-//!   some free submeshes:
+//!   shares part of an edge with it. The joins themselves are not joined again. This is cheap, but
+//!   misses some free submeshes:
 //!
 //! ```text
 //!   3 4     2x2 nodes are released one by one. 1 and 2 join, 1 and 3 join; 4 joins
@@ -14,24 +14,24 @@
 //! ```
 //!
 //! - `linear`: the list contains all maximal free submeshes in no particular order. The request
-//!   goes to the first one that fits it, at the corner and in the orientation with the most
-//!   contact. Ties go to the earlier orientation, then to the corners in the order lower left,
+//!   goes to the first one that it fits, at the corner and in the orientation with the most
+//!   contact. Ties go to the earlier orientation, and then to the corners in the order lower left,
 //!   lower right, upper left, upper right. This misses nothing, and scores the corners of only one
 //!   submesh.
 //!
 //! Cost with F entries: a search takes O(F) and a grant O(F^2). A release takes O(F^2) with
-//! `bounded`; otherwise, it costs as much as the consensus in [`kymfl`](super::kymfl).
+//! `bounded`; otherwise, it costs as much as [`kymfl`](super::kymfl)'s consensus.
 //!
 //! Source: Liu, Huang, Lombardi & Bhuyan, "A submesh allocation scheme for mesh-connected
 //! multiprocessor systems", ICPP 1995 II; for `linear`, Ababneh, "An efficient free-list submesh
 //! allocation scheme for two-dimensional mesh-connected multicomputers", JSS 79(8), 2006. Neither
-//! paper was available. According to later papers, the first one keeps a list of free submeshes at
-//! a cost of O(F^2) and, as the MFA paper says, misses some of them. The second one takes the first
+//! paper was available. According to later papers, the first scheme keeps a list of free submeshes
+//! at a cost of O(F^2) and, as the MFA paper says, misses some of them. The second takes the first
 //! submesh that fits and, within it, the position with the most busy neighbors.
 //!
-//! Departures: the order of each list and the way entries are joined are our own. When every node
-//! is free, `bounded` starts over with the whole machine; otherwise, a job could wait forever on an
-//! empty machine. Only 2D meshes are supported; like KYMFL, this strategy rejects tori.
+//! Departures: the order of each list and the rule for joining entries are our own. When every node
+//! is free, `bounded` resets its list to the whole machine; otherwise, a job could wait forever on
+//! an empty machine. Only 2D meshes are supported; like KYMFL, this strategy rejects tori.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy};
@@ -84,8 +84,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     }
 }
 
-/// The `bounded` update, which joins a released submesh with listed ones in a single pass and drops
-/// entries contained in a join.
+/// The `bounded` update: joins a released submesh with listed ones in a single pass and drops each
+/// entry contained in a join.
 #[derive(Clone, Default)]
 struct OnePass {
     /// Scratch space for the joins that a release creates.

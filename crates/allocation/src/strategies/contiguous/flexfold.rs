@@ -1,4 +1,4 @@
-//! FlexFold: try First Fit with the request, its rotation, and both of these folded in half.
+//! FlexFold: try First Fit with the request, its rotation, and each of these folded in half.
 //!
 //! ```text
 //!   4x3 = 1 2 3 4     a fold along x:  . .     6x2 and the rotations are the other
@@ -8,7 +8,7 @@
 //!
 //! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are a x
 //! b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only
-//! if it is even (or, with `even=both`, only if both sides are even, as the NAS paper says).
+//! if it is even or, with `even=both`, only if both sides are even (as the NAS paper says).
 //!
 //! Cost: up to six First Fit searches. As with First Fit, a release costs nothing.
 //!
@@ -16,9 +16,9 @@
 //! systems", ICPP 1996. The shapes and their order come from the abstract and the NAS paper.
 //!
 //! Departures: folding may increase a job's run time, and the original decides with "a simple test"
-//! whether it pays off. That test is not known, and a strategy does not know run times. Therefore,
-//! folds are always tried, as in later papers. Support for tori is our addition. 3D is not
-//! supported, because no paper says which side would double.
+//! whether it pays off. That test is not known, and a strategy does not know run times, so folds
+//! are always tried, as in later papers. Support for tori is our addition. 3D is not supported,
+//! because no paper says which side would double.
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan, Sides};

@@ -2,7 +2,7 @@
 //! height.
 //!
 //! The first frame is at the lowest leftmost free node. The strategy misses every base that falls
-//! between strides. Unlike the earlier buddy system, it grants exactly the requested shape.
+//! between strides. Unlike the earlier buddy system, it grants exactly the shape requested.
 //!
 //! ```text
 //!   request 3x1, busy #:    . # . . .     frames at 0 (hits #) and 3 (off the mesh);
@@ -17,11 +17,11 @@
 //! ICDCS 1991; "Allocating precise submeshes in mesh connected systems", IEEE TPDS 5(2), 1994. The
 //! latter is known only from its abstract and from summaries.
 //!
-//! Departures: no source says where the rows of frames above the first row begin. Here, each row
-//! begins at the first column that is a whole number of strides from the first frame. In some
-//! accounts, every second row is traversed backwards (`walk=snake`), or the last frame is pushed
-//! back to the border (`walk=clamp`). Tori are not supported, because a row of frames needs a
-//! border at each end. 3D is not supported, because no paper describes how a frame would slide.
+//! Departures: no source says where each row of frames above the first begins. Here, it begins at
+//! the first column that is a whole number of strides from the first frame. In some accounts, every
+//! second row is traversed backward (`walk=snake`), or the last frame is pushed back to the border
+//! (`walk=clamp`). Tori are not supported, because a row of frames needs a border at each end. 3D
+//! is not supported, because no paper describes how a frame would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -100,7 +100,7 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// Number of frames tested, plus boxes compared with a node and coverages compared with a
+    /// The number of frames tested, of boxes compared with a node, and of coverages compared with a
     /// frame.
     tested: u64,
 }
@@ -122,7 +122,7 @@ impl FrameSliding {
         None
     }
 
-    /// Finds the first frame, row by row, that covers no busy node.
+    /// Finds the first frame, row by row, that contains no busy node.
     fn slide(&mut self, shape: Sides) -> Option<Cuboid> {
         let (x0, y0) = self.first_free()?;
         self.coverages.load(&self.grid, self.busy.boxes(), shape);
@@ -144,7 +144,7 @@ impl FrameSliding {
         None
     }
 
-    /// Returns true if no coverage contains a position, that is, if the frame there is free.
+    /// Returns true if the frame at a position is free because no coverage contains the position.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
@@ -153,9 +153,9 @@ impl FrameSliding {
     }
 }
 
-/// Returns the positions of frames along an axis: `from`, then every stride up to `last`, beyond
-/// which a frame would leave the mesh. With `clamp`, the last stride is shortened so that it ends
-/// at `last`.
+/// Returns the positions of frames along an axis: `from`, and then one position per stride up to
+/// `last`, beyond which a frame would leave the mesh. With `clamp`, the last stride is shortened to
+/// end at `last`.
 fn stops(
     from: u16,
     stride: u16,

@@ -1,8 +1,8 @@
 //! Fragmentation Gradient: among the free placements, take the one that destroys the fewest places
-//! for shapes that running jobs use.
+//! for the shapes that running jobs use.
 //!
 //! The strategy finds a free placement whenever one exists. The job mix consists of the four most
-//! common shapes among the running jobs, as granted. A free base of such a shape is called a
+//! common shapes, as granted, among the running jobs. A free base of a shape in the mix is called a
 //! *place*. A placement destroys every place that it overlaps:
 //!
 //! ```text
@@ -10,18 +10,18 @@
 //!                       . . . . .     destroys none of them; in column 0 or 3, one; in 1 or 2, two
 //! ```
 //!
-//! The cost of a placement is a sum over the shapes in the mix: the number of jobs with that shape,
-//! times the fraction (`by=share`) or the number (`by=count`) of its places that the placement
-//! destroys. Ties go to the first placement in scan order. The first orientation with a free base
-//! is used.
+//! A placement's cost is a sum over the shapes in the mix: the number of jobs with that shape,
+//! times the fraction (`by=share`) or the number (`by=count`) of the shape's places that the
+//! placement destroys. Ties go to the first placement in scan order. The first orientation with a
+//! free base is used.
 //!
-//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place in the mix (usually 4 cells in two
-//! dimensions and 8 in three), and O(1) per free base.
+//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place (usually 4 cells in two dimensions
+//! and 8 in three), and O(1) per free base.
 //!
 //! Source: the idea comes from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
-//! fragments are parts of a node's GPUs, and the mix is known in advance. The use of boxes, of the
-//! running jobs as the mix, and of shares is our own.
+//! fragments are parts of a node's GPUs, and the mix is known in advance. Using boxes, shares, and
+//! the running jobs as the mix is our own idea.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// Total cost of all of a shape's places, with `by=share`.
+/// The total cost of all of a shape's places with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -81,7 +81,7 @@ impl Gradient {
             *counts.entry(held.sides).or_default() += 1;
         }
         let mut left: Vec<(Sides, i64)> = counts.into_iter().collect();
-        // Ties go to the first in order, which comes last in a backward iteration.
+        // Ties go to the first shape in order, which comes last when iterating backward.
         let most = || {
             let most = (0..left.len()).rev().max_by_key(|&at| left[at].1)?;
             Some(left.remove(most))
@@ -89,7 +89,7 @@ impl Gradient {
         std::iter::from_fn(most).take(SHAPES).collect()
     }
 
-    /// Computes the cost of each placement of a shape.
+    /// Computes the cost of each of a shape's placements.
     fn weigh(&mut self, view: &View<'_>, shape: Sides) {
         self.costs.begin(shape);
         self.bases.load(view.occupancy());

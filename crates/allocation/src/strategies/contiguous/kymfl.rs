@@ -2,7 +2,7 @@
 //! the best corner of one of them.
 //!
 //! The strategy finds a free placement whenever one exists, because every free box is contained in
-//! a maximal one, and the list contains all of those.
+//! a maximal one, and the list contains all maximal ones.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:
@@ -10,20 +10,20 @@
 //!   # . . .      4x1, and the middle columns 2x3
 //! ```
 //!
-//! By default, the best corner is the one that reduces the free boxes least
+//! By default, the best corner is the one at which the request reduces the free boxes least
 //! (`place=fragmentation`). Other placement policies are available as options.
 //!
-//! Cost with F entries: O(F) to find those that fit, O(F^2) to score their corners, and O(F^2) for
-//! a grant. A release runs an iterated consensus over nearby entries, which takes O(F^3).
+//! Cost with F entries: O(F) to find the entries that fit, O(F^2) to score their corners, and
+//! O(F^2) for a grant. A release runs an iterated consensus on nearby entries in O(F^3).
 //!
 //! Source: Kim & Yoon, "On submesh allocation for mesh multicomputers: a best-fit allocation and a
 //! virtual submesh allocation for faulty meshes", IEEE TPDS 9(2), 1998. Only the abstract was
-//! available. It says that all maximal free submeshes are kept, and that the one with the least
-//! potential fragmentation is taken.
+//! available. It says that the list contains all maximal free submeshes, and that the one with the
+//! least potential fragmentation is taken.
 //!
-//! Departures: the original formula is not known, so this one is our own, as are the list
-//! maintenance and the support for 3D. Tori are rejected, because two boxes on a ring can overlap
-//! in two pieces, which the rules do not cover. Virtual submeshes around faulty rows are omitted.
+//! Departures: the original formula is not known, so ours replaces it; the list maintenance and the
+//! support for 3D are also ours. Tori are rejected, because two boxes on a ring can overlap in two
+//! pieces, a case that the rules do not cover. Virtual submeshes around faulty rows are omitted.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::free_list::FreeBoxes;
@@ -33,7 +33,7 @@ use crate::strategies::shared::turning::TURN_ON;
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "kymfl",
-    title: "Maximal Free List of Kim & Yoon",
+    title: "Kim & Yoon's Maximal Free List",
     source: "Kim & Yoon 1998",
     options: &[TURN_ON, PLACE],
     variants: &["", "place=contact", "place=first", "place=smallest"],

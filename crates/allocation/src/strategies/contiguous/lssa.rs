@@ -1,5 +1,5 @@
-//! L-Shaped Submesh Allocation: try rectangles first, then cut the rectangle in two and rejoin the
-//! parts as an L.
+//! L-Shaped Submesh Allocation: try rectangles first, and then cut the rectangle in two and rejoin
+//! the parts as an L.
 //!
 //! ```text
 //!   4x3:  . . . .      no 4x3, 3x4,       . .
@@ -11,22 +11,22 @@
 //! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are
 //! S(a,b), S(b,a), S(a/2,2b), S(2b,a/2), S(2a,b/2) and S(b/2,2a), without duplicates, followed by
 //! the L-shapes of S(a,b) and S(b,a). Each L is tried in eight symmetries, using First Fit over its
-//! bounding box. Other shapes with the same number of nodes, such as other Ls, are not tried. An L
-//! is granted as two parts, the taller one first.
+//! bounding box. No other shape with the same number of nodes, such as another L, is tried. An L is
+//! granted as two parts, the taller one first.
 //!
-//! Cost: one First Fit search per shape: at most 6 rectangles, and 8 Ls for each of two
-//! orientations and about 4 values of the parameter k.
+//! Cost: one First Fit search per shape, with at most 6 rectangles, and 8 Ls for each of two
+//! orientations and each of about 4 values of the parameter k.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
 //! mesh-connected parallel systems", JSS 67(1), 2003, known only from its abstract and from the NAS
 //! paper, whose formulas for the nucleus define the larger part of the L.
 //!
 //! Departures: the order of the Ls and the search by bounding box are our own. Tori are not
-//! supported, because the paper is about meshes, and because an L that closes a ring has only one
+//! supported, because the paper is about meshes and because an L that closes a ring has only one
 //! bounding box but as many positions as the ring has nodes. 3D is not supported, because the paper
-//! does not say along which axis the smaller box would join the larger one, or which Ls of three
-//! boxes would count. Unlike this strategy, `connected` succeeds whenever an L of free nodes
-//! exists, including in 3D and on tori.
+//! does not say along which axis the smaller box would join the larger one, or which three-box Ls
+//! would count. Unlike this strategy, `connected` succeeds whenever an L of free nodes exists,
+//! including in 3D and on tori.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Grid, Occupancy, RefusalKey, Request, Scan};

@@ -1,10 +1,10 @@
 //! Maximal Free List with a faster release: the list is the same as in [`kymfl`](super::kymfl), but
-//! a release grows the released box along its faces instead of joining all pairs of entries.
+//! a release extends the released box along its faces instead of joining all pairs of entries.
 //!
 //! The strategy finds a free placement whenever one exists, because the list is the same.
 //!
-//! Every maximal box that a release creates contains nodes of the released box A. On each axis, it
-//! extends from A in both directions as far as one old entry at that face of A allows:
+//! Every maximal box that a release creates contains nodes of the released box A. On each axis, the
+//! new box extends from A in both directions as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
@@ -12,18 +12,18 @@
 //!     B B B .        then do the same at its lower and upper faces
 //! ```
 //!
-//! Each face is processed once, so every entry is joined with each grown box once. With F entries,
-//! this takes O(F^2) joins, whereas KYMFL's consensus repeats all pairs until nothing new appears.
-//! (Each join is also compared with the grown boxes, and dropped if another box contains it.)
+//! Each face is processed only once, so an entry is joined with each grown box only once. With F
+//! entries, this takes O(F^2) joins, whereas KYMFL's consensus repeats all pairs until nothing new
+//! appears. (A join is also compared with the grown boxes, and dropped if one contains it.)
 //!
 //! The request is placed at the lowest corner of the first entry that fits it. KYMFL's policies are
-//! available as options, so the two strategies differ only in the release.
+//! available as options, so that the two strategies differ only in the release.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
 //! names and the claims are known: a faster detection scheme (quadratic in F, whereas KYMFL's is
-//! cubic) that can be combined with several placement policies. The scheme here is our own and has
-//! the claimed cost. Support for 3D is also our addition. Like KYMFL, this strategy rejects tori.
+//! cubic) that works with several placement policies. The scheme here is our own and achieves the
+//! claimed cost. Support for 3D is also our addition. Like KYMFL, this strategy rejects tori.
 
 use pavior_kernel::OptionSpec;
 use pavior_mesh::Cuboid;
@@ -103,7 +103,7 @@ impl GrowthAlongFaces {
     }
 }
 
-/// Returns true if an entry touches the lower or upper face of a box on an axis.
+/// Returns true if an entry touches a box's lower or upper face on an axis.
 fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let touches =
         if low { end(entry, axis) == of.base[axis] } else { entry.base[axis] == end(of, axis) };

@@ -1,29 +1,29 @@
-//! Quick Allocation: for each row, store only the length of its covered prefix, and take the first
-//! row with a gap after that prefix.
+//! Quick Allocation: for each row, store only the length of the covered prefix, and take the first
+//! row that has a gap after it.
 //!
 //! The strategy finds a free placement whenever one exists. For each row of bases, the `covered`
 //! array contains the length of the prefix that coverages fill without a gap. Coverages are entered
-//! in ascending order of their first column, so if one begins after the prefix, it leaves a gap
-//! that no later one can close. The result is the base that First Fit finds for the same
-//! orientation in row-major order.
+//! by ascending first column, so if one begins after the prefix, it leaves a gap that no later
+//! coverage can close. The result is the base that row-major First Fit finds for the same
+//! orientation.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
 //!   order entered         1 1 2     3       (a coverage that begins after `covered` is ignored)
 //! ```
 //!
-//! The `search` option never changes the answer. The engine is the one that First Fit uses; `plain`
-//! is the search described in the literature.
+//! The `search` option never changes the answer. The engine is First Fit's; `plain` is the search
+//! described in the literature.
 //!
 //! Cost of `plain`: O(B log B + H B) for B busy boxes and H rows of bases (D H in 3D), storing one
 //! number per row instead of one per node. A release takes O(B) to search the list.
 //!
 //! Source: Yoo, Youn & Shirazi, "An efficient task allocation scheme for 2D mesh architectures",
 //! IEEE TPDS 8(9), 1997, known only from its abstract and the MFA paper. Departures: the MFA paper
-//! calls `last_covered` "the last busy node on that row", which would skip gaps before that node.
-//! Here, it is the end of the covered prefix. Sorting is necessary for correctness, although no
-//! summary says so: without it, the scan offers covered bases. Support for 3D meshes and tori is
-//! our addition.
+//! calls `last_covered` "the last busy node on that row", but this would skip gaps before that
+//! node. Here, `last_covered` is the end of the covered prefix. Sorting is necessary for
+//! correctness, although no summary says so: without it, the scan offers covered bases. Support for
+//! 3D meshes and tori is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Coordinates, Cuboid, Grid, Scan, Sides};
@@ -57,7 +57,7 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// The length of each row's covered prefix.
     covered: Vec<u16>,
-    /// The number of coverages entered, and the number of their rows.
+    /// The number of coverages entered, and the number of rows in them.
     work: Work,
 }
 
@@ -76,8 +76,8 @@ impl QuickAllocation {
     }
 }
 
-/// Finds the first base in no coverage. The coverages must be sorted by first column in ascending
-/// order.
+/// Finds the first base that is in no coverage. The coverages must be sorted by ascending first
+/// column.
 fn first_gap(coverages: &[Piece], covered: &mut Vec<u16>, starts: Sides) -> Option<Coordinates> {
     let [columns, rows, planes] = starts;
     covered.clear();
@@ -113,8 +113,7 @@ mod tests {
     use super::*;
 
     /// Enters two busy nodes from right to left on a row of four. The right one is ignored because
-    /// of a gap, which the left one then closes. Therefore, base 1 is offered although it is
-    /// covered.
+    /// of a gap that the left one then closes, so base 1 is offered although it is covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

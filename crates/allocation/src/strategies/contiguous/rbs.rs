@@ -1,9 +1,9 @@
 //! Right of Busy Submeshes: on the left border and on the line just right of each busy submesh,
-//! look for a base that no submesh covers. Take the lowest base in the highest clear segment of the
-//! first such line.
+//! look for a base that no submesh covers. On the first line that has one, take the lowest base in
+//! the highest clear segment.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. Move any free
-//! placement left until it meets the left border or a busy submesh: it is then on the left border,
+//! placement left until it meets the left border or a busy submesh: it is then on the left border
 //! or on that submesh's right border line. If the x axis wraps, it may move forever, but then it is
 //! also free at x = 0, which is always tested.
 //!
@@ -16,20 +16,20 @@
 //! ```
 //!
 //! The busy list is sorted by top row y2, highest first. A box's coverage ends at its y2, so a
-//! segment above one region is above all later ones. Therefore, a line never has more than one live
-//! segment, and subtracting all B regions from it takes O(B). Without this order, the same loop
-//! offers busy nodes, as a test shows, so the order is not just an optimization.
+//! segment above one coverage is above all later ones. A line therefore never has more than one
+//! live segment, and subtracting all B coverages from it takes O(B). The order is not just an
+//! optimization: in any other order, the same loop offers busy nodes, as a test shows.
 //!
-//! The engine computes the set of all bases, with one bit per base, and searches it along the
+//! The engine computes the set of all bases, with one bit per base, and searches this set along the
 //! lines. This takes O(N/64 log(side)) for the set and O(1) per line.
 //!
-//! Cost of `plain`: O(B^2) for B busy submeshes. Adding or removing a submesh takes O(B). A single
-//! live segment is possible only in 2D, so 3D is not supported (BL and TBL generalize the method).
-//! A y axis that wraps is not supported either, because its end could cut a line in two.
+//! Cost of `plain`: O(B^2) for B busy submeshes. Adding or removing a submesh takes O(B). Having a
+//! single live segment is possible only in 2D, so 3D is not supported (BL and TBL generalize the
+//! method). A y axis that wraps is not supported either, because its end could cut a line in two.
 //!
 //! Source: Chiu & Chen, "An efficient submesh allocation scheme for two-dimensional meshes with
-//! little overhead", IEEE TPDS 10(5), 1999. The loop is reconstructed from published summaries,
-//! which do not say which base in a clear segment is chosen; here, it is the lowest. Support for an
+//! little overhead", IEEE TPDS 10(5), 1999. The loop is reconstructed from published summaries.
+//! They do not say which base in a clear segment is chosen; here, it is the lowest. Support for an
 //! x axis that wraps is our addition.
 
 use pavior_kernel::Options;
@@ -66,7 +66,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct RightOfBusy {
     borders: RightBorders,
-    /// The set of all bases, which the engine uses.
+    /// The set of all bases, used by the engine.
     bases: Option<BaseSet>,
 }
 

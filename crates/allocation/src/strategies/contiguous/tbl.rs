@@ -1,9 +1,9 @@
-//! Turning Busy List: on the right border plane of each busy box in turn, look for a base that no
-//! busy box covers, and take the first one.
+//! Turning Busy List: on each busy box's right border plane in turn, look for a base that no busy
+//! box covers, and take the first one.
 //!
 //! The strategy finds a free placement whenever one exists. Move any free placement left until it
-//! meets the machine's left face or a busy box. It is then on the left face, which is the plane of
-//! a hypothetical box b0, or on the plane just right of that box. One plane per box is thus enough:
+//! meets the machine's left face or a busy box. It is then on the left face (the plane of a
+//! hypothetical box b0) or just right of that busy box. So one plane per box is enough:
 //!
 //! ```text
 //!   y          plane of S for a 2x2 request: x = x2 + 1,
@@ -20,16 +20,16 @@
 //!
 //! The engine first uses the exact search to determine whether a base exists. If so, it uses the
 //! set of all bases, one bit each, to find the first plane with a base and the piece that contains
-//! it. This takes O(1) per row on each of O(m) planes, and O(m) subtractions from one piece.
+//! it. This takes O(1) per row on O(m) planes, and O(m) subtractions from one piece.
 //!
-//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if each plane is divided into few
-//! pieces. The paper's "at most four" does not hold: an adversarial arrangement divides a plane
+//! Cost of `plain`: O(m^2) pieces of planes for m busy boxes, if each plane is divided into only a
+//! few pieces. The paper's "at most four" does not hold: an adversarial arrangement divides a plane
 //! into O(m^2) pieces. A release takes O(m).
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "A fast and efficient strategy for
 //! sub-mesh allocation with minimal allocation overhead in 3D mesh connected multicomputers", 2007.
 //!
-//! Departures: a prohibited region is subtracted as four slabs. Of the 29 printed cases, case 27
+//! Departures: a prohibited region is subtracted as four slabs; of the 29 printed cases, case 27
 //! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped in
 //! advance. A plane is accepted only after *every* box has been subtracted; accepting it earlier,
 //! as printed, grants overlapping nodes unless the list is sorted. Pieces that remain at the end
@@ -68,7 +68,7 @@ pub(crate) fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct TurningBusyList {
-    /// The plain search, which is also used when the busy list is short.
+    /// The plain search. It is also used if the busy list is short.
     plain: PlaneSubtraction,
     engine: Option<Engine>,
 }
@@ -106,7 +106,7 @@ impl BoxRule for TurningBusyList {
 /// searches for a shape. The busy boxes must be in grant order. Returns 0 if the shape does not fit
 /// the empty machine without rotation.
 ///
-/// The TBL paper states that this number is "at most four" and derives its cost from that.
+/// The TBL paper states that this number is "at most four" and derives the strategy's cost from it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_allocation as strategies;

@@ -1,9 +1,9 @@
-//! Two-Dimensional Buddy System (`2db`): grant squares of side 2^k, which are split into four and
+//! Two-Dimensional Buddy System (`2db`): grant squares with side 2^k, which are split into four and
 //! merged again.
 //!
 //! The strategy uses the smallest k for which 2^k is at least as long as either side, and takes the
-//! square from the first free block of the smallest sufficient size. It rounds requests up, and
-//! misses free boxes that are not aligned to their size.
+//! square from the first free block of the smallest sufficient size. It rounds requests up and
+//! misses any free box that is not aligned to its size.
 //!
 //! ```text
 //!   8x8, request 3x3 -> k = 2:     + - - - + - - - +
@@ -13,8 +13,8 @@
 //!                                  + - - - + - - - +
 //! ```
 //!
-//! Cost: O(log n) to find a block, and O(log^2 n) to grant or release an aligned block on a mesh of
-//! side n (one step per level, each on a sorted list). The sources state O(log sqrt N) and O(N).
+//! Cost on a mesh of side n: O(log n) to find a block, and O(log^2 n) to grant or release an
+//! aligned block (one step per level, each on a sorted list). Sources state O(log sqrt N) and O(N).
 //!
 //! Source: Li & Cheng, "A two-dimensional buddy system for dynamic resource allocation in a
 //! partitionable mesh connected system", JPDC 12, 1991. Departures: k is rounded up. The NAS paper
@@ -22,8 +22,8 @@
 //! (a failed node or a reservation) splits the free blocks that it overlaps. They merge again when
 //! the box is released, so the lists always contain the maximal free blocks. The papers do not say
 //! how a list is ordered. Here, it is sorted by base in row-major order or, with `free=fifo` or
-//! `free=lifo`, by time of release. Rotating a request has no effect, because both sides are
-//! rounded to the same length.
+//! `free=lifo`, by release time. Rotating a request has no effect, because both sides are rounded
+//! to the same length.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -75,8 +75,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the exponent k of the smallest square of side 2^k that contains a request, or `None` if
-/// the request needs a third axis.
+/// Returns the smallest k for which a square with side 2^k contains a request, or `None` if the
+/// request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
     let flat = shape.contains(&1);
@@ -85,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// A buddy system whose only root is the whole machine, with four children per block.
+/// A buddy system in which the only root is the whole machine and each block has four children.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,

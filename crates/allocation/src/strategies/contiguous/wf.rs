@@ -1,8 +1,8 @@
 //! Worst Fit: take the base whose placement leaves the most free space around it.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. `turn=all` and
-//! `turn=best` work as in Best Fit, and ties go to the first base in row-major order. The rule has
-//! two readings:
+//! `turn=best` work as in Best Fit, and ties go to the first base in row-major order. The rule can
+//! be read in two ways:
 //!
 //! - `contact` (default): the base with the least contact with busy nodes and borders (Best Fit's
 //!   score, negated);
@@ -17,11 +17,12 @@
 //! ```
 //!
 //! Cost: `contact` costs as much as Best Fit, with its engine or with `plain`. `prism` visits every
-//! interval of rows and of planes, and scans its columns. At worst, this takes O(W (D H)^2) for
-//! sides W x D x H. Intervals that cannot beat the best box found so far are skipped.
+//! combination of an interval of rows and an interval of planes, and scans the columns. At worst,
+//! this takes O(W (D H)^2) on a W x D x H machine. Intervals that cannot beat the best box found so
+//! far are skipped.
 //!
-//! Source: Qiao & Ni, MSU technical report, 1994 (for 3D meshes and tori, on which Worst Fit did
-//! worse than FF and BF). Their score is not known, so both readings are reconstructions.
+//! Source: Qiao & Ni, MSU technical report, 1994 (for 3D meshes and tori, where Worst Fit did worse
+//! than FF and BF). Their score is not known, so both readings are reconstructions.
 
 use std::cell::Cell;
 
@@ -83,7 +84,7 @@ struct LargestPrism {
     tested: u64,
 }
 
-/// The largest prism found so far, and the first base in a prism of that volume.
+/// The volume of the largest prism found so far, and the first base in such a prism.
 #[derive(Clone, Copy, Debug, Default)]
 struct Best {
     volume: u32,
@@ -117,7 +118,7 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// Offers each run of free columns to `best` as a box that spans the given rows and planes.
+    /// Offers each run of free columns to `best`, as a box that spans the given rows and planes.
     /// Returns the number of columns tested.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
@@ -128,7 +129,7 @@ impl LargestPrism {
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
         };
-        // On a ring, start after a busy column so that no run is cut in two.
+        // On a ring, start after a busy column, so that no run is cut in two.
         let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
         let from = busy.map_or(0, |x| x + 1);
         let mut run = 0;
@@ -149,7 +150,7 @@ impl LargestPrism {
         let base = std::array::from_fn(|axis| {
             let n = self.grid.side(axis);
             let last = u32::from(prism.base[axis]) + u32::from(prism.sides[axis] - shape[axis]);
-            // If a prism closes a ring, or extends beyond its end, it contains a base at 0.
+            // If a prism closes a ring, or extends beyond the ring's end, it contains a base at 0.
             let around = prism.sides[axis] == n || last >= u32::from(n);
             if around { 0 } else { prism.base[axis] }
         });
@@ -180,8 +181,7 @@ impl BoxRule for LargestPrism {
 }
 
 /// Computes the volume of the largest free box that results from widening a free box along the axes
-/// up to `axis`. This is the `prism` score, which the oracle computes by widening the box step by
-/// step.
+/// up to `axis`. The oracle uses this slow, stepwise method to compute the `prism` score.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -212,8 +212,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns how far a free box can be widened along an axis and stay free, below its base and above
-/// its end.
+/// Returns how far a free box can be widened along an axis, below its base and above its end, and
+/// still be free.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

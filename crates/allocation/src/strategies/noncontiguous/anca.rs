@@ -1,9 +1,9 @@
-//! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then the halves of
-//! those, and so on. All pieces at a level are granted together.
+//! Adaptive Non-Contiguous Allocation: try the whole shape, then its halves, then their halves, and
+//! so on. All pieces at a level are granted together.
 //!
 //! The strategy misses some requests for which enough nodes are free, because halving stops before
 //! a side would shrink to 1, and because all pieces at a level are about the same size. It never
-//! refuses a request if a box of the requested shape is free.
+//! refuses a request while a box with the requested shape is free.
 //!
 //! ```text
 //!   4x4 requested:   # a a a a #     level 0, 4x4: no
@@ -23,9 +23,9 @@
 //! Our choices: the longest side is halved (the first one if several are longest), and an odd side
 //! is split into its ceiling and floor halves. Larger pieces are placed first, each by First Fit.
 //! They are rotated if necessary; `turn=none` keeps their orientations. A level is not tried if
-//! halving would reduce a longer side to 1. A count without a shape gets the most compact box of
-//! exactly that many nodes. Pieces are numbered in the order in which they are placed, largest
-//! first (or, with `order=small`, largest last). Support for 3D and wraps is our addition.
+//! halving would reduce a longer side to 1. A count without a shape is treated as the most compact
+//! box of exactly that many nodes. Pieces are numbered in placement order, largest first (or, with
+//! `order=small`, largest last). Support for 3D and wraps is our addition.
 
 use pavior_kernel::Options;
 use pavior_mesh::{Cuboid, Grid, Occupancy, RefusalKey, Request, Scan, Sides, volume};
@@ -83,11 +83,11 @@ struct Anca {
     smallest_first: bool,
     /// Scratch space for the nodes that are still free after placing the pieces so far.
     left: Occupancy,
-    /// Scratch space for the pieces of a level, largest first.
+    /// Scratch space for the pieces at a level, largest first.
     frames: Vec<Sides>,
     /// Scratch space for the placements of the pieces.
     parts: Vec<Cuboid>,
-    /// Number of frames tried, and number of words in the state copies used to place them.
+    /// The number of frames tried, and the number of words in the state copies used to place them.
     work: Work,
 }
 
@@ -100,7 +100,7 @@ impl Anca {
         for &frame in &self.frames {
             self.work.boxes += 1;
             // The first frame is searched for in the machine's actual state, and the others in a
-            // hypothetical one.
+            // hypothetical state.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };
             let shapes = self.turn.of_shape(frame);

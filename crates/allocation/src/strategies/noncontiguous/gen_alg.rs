@@ -1,9 +1,9 @@
-//! Gen-Alg: for every center, find the n nearest free nodes by hops, and grant the set with the
+//! Gen-Alg: for every center, find the n free nodes nearest by hops, and grant the set with the
 //! smallest sum of pairwise distances.
 //!
-//! The strategy succeeds exactly when enough nodes are free. On a mesh, its sum of pairwise
+//! The strategy succeeds if and only if enough nodes are free. On a mesh, its sum of pairwise
 //! distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d) times the
-//! minimum, in d dimensions (7/4 in 2D).
+//! minimum in d dimensions (7/4 in 2D).
 //!
 //! ```text
 //!       2           n nearest to c by hops: whole diamonds, the last one's
@@ -13,17 +13,17 @@
 //!       2           plane each have a free node
 //! ```
 //!
-//! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the furthest granted
+//! Cost: O(C B) for C centers and B nodes, free or not, within the distance of the farthest granted
 //! node. With `rule=gen-alg`, C is the number of free nodes. Pairwise sums are computed without
-//! visiting pairs: hops are summed axis by axis, and an axis needs only the number of nodes at each
-//! coordinate. This takes prefix sums on a line, and a sliding half-turn on a ring. Machines can
-//! have at most 65,536 nodes.
+//! visiting pairs: hops are summed axis by axis, and for each axis, only the number of nodes at
+//! each coordinate is needed. A line uses prefix sums, and a ring uses a sliding half-turn. A
+//! machine can have at most 65,536 nodes.
 //!
 //! Source: Krumke, Marathe, Noltemeier, Radhakrishnan, Ravi & Rosenkrantz, "Compact location
 //! problems", TCS 181(2), 1997; MM: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips,
 //! "Communication-aware processor allocation for supercomputers", Algorithmica 50(2), 2008. The
-//! algorithm is the one in SST's scheduler element, except that a busy center is never granted. On
-//! rings, distances use the shorter direction, and no bounds are claimed. Ties go to the first set.
+//! algorithm is the one in SST's scheduler element, except that a busy center is never granted.
+//! Rings use the shorter direction, and no bounds are claimed on them. Ties go to the first set.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// Maximum number of nodes, because each node may be a center whose neighbors are visited.
+/// The maximum number of nodes. Each node may be a center whose neighbors are visited.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -87,19 +87,19 @@ struct GenAlg {
     ring: Vec<(NodeId, [i32; 3])>,
     /// Scratch space for the nodes nearest to the last center.
     chosen: Vec<NodeId>,
-    /// Scratch space for the number of nodes taken, by axis and by offset from the center. Index 0
-    /// is the offset -n on an axis of n nodes.
+    /// Scratch space for the number of nodes taken, by axis and by offset from the center. On an
+    /// axis of n nodes, index 0 represents offset -n.
     counts: [Vec<u32>; 3],
-    /// For each axis and coordinate, true if some free node has that coordinate (scratch space).
+    /// Scratch space: for each axis and coordinate, true if some free node has that coordinate.
     present: [Vec<bool>; 3],
     /// The number of nodes visited around centers.
     tested: u64,
 }
 
-/// The offsets of the nodes at each distance from a center. On an axis that wraps, they use the
-/// shorter direction, or the upward one if both are equally long.
+/// The offsets of the nodes at each distance from a center. On an axis that wraps, an offset goes
+/// in the shorter direction, or up if both directions are equally long.
 struct Offsets {
-    /// The offsets by distance. Those at each distance are in row-major order.
+    /// The offsets, by distance. Offsets at the same distance are in row-major order.
     rings: Vec<Vec<[i32; 3]>>,
 }
 
@@ -144,9 +144,9 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a center. Among those at the last distance, the
-    /// first in row-major order are chosen. Returns the sum of their pairwise distances. Takes
-    /// O(nodes at the visited distances) time.
+    /// Chooses the `nodes` free nodes nearest to a center. Of the nodes at the last distance, the
+    /// first in row-major order are chosen. Returns the sum of pairwise distances between the
+    /// chosen nodes. Takes O(nodes at the visited distances) time.
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
         let offsets = Arc::clone(&self.offsets);
         self.chosen.clear();
@@ -183,13 +183,13 @@ impl GenAlg {
     }
 
     /// Returns the sum of pairwise distances along an axis, given the number of nodes at each
-    /// offset. These numbers are then reset.
+    /// offset. Afterward, resets these numbers.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // The offsets of one full turn.
+            // The offsets in one full turn.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -212,7 +212,7 @@ impl GenAlg {
         }
     }
 
-    /// Returns true if a point shares each of its coordinates with some free node.
+    /// Returns true if each of a point's coordinates is also a coordinate of some free node.
     fn is_crossing(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| self.present[axis][usize::from(point[axis])])
     }
@@ -260,11 +260,11 @@ impl Strategy for GenAlg {
 
 impl MachineStrategy for GenAlg {}
 
-/// Returns the sum of |a - b| over all pairs of nodes, given the number per coordinate.
+/// Returns the sum of |a - b| over all pairs of nodes, given the number of nodes per coordinate.
 fn along_line(counts: &[u32]) -> u64 {
     let (mut sum, mut before, mut reach) = (0, 0, 0);
     for &count in counts {
-        // `reach` is the sum of distances from here to the earlier nodes.
+        // `reach` is the sum of the distances from here to all earlier nodes.
         reach += before;
         sum += u64::from(count) * reach;
         before += u64::from(count);
@@ -272,8 +272,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Computes the same sum on a ring, in the shorter direction. Each node is paired with those up to
-/// half a ring ahead.
+/// Computes the same sum on a ring, with distances in the shorter direction. Each node is paired
+/// with the nodes up to half a ring ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;
@@ -283,7 +283,7 @@ fn around_ring(counts: &[u32]) -> u64 {
     let (mut sum, mut opposite) = (0, 0);
     for index in 0..n {
         sum += at(index) * reach;
-        // Pairs of opposite nodes on an even ring are counted from both ends.
+        // On an even ring, each pair of opposite nodes is counted from both ends.
         if n % 2 == 0 {
             opposite += at(index) * at(index + n / 2) * (n / 2) as u64;
         }

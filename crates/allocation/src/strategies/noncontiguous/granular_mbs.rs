@@ -1,7 +1,7 @@
 //! Granular MBS: a multiple buddy strategy whose blocks are halved along one axis at a time.
 //!
-//! The strategy succeeds exactly when enough nodes are free. There are blocks of 2, 8, 32, ...
-//! nodes in addition to those of 4, 16, 64, ..., so a request is granted in fewer pieces than by
+//! The strategy succeeds if and only if enough nodes are free. There are blocks of 2, 8, 32, ...
+//! nodes in addition to blocks of 4, 16, 64, ..., so a request gets fewer pieces than from
 //! [`mbs`](super::mbs).
 //!
 //! ```text
@@ -13,18 +13,18 @@
 //!     +---------+-----+---+
 //! ```
 //!
-//! Cost: that of [`mbs`](super::mbs), but with about d times as many levels.
+//! Cost: the same as [`mbs`](super::mbs), but with about d times as many levels.
 //!
-//! Source: the allocator of this name in SST's scheduler element. SST starts from single nodes and
+//! Source: the allocator by this name in SST's scheduler element. SST starts from single nodes and
 //! joins equal blocks along x, y and z in turn until nothing changes. It joins larger blocks first,
 //! in the order z, y, x.
 //!
 //! Departures: the result of SST's rounds is known in advance, so it is computed directly. On each
-//! axis, a node's block doubles in every round until its buddy would be outside the machine, so
-//! blocks are products of dyadic intervals. (A test simulates SST's rounds and compares the
-//! results.) The request is divided as in MBS with R = 2. SST takes the largest existing volume
+//! axis, a node's block doubles in every round until the block's buddy would be outside the
+//! machine, so blocks are products of dyadic intervals. (A test simulates SST's rounds and compares
+//! the results.) The request is divided as in MBS with R = 2. SST takes the largest existing volume
 //! that does not exceed the remaining count, which gives the same result. Wraps are ignored. The
-//! options are those of [`mbs`](super::mbs).
+//! options are the same as for [`mbs`](super::mbs).
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
-/// Returns the blocks that remain when joining ends.
+/// Returns the blocks that remain once nothing more can be joined.
 fn final_blocks(grid: &Grid) -> Vec<Root> {
     let [xs, ys, zs] = grid.sides().map(intervals);
     let mut roots = Vec::new();
@@ -70,7 +70,7 @@ fn intervals(side: u16) -> Vec<(u16, u32)> {
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
 }
 
-/// Returns the sides of a block at each level, from a single node up to these powers of two.
+/// Returns a block's sides at each level, from a single node up to these powers of two.
 fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
     let mut sides_by_level = vec![sides];
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use pavior_mesh::{Cuboid, volume};
 
-    /// Simulates SST's rounds. Returns every block that ever exists, and the final blocks.
+    /// Simulates SST's rounds. Returns all blocks that ever exist, and the final blocks.
     fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
         let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
         let mut blocks: Vec<Cuboid> =
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Collects every block of a root.
+    /// Collects every block in a root.
     fn descendants(cuboid: Cuboid, sides_by_level: &[Sides], found: &mut BTreeSet<Cuboid>) {
         found.insert(cuboid);
         let Some(&sides) =

@@ -1,7 +1,7 @@
-//! Best Fit along a curve: take the first nodes of the shortest run of consecutive free nodes that
-//! is long enough. If there is none, take the window of free nodes with the smallest span.
+//! Best Fit along a curve: take the first nodes in the shortest run of consecutive free nodes that
+//! is long enough. If no run is, take the window of free nodes with the smallest span.
 //!
-//! The strategy succeeds exactly when enough nodes are free.
+//! The strategy succeeds if and only if enough nodes are free.
 //!
 //! ```text
 //!   rank     0 1 2 3 4 5 6 7 8 9
@@ -12,8 +12,8 @@
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: same as [`linear_sorted`](super::linear_sorted). Ties in length or span go to the first
-//! run or window.
+//! Source: same as for [`linear_sorted`](super::linear_sorted). Ties in length or span go to the
+//! first run or window.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

@@ -1,7 +1,7 @@
-//! First Fit along a curve: take the first run of consecutive free nodes that is long enough. If
-//! there is none, take the window of free nodes with the smallest span.
+//! First Fit along a curve: take the first run of consecutive free nodes that is long enough. If no
+//! run is, take the window of free nodes with the smallest span.
 //!
-//! The strategy succeeds exactly when enough nodes are free.
+//! The strategy succeeds if and only if enough nodes are free.
 //!
 //! ```text
 //!   rank     0 1 2 3 4 5 6 7 8 9
@@ -9,13 +9,13 @@
 //!            a a # a a . # . . .     4 nodes: 0 1 3 4, span 4 (the first of that span)
 //! ```
 //!
-//! Both cases follow the same rule, because the first run that is long enough is also the first
+//! Both cases follow the same rule, because the first run that is long enough contains the first
 //! window with the smallest possible span, n - 1. The code is [`Packing::MinSpan`], which is also
 //! the fallback in `linear-best` and `mip`.
 //!
 //! Cost: O(N + n log n) for n of N nodes.
 //!
-//! Source: same as [`linear_sorted`](super::linear_sorted).
+//! Source: same as for [`linear_sorted`](super::linear_sorted).
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

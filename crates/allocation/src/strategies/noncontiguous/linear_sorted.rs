@@ -1,6 +1,6 @@
 //! Sorted free list: take the first free nodes along a line through the machine.
 //!
-//! The strategy succeeds exactly when enough nodes are free.
+//! The strategy succeeds if and only if enough nodes are free.
 //!
 //! ```text
 //!   order=snake, 5 nodes:   . . . .
@@ -10,15 +10,15 @@
 //! ```
 //!
 //! With `order=row-major`, the strategy is identical to `naive` and `paging:0:row-major`. With any
-//! other order, it is identical to `paging:0` with that order. All of them use
+//! other order, it is identical to `paging:0` with that order. All of these strategies use
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
 //! Cost: O(N + n log n) for n of N nodes; O(N/64 + n) in row-major order.
 //!
 //! Source: Leung, Arkin, Bender, Bunde, Johnston, Lal, Mitchell, Phillips & Seiden, "Processor
 //! allocation on Cplant: achieving general processor locality using one-dimensional allocation
-//! strategies", CLUSTER 2002. The behavior matches SST's scheduler element, but node-by-node orders
-//! are options instead of files.
+//! strategies", CLUSTER 2002. The behavior matches SST's scheduler element, except that
+//! node-by-node orders are given as options instead of files.
 
 use crate::kind::{Entry, StrategyKind};
 use crate::strategies::shared::linear_order::{self, Linear, Packing};

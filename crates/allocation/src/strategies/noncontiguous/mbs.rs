@@ -1,9 +1,9 @@
 //! Multiple Buddy Strategy: write the count in base R, and grant as many blocks of side 2^i as
-//! digit i says.
+//! digit i states.
 //!
-//! The strategy succeeds exactly when enough nodes are free, because a missing block is split off a
-//! larger one or, failing that, replaced by R smaller ones. A request for n = R^i nodes gets a
-//! single block (a square or a cube) if one is free, and pieces otherwise.
+//! The strategy succeeds if and only if enough nodes are free, because a missing block is split off
+//! from a larger one or, failing that, replaced with R smaller ones. A request for n = R^i nodes
+//! gets a single block (a square or a cube) if one is free, and pieces otherwise.
 //!
 //! ```text
 //!   7 nodes = 13 in base 4        9x2 mesh: roots of side 2, and one column of single nodes
@@ -13,7 +13,7 @@
 //!     a a . .     b c d: three 1x1                        so four 2x2 and two 1x1
 //! ```
 //!
-//! Cost: O(n + L N/64) to find n of N nodes in L levels (one bit set per level), and O(affected
+//! Cost: O(n + L N/64) to find n of N nodes with L levels (one bit set per level), and O(affected
 //! blocks x L) for a grant or a release.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg, TPDS
@@ -22,12 +22,12 @@
 //! Departures: with d axes longer than 1, the radix R is 2^d, so blocks are cubes in 3D and
 //! segments in 1D. The initial partition of W x D x H consists of the largest cube of side 2^t that
 //! fits, and of the slabs on its right, behind it and above it, which are divided in the same way.
-//! Levels above the largest block exist but are empty. Blocks merge only with siblings of the same
-//! parent, even if other adjacent blocks are free, and initial blocks never merge. Wraps are
-//! ignored. The papers keep an ordered list of free blocks for each level, but do not state the
-//! order. Here, it is the row-major order of the blocks' bases or, with `free=fifo` or `free=lifo`,
-//! the order of their release or its reverse. The papers do not say how processors in several
-//! blocks are numbered. Here, `order` determines which blocks come first.
+//! Levels above the largest block exist but are empty. Blocks merge only with their siblings, even
+//! if other adjacent blocks are free, and initial blocks never merge. Wraps are ignored. The papers
+//! keep an ordered list of free blocks for each level but do not state the order. Here, it is
+//! row-major by base or, with `free=fifo` or `free=lifo`, release order or its reverse. The papers
+//! do not say how processors in several blocks are numbered. Here, `order` determines which blocks
+//! come first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -60,13 +60,13 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     bare: false,
 };
 
-/// Numbers a job's pieces, given largest first, according to the `order` option.
+/// Numbers a job's pieces, given from largest to smallest, according to the `order` option.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
 }
 
-/// Sorts pieces by size, with the smallest first. Pieces of equal size keep their order.
+/// Sorts pieces by size, smallest first. Pieces of equal size stay in order.
 fn turned_round(parts: &[Cuboid]) -> Vec<Cuboid> {
     debug_assert!(parts.is_sorted_by_key(|part| Reverse(part.volume())));
     let of_a_size = parts.chunk_by(|one, next| one.volume() == next.volume());
@@ -92,7 +92,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
-    // A stack replaces recursion, because a thin machine has as many blocks as columns.
+    // A stack replaces recursion, because a thin machine may have as many blocks as columns.
     let mut left = vec![Cuboid::whole(grid)];
     while let Some(cuboid) = left.pop() {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);
@@ -114,7 +114,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// The strategy, for any division of the machine into buddies.
+/// The strategy, given any division of the machine into buddies.
 #[derive(Clone)]
 pub(super) struct MultipleBuddies {
     buddies: Buddies,

@@ -1,9 +1,9 @@
-//! Minimum Interference Paging: take the first free box of exactly n nodes, of any shape. If there
+//! Minimum Interference Paging: take the first free box of exactly n nodes, in any shape. If there
 //! is none, take the n free nodes with the smallest distance between the first and the last in
 //! row-major order.
 //!
-//! The strategy succeeds exactly when enough nodes are free. The grant is contiguous whenever a box
-//! of exactly n nodes is free, even if scattered nodes would have a smaller span.
+//! The strategy succeeds if and only if enough nodes are free. The grant is contiguous whenever a
+//! box of exactly n nodes is free, even if scattered nodes would have a smaller span.
 //!
 //! ```text
 //!   4 nodes:   . # a a     a free 2x2 box       . # . #    no free box of 4:
@@ -11,7 +11,7 @@
 //!              . # . .                          a # a #
 //! ```
 //!
-//! The fallback uses the rule and the code of `linear-first:row-major`.
+//! The fallback uses the same rule and code as `linear-first:row-major`.
 //!
 //! Cost: one First Fit search for each of the d(n) shapes, and O(N) for the fallback.
 //!
@@ -19,8 +19,8 @@
 //! allocation for mesh interconnection networks", Simulation Modelling Practice and Theory 80,
 //! 2018.
 //!
-//! Departures: the shapes are tried in the order of All-Shapes First Fit, most compact first. If
-//! the requested shape has exactly n nodes, it is tried before them. Support for 3D and (for boxes
+//! Departures: the shapes are tried in All-Shapes First Fit order, most compact first. If the
+//! requested shape has exactly n nodes, it is tried before these. Support for 3D and (for boxes
 //! only) wraps is our addition.
 
 use pavior_kernel::Options;

@@ -1,6 +1,6 @@
 //! Naive: take the first free nodes in row-major order.
 //!
-//! The strategy succeeds exactly when enough nodes are free.
+//! The strategy succeeds if and only if enough nodes are free.
 //!
 //! ```text
 //!   . . . .      a request for 5 nodes: the lowest rows are filled
@@ -8,12 +8,12 @@
 //!   a a # a
 //! ```
 //!
-//! The rule is the same as that of `paging:0:row-major` and `linear-sorted:row-major`, under the
-//! name used in the 1994 paper. The code is
+//! The rule is the same as in `paging:0:row-major` and `linear-sorted:row-major`, under the name
+//! used in the 1994 paper. The code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder).
 //!
-//! Cost: O(N/64 + n) for n of N nodes. With `free=fifo` and `free=lifo`, nodes are taken in the
-//! order of their release, as in [`paging`](super::paging).
+//! Cost: O(N/64 + n) for n of N nodes. With `free=fifo` and `free=lifo`, nodes are taken by release
+//! time, as in [`paging`](super::paging).
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94.

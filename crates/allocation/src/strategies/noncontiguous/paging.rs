@@ -2,8 +2,8 @@
 //! in a given order.
 //!
 //! With k = 0, the strategy misses nothing, because a page is a single node. With k >= 1, it
-//! succeeds exactly when the free pages contain enough nodes. It misses free nodes in partly busy
-//! pages, which result from the internal fragmentation of its own jobs or from failed nodes.
+//! succeeds if and only if the free pages contain enough nodes. It misses free nodes in partly busy
+//! pages. A page becomes partly busy due to a job's internal fragmentation or a failed node.
 //!
 //! ```text
 //!   paging:1 on an 8x4 mesh, 7 nodes requested: two pages, 8 nodes, in row-major order of pages
@@ -14,21 +14,21 @@
 //! ```
 //!
 //! The page orders (`pavior_mesh::order`) are row-major; snake; shuffled row-major, which
-//! interleaves the bits of row and column; and shuffled snake. No definition of the last one was
-//! found, so the `shuffle` option offers three candidates.
+//! interleaves the bits of row and column; and shuffled snake. We found no definition of the last
+//! one, so the `shuffle` option offers three candidates.
 //!
 //! Cost: O(P) for P pages, and O(affected pages) for a grant or a release. With k = 0, the code is
 //! [`LinearOrder`](crate::strategies::shared::linear_order::LinearOrder), and `paging:0:row-major`
 //! is `naive`.
 //!
 //! Source: Liu, Lo, Windisch & Nitzberg, Supercomputing '94; Lo, Windisch, Liu & Nitzberg,
-//! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS
-//! 8(7), 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of
-//! 2^k, the last pages are smaller. A job takes pages until they contain enough nodes.
-//! `border=unused` excludes small pages, which the machines in the literature do not have. Wraps
-//! are ignored. The papers keep a list of free pages without saying whether it stays in index order
+//! "Noncontiguous processor allocation algorithms for mesh-connected multicomputers", TPDS 8(7),
+//! 1997. Departures: pages are cubes in 3D and segments in 1D. If a side is not a multiple of 2^k,
+//! the last pages are smaller. A job takes pages until they contain enough nodes. `border=unused`
+//! excludes small pages, which do not occur on the machines in the literature. Wraps are ignored.
+//! The papers keep a list of free pages without saying whether it stays in index order
 //! (`free=sorted`). With `free=fifo`, a released page goes to the end of the list; with
-//! `free=lifo`, to the front. Each page is then a separate part.
+//! `free=lifo`, to the front. In both of these cases, each page is a separate part.
 
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ const SCHEME: OptionSpec = OptionSpec {
     key: "scheme",
     values: Values::OneOf(&["row-major", "snake", "shuffled-row-major", "shuffled-snake"]),
     default: "row-major",
-    meaning: "the order of the pages",
+    meaning: "the page order",
     bare: true,
 };
 
@@ -120,8 +120,8 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job takes pages until they contain enough nodes, so only one node may be missing when
-/// it takes the last page, which may be a whole one.
+/// pages, a job takes pages until they contain enough nodes. Only one node may then be missing when
+/// it takes the last page, and that page may be a whole one.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,8 +148,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging of single nodes, which start in row-major order and are taken in the order of
-/// their release.
+/// Creates paging with single nodes, which start in row-major order and are taken by release time.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -169,7 +168,7 @@ fn order_of(pages: &Grid, options: &Options) -> Vec<NodeId> {
     }
 }
 
-/// The strategy for pages, or for single nodes taken in the order of their release.
+/// The strategy for pages, or for single nodes taken by release time.
 #[derive(Clone)]
 struct Paging {
     grid: Grid,
@@ -178,16 +177,16 @@ struct Paging {
     pages: Grid,
     /// The pages that may be granted, in index order.
     order: Arc<[NodeId]>,
-    /// For each page, the number of its nodes that are not free, including jobs' spare nodes.
+    /// For each page, the number of nodes that are not free, including jobs' spare nodes.
     busy: Vec<u32>,
     /// True for each page that may be granted.
     usable: Vec<bool>,
-    /// The usable pages that are completely free, in the order of their release, or `None` if pages
-    /// are taken in index order.
+    /// The usable pages that are completely free, in release order, or `None` if pages are taken in
+    /// index order.
     returned: Option<FreeSet>,
     /// The number of nodes in the usable pages that are completely free.
     ready: u32,
-    /// The number of pages visited, and the number affected by grants and releases.
+    /// The number of pages visited, and the number of pages affected by grants and releases.
     work: Work,
 }
 
@@ -285,8 +284,7 @@ impl Paging {
         Cuboid::new(base.map(|c| c as u16), [side(0), side(1), side(2)].map(|s| s as u16))
     }
 
-    /// Calls a function with every page that a box overlaps, and with the number of nodes that they
-    /// share.
+    /// Calls a function with each page that a box overlaps and the number of nodes in the overlap.
     fn touched(&mut self, cuboid: &Cuboid, mut change: impl FnMut(&mut Self, NodeId, u32)) {
         for piece in cuboid.unwrapped(&self.grid.clone()) {
             let first = piece.base.map(u32::from);

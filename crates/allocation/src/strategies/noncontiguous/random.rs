@@ -1,6 +1,6 @@
 //! Random: take free nodes uniformly at random, regardless of their positions.
 //!
-//! The strategy succeeds exactly when enough nodes are free. It is the baseline for measuring the
+//! The strategy succeeds if and only if enough nodes are free. It is the baseline for measuring the
 //! cost of dispersal.
 //!
 //! ```text
@@ -16,7 +16,7 @@
 //! Source: Liu, Lo, Windisch & Nitzberg, "Non-contiguous processor allocation algorithms for
 //! distributed memory multicomputers", Supercomputing '94. Our choices: the nodes are drawn by the
 //! first n steps of a Fisher-Yates shuffle of the free nodes. They are granted in row-major order
-//! rather than in the order drawn, because strategies map processes in row-major order.
+//! rather than in draw order, because strategies map processes in row-major order.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Grid, NodeId, Occupancy, Request};
@@ -42,7 +42,7 @@ fn build(grid: &Grid, _: &Options) -> BoxedStrategy {
 #[derive(Clone)]
 struct Random {
     grid: Grid,
-    /// Scratch space for the free nodes, with the drawn ones first.
+    /// Scratch space for the free nodes, with drawn nodes first.
     nodes: Vec<NodeId>,
     /// The number of free nodes listed, and the number of words read to list them.
     work: Work,

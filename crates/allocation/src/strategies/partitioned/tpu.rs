@@ -6,15 +6,15 @@
 //!
 //! - All sides are multiples of 4: the slice consists of whole cubes. With `ocs`, any free cubes
 //!   will do, wherever they are. The lowest-numbered ones are taken, one part per cube, in the
-//!   order of the slice's own cubes. With `static`, the cubes must form a box, which is found by
-//!   First Fit, rotated if necessary, and may cross the machine's wraps.
+//!   order of the slice's own cubes. With `static`, the cubes must form a box. It is found by First
+//!   Fit, rotated if necessary, and may cross the machine's wraps.
 //! - All sides are 1, 2 or 4: the slice is an aligned box inside one cube. The fullest cube with
 //!   room for it is chosen, so that whole cubes stay free.
-//! - Other shapes are never granted unless `round=up` lengthens their sides: to 1, 2 or 4 if none
-//!   is longer than 4, and to multiples of 4 otherwise.
+//! - Any other shape is never granted unless `round=up` lengthens its sides: to 1, 2 or 4 if no
+//!   side is longer than 4, and to multiples of 4 otherwise.
 //!
 //! A request for a count without a shape gets the smallest slice that is large enough: 1, 2, 4,
-//! ..., or 32 chips of one cube, or whole cubes.
+//! ..., or 32 chips in one cube, or whole cubes.
 //!
 //! ```text
 //!   ocs: 8x8x4, four cubes          static: the same free cubes
@@ -22,10 +22,10 @@
 //!     a # a #                         . # . #     is free: refused
 //! ```
 //!
-//! Within its model, the strategy misses nothing. With `ocs`, whole cubes suffer no external
-//! fragmentation, but there is some inside cubes. A failed chip excludes its cube from all slices
-//! of whole cubes. With `ocs`, a slice of several cubes has fibers through every switch, so no such
-//! slice can be formed while any switch is missing.
+//! Within its model, the strategy misses nothing. With `ocs`, there is no external fragmentation
+//! among whole cubes, but there is some inside cubes. A failed chip excludes its cube from all
+//! whole-cube slices. With `ocs`, a slice of several cubes has fibers through every switch, so no
+//! such slice can be formed while any switch is missing.
 //!
 //! Cost: O(C) for C cubes, and O(64) for each cube that could be the fullest. With `static`, it is
 //! O(C/64 log(side)) per orientation.
@@ -33,9 +33,9 @@
 //! Source: Jouppi et al., "TPU v4: an optically reconfigurable supercomputer for machine learning
 //! with hardware support for embeddings", ISCA 2023 (4x4x4 cubes, any i x j x k of them, and the
 //! comparison with static wiring); Google Cloud's documentation of slice topologies. Our choices:
-//! the lowest cubes and the fullest cube are taken, and single chips are allocated rather than
-//! hosts of 2x2x1. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as untwisted ones,
-//! so they make no difference here.
+//! the lowest-numbered cubes and the fullest cube are taken, and single chips are allocated rather
+//! than 2x2x1 hosts. Twisted slices (n x n x 2n, n x 2n x 2n) need the same cubes as untwisted
+//! ones, so they make no difference here.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{
@@ -108,7 +108,7 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
 enum Slice {
     /// A box with these sides inside one cube. Each side is 1, 2 or 4.
     Inside(Sides),
-    /// The number of cubes and, if they must form a box, its sides in cubes (`None` for any sides).
+    /// The number of cubes and the sides, in cubes, of the box that they must form (`None` if any).
     Cubes(u64, Option<Sides>),
 }
 
@@ -121,7 +121,7 @@ impl Slice {
         if round && small {
             sides = sides.map(u16::next_power_of_two);
         } else if round {
-            // No machine can hold a slice whose sides exceed the largest multiple.
+            // No machine can hold a slice with a side that exceeds the largest multiple.
             sides = sides.map(|side| side.checked_next_multiple_of(EDGE).unwrap_or(u16::MAX));
         }
         if sides.iter().all(|side| side % EDGE == 0) {
@@ -151,8 +151,8 @@ fn cube_grid(grid: &Grid) -> Grid {
     *Cubes::of(grid).expect("the strategy works on pods only").grid()
 }
 
-/// Returns the boxes of a slice inside a cube, each aligned to its own sides. They are ordered by
-/// orientation and then in row-major order.
+/// Returns the boxes inside a cube that a slice can occupy, each aligned to its own sides. They are
+/// sorted by orientation and then in row-major order.
 fn aligned(cube: Cuboid, sides: Sides) -> impl Iterator<Item = Cuboid> {
     let starts = move |axis: usize, side: u16| {
         let base = cube.base[axis];
@@ -195,8 +195,8 @@ struct Tpu {
     bases: BaseSet,
     /// Scratch space for the shapes to try, in order and in cubes.
     shapes: Vec<Sides>,
-    /// Number of cubes and of boxes inside cubes tested, and number of chips entered for grants and
-    /// releases.
+    /// The number of cubes and of boxes inside cubes tested, and the number of chips updated for
+    /// grants and releases.
     work: Work,
 }
 
@@ -222,7 +222,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// Finds the first box of whole cubes with these sides in any orientation, or with any sides.
+    /// Finds the first box of whole cubes with these sides, in any orientation, or with any sides.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),

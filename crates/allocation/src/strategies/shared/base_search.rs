@@ -1,12 +1,12 @@
-//! First Fit's searches, for all strategies that take the first free base of some shapes.
+//! First Fit's searches, for all strategies that take the first free base of one of their shapes.
 //!
-//! The `search` option selects one of them; all of them return the same result. The engine follows
+//! The `search` option selects a search; all of them return the same result. The engine follows
 //! every change through [`BaseSearch::granted`] and [`BaseSearch::released`], whereas the other
 //! searches read the state when it is loaded.
 //!
-//! Invariant: the result is the first base in scan order of the first shape that has one.
+//! Invariant: the result is the first base, in scan order, of the first shape that has one.
 //!
-//! Cost: that of the selected search: [`BoxSearch`], a table of prefix sums, or [`BaseSet`].
+//! Cost: depends on the selected search ([`BoxSearch`], a table of prefix sums, or [`BaseSet`]).
 
 use pavior_kernel::{OptionSpec, Options, Values};
 use pavior_mesh::{
@@ -34,8 +34,8 @@ pub(crate) const ENGINE: OptionSpec = OptionSpec {
     ..SEARCH
 };
 
-/// The same option as [`ENGINE`], but it must be given with its key, because the values of another
-/// option are given without one.
+/// The same option as [`ENGINE`], except that its key is required, because another option's values
+/// are given without a key.
 pub(crate) const ENGINE_BY_KEY: OptionSpec = OptionSpec { bare: false, ..ENGINE };
 
 /// Returns true if the options select the search from the literature.
@@ -46,12 +46,12 @@ pub(crate) fn is_plain(options: &Options) -> bool {
 /// A search for the first free base of a shape.
 #[derive(Clone)]
 pub(crate) enum BaseSearch {
-    /// The search described in the literature, which uses a table of prefix sums. Filling the table
-    /// takes O(N), once for all shapes, and each base then takes O(1).
+    /// The search described in the literature, using a table of prefix sums. Filling the table
+    /// takes O(N) once for all shapes, and each base then takes O(1).
     Plain(PrefixSums),
-    /// [`BoxSearch`], either with all its methods, or with just one of them and no cache.
+    /// [`BoxSearch`], either with all of its methods or with just one of them and no cache.
     Engine(Box<BoxSearch>),
-    /// The whole set of bases, for scan orders other than row-major. Takes O(N/64 log(side)) per
+    /// The whole set of bases, for any scan order other than row-major. Takes O(N/64 log(side)) per
     /// shape.
     Set(BaseSet),
 }
@@ -63,7 +63,7 @@ pub(crate) fn asked_by_count(nodes: u32) -> RefusalKey {
 }
 
 impl BaseSearch {
-    /// Creates the engine with all its methods.
+    /// Creates the engine with all of its methods.
     pub(crate) fn engine(grid: Grid) -> BaseSearch {
         BaseSearch::Engine(Box::new(BoxSearch::new(grid)))
     }
@@ -97,29 +97,29 @@ impl BaseSearch {
         }
     }
 
-    /// Loads a state, which must precede any search in it.
+    /// Loads a state. Must be called before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         if let BaseSearch::Plain(sums) = self {
             sums.load(free);
         }
     }
 
-    /// Records that these nodes are now taken.
+    /// Records that these nodes have been taken.
     pub(crate) fn granted(&mut self, placement: &Placement) {
         if let BaseSearch::Engine(search) = self {
             placement.parts().iter().for_each(|part| search.take(part));
         }
     }
 
-    /// Records that a whole box is now taken permanently. `free` contains the parts that were free.
+    /// Records that a whole box was taken permanently. `free` contains the parts that were free.
     pub(crate) fn covered(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.cover(whole, free.parts());
         }
     }
 
-    /// Records that a box that overlaps a covered one is now taken. `free` contains the parts that
-    /// were free.
+    /// Records that a box that overlaps a covered one has been taken. `free` contains the parts
+    /// that were free.
     pub(crate) fn granted_over(&mut self, whole: &Cuboid, free: &Placement) {
         if let BaseSearch::Engine(search) = self {
             search.take_over(whole, free.parts());
@@ -148,7 +148,7 @@ impl BaseSearch {
         }
     }
 
-    /// Finds the first base, in scan order, of the first shape that has one.
+    /// Finds the first shape that has a free base, and returns its first one in scan order.
     #[inline]
     pub(crate) fn first(
         &mut self,
@@ -170,8 +170,8 @@ impl BaseSearch {
         }
     }
 
-    /// Returns the work done by the searches. Callers of [`BaseSearch::is_base`] count their own
-    /// queries.
+    /// Returns the work that the searches have done. Callers of [`BaseSearch::is_base`] count their
+    /// own queries.
     pub(crate) fn work(&self) -> Work {
         match self {
             BaseSearch::Plain(sums) => sums.work(),
@@ -191,7 +191,7 @@ impl BaseSearch {
     }
 
     /// Returns true if the most recently computed shape is free at a canonical base. Use only with
-    /// searches created by [`BaseSearch::of_bases`].
+    /// a search created by [`BaseSearch::of_bases`].
     pub(crate) fn is_base(&self, base: Coordinates, shape: Sides) -> bool {
         match self {
             BaseSearch::Plain(sums) => sums.busy_in(&Cuboid::new(base, shape)) == 0,

@@ -1,4 +1,4 @@
-//! A set of small numbers, stored as one bit per number, and its number of elements.
+//! A set of small numbers, stored as one bit per number, along with the number of elements.
 //!
 //! Invariant: `len` is the number of set bits.
 //!
@@ -52,13 +52,13 @@ impl BitSet {
         present
     }
 
-    /// Replaces the contents with the positions of the set bits in these words.
+    /// Replaces the contents with the positions of the bits that are set in these words.
     pub(crate) fn assign(&mut self, words: &[u64]) {
         self.words.copy_from_slice(words);
         self.len = words.iter().map(|word| word.count_ones()).sum();
     }
 
-    /// Returns the smallest number that is at least `from`.
+    /// Returns the smallest number in the set that is at least `from`.
     pub(crate) fn next(&self, from: u32) -> Option<u32> {
         let first = from as usize / 64;
         let mut mask = u64::MAX << (from % 64);

@@ -1,11 +1,11 @@
-//! A search for the first free bases of several boxes in the same state.
+//! A search for the first free bases of different boxes in the same state.
 //!
-//! Boxes that fit nowhere are cached, and a box that contains one of them does not fit either. Both
-//! facts remain true as long as nodes are only taken.
+//! A box that fits nowhere is cached. A box that contains it does not fit, either. Both remain true
+//! as long as nodes are only taken.
 //!
-//! Invariant: no box in `refused` fits anywhere in `state`, and none of them contains another.
+//! Invariant: no box in `refused` fits anywhere in `state` or contains another box in `refused`.
 //!
-//! Cost: O(N/64 log(side)) per box, or O(refused boxes) for a box that contains a refused one.
+//! Cost: O(N/64 log(side)) per box, or O(refused boxes) if the box contains a refused one.
 
 use pavior_mesh::{BaseSet, Coordinates, Grid, Occupancy, Sides};
 
@@ -54,7 +54,7 @@ impl BoxFinder {
         found
     }
 
-    /// Returns the number of words that the searches have read.
+    /// Returns the number of words that searches have read.
     pub(crate) fn words_touched(&self) -> u64 {
         self.bases.words_touched()
     }

@@ -1,12 +1,12 @@
 //! Components of the free nodes: maximal sets connected by the machine's links. NAS and `connected`
-//! grow sets within them.
+//! grow sets within components.
 //!
 //! ```text
 //!   row 1:   ===.=====..       runs along x are found word by word; runs in adjacent rows
 //!   row 0:   ..===..==.=       that share a column are joined, by union-find
 //! ```
 //!
-//! Links that close a ring also join runs.
+//! A link that closes a ring also joins runs.
 //!
 //! Invariant: two free nodes have the same root if and only if free nodes connect them.
 //!
@@ -16,11 +16,11 @@ use std::ops::Range;
 
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
-/// The components of a state.
+/// The components in a state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
-    /// The index of each row's first run, plus one more entry at the end.
+    /// The index of each row's first run, plus a final entry for the end.
     rows: Vec<usize>,
     largest: u32,
 }
@@ -51,8 +51,7 @@ impl Components {
             if grid.wraps(0) {
                 self.close_ring(row, w);
             }
-            // The rows before this one along y and z. Around a ring, the last row comes before the
-            // first.
+            // The previous rows along y and z. On a ring, the last row comes before the first.
             let (y, z) = (row % d, row / d);
             let before_y = if y > 0 { Some(row - 1) } else { Some(row + d - 1) };
             let before_z = if z > 0 { Some(row - d) } else { Some(row + d * (h - 1)) };
@@ -82,12 +81,12 @@ impl Components {
         self.runs[self.of(node)].size
     }
 
-    /// Returns the number that identifies the component of a free node.
+    /// Returns the number that identifies a free node's component.
     pub(crate) fn of(&self, node: NodeId) -> usize {
         self.root(self.runs.partition_point(|run| run.end <= node.0))
     }
 
-    /// Collects the components of at least `nodes` nodes. Smaller ones come first; those of equal
+    /// Collects the components with at least `nodes` nodes, smallest first. Components of equal
     /// size are in row-major order of their roots.
     pub(crate) fn at_least(&self, nodes: u32, found: &mut Vec<usize>) {
         let stands = |&index: &usize| self.runs[index].parent as usize == index;
@@ -97,8 +96,8 @@ impl Components {
         found.sort_by_key(|&number| self.runs[number].size);
     }
 
-    /// Returns the runs of a component in row-major order, each as a range of node ids. Takes O(r
-    /// log r) time.
+    /// Returns a component's runs in row-major order, each as a range of node ids. Takes O(r log r)
+    /// time.
     pub(crate) fn runs_of(&self, number: usize) -> impl Iterator<Item = Range<u32>> {
         let own = (0..self.runs.len()).filter(move |&index| self.root(index) == number);
         own.map(|index| self.runs[index].first..self.runs[index].end)
@@ -139,7 +138,7 @@ impl Components {
         }
     }
 
-    /// Joins the runs of two rows that share a column.
+    /// Joins runs in two rows if they share a column.
     fn join_rows(&mut self, rows: [u32; 2], w: u32) {
         let [mut other, mut one] = rows.map(|row| self.rows[row as usize]);
         let [other_end, one_end] = rows.map(|row| self.rows[row as usize + 1]);
@@ -181,8 +180,8 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the nodes connected to a node, by definition: the flood goes over pairs of nodes
-    /// at distance 1.
+    /// Returns the nodes connected to a node, straight from the definition: the flood spreads
+    /// between nodes at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

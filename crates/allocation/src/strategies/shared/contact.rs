@@ -1,4 +1,4 @@
-//! The contact of a placement: the number of its nodes' faces that touch busy nodes or the border.
+//! A placement's contact: the number of its nodes' faces that touch busy nodes or the border.
 //!
 //! ```text
 //!   . # . .      P touches # above it, and the border on its left:
@@ -15,8 +15,8 @@ use pavior_mesh::{Cuboid, Grid, Occupancy, Sides, volume};
 /// Returns the number of (node in the placement, direction) pairs for which the neighbor is busy or
 /// beyond the end of an axis that does not wrap. Both directions count on every axis longer than 1.
 ///
-/// On a ring, neighbors wrap around. A side of n - 1 counts the node in the gap from both sides, a
-/// ring of 2 counts its other node twice, and a closed ring has no faces.
+/// On a ring, neighbors wrap around. With a side of n - 1, the node in the gap is counted from both
+/// sides; on a ring of 2, the other node is counted twice; and a closed ring has no faces.
 pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let grid = free.grid();
     let touching = |slab: Option<Cuboid>, area: i64| match slab {
@@ -26,8 +26,8 @@ pub(crate) fn contact(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     faces(grid, cuboid).map(|(slab, area)| touching(slab, area)).sum()
 }
 
-/// Returns a placement's faces. Each consists of its area and the slab of nodes beyond it, or
-/// `None` if the face is on the machine's border.
+/// Returns a placement's faces: each face's area and the slab of nodes beyond it, or `None` instead
+/// of the slab if the face is on the machine's border.
 pub(crate) fn faces(
     grid: &Grid,
     cuboid: &Cuboid,
@@ -39,8 +39,8 @@ pub(crate) fn faces(
     })
 }
 
-/// Returns the nodes beyond a placement's face, on the low side (0) or the high side (1) of an
-/// axis. Returns `None` beyond the border.
+/// Returns the nodes beyond a placement's face on the low side (0) or the high side (1) of an axis.
+/// Returns `None` if the face is on the border.
 #[inline]
 pub(crate) fn slab(grid: &Grid, at: &Cuboid, axis: usize, side: usize) -> Option<Cuboid> {
     let n = u32::from(grid.side(axis));
@@ -64,7 +64,7 @@ pub(crate) fn most_contact(grid: &Grid, shape: Sides) -> i64 {
     (0..3).filter(|&axis| has_faces(grid, axis, shape[axis])).map(area).sum()
 }
 
-/// Returns true if a side has faces on an axis. It has none on an axis of one node, or on a ring
+/// Returns true if a side has faces on an axis. A side has none on an axis of one node or on a ring
 /// that it closes completely.
 fn has_faces(grid: &Grid, axis: usize, side: u16) -> bool {
     let n = grid.side(axis);
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// Counts the contact pair by pair, as it is defined.
+    /// Counts the contact pair by pair, straight from the definition.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

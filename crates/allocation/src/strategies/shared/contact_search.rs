@@ -1,10 +1,10 @@
-//! The search for the free placements with the most or least contact. BF, WF, ADJ and MFA use it as
+//! The search for the free placement with the most or least contact. BF, WF, ADJ and MFA use it as
 //! their engine.
 //!
-//! The set of all bases has one bit per base ([`BaseSet`]). A face of a placement touches something
-//! exactly when the next base on that side is not in the set. Shifting the set therefore finds the
-//! faces that touch anything, for 64 bases at once. This bounds the contact of each base, so only
-//! bases with a high bound need to be counted:
+//! The set of all bases has one bit per base ([`BaseSet`]). A placement's face touches something if
+//! and only if the next base on that side is not in the set. Shifting the set therefore finds, for
+//! 64 bases at once, the faces that touch something. This bounds each base's contact, so only bases
+//! with a high bound need to be counted:
 //!
 //! ```text
 //!   . b b b #      bases of 1x1 between busy nodes #. The second b touches nothing on its left
@@ -28,7 +28,8 @@ use crate::strategies::shared::contact::{most_contact, slab};
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
-    /// For each axis, the bases that touch something on the low side and on the high side.
+    /// For each axis, the bases that touch something on the low side, and those that do so on the
+    /// high side.
     edges: [[Vec<u64>; 2]; 3],
     /// The axes on which the current shape has faces, with the area per face.
     faces: Vec<(usize, i64)>,
@@ -52,7 +53,7 @@ impl ContactSearch {
         ContactSearch { grid, bases: BaseSet::new(grid), edges, faces: Vec::new(), counted: 0 }
     }
 
-    /// Loads a state, before any search in that state.
+    /// Loads a state. Must be called before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         self.bases.load(free);
     }
@@ -80,7 +81,7 @@ impl ContactSearch {
     }
 
     /// Calls `see` with placements that may have the most contact. `see` returns the minimum
-    /// contact that is still of interest, and it receives every placement that reaches this
+    /// contact that is still of interest, and is called with every placement that reaches this
     /// minimum. If `first` is true, the search stops after a placement with the maximum possible
     /// contact.
     pub(crate) fn descend(
@@ -94,8 +95,7 @@ impl ContactSearch {
         }
         let perfect = most_contact(&self.grid, shape);
         let mut least = -1;
-        // The bases that touch something on every axis come first, because only they can be
-        // perfect.
+        // Bases that touch something on every axis come first, because only they can be perfect.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
                 let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };
@@ -137,7 +137,7 @@ impl ContactSearch {
         best.map(|(contact, at)| Scored { score: -contact, at })
     }
 
-    /// Returns the contact of a placement of the most recently searched shape, or `None` if the
+    /// Returns the contact of a placement with the most recently searched shape, or `None` if the
     /// placement is not free.
     pub(crate) fn at(&mut self, at: &Cuboid) -> Option<i64> {
         self.bases.contains(at.base).then(|| {
@@ -147,8 +147,8 @@ impl ContactSearch {
         })
     }
 
-    /// Computes a shape's bases and the faces that touch something. Returns false if there is no
-    /// base.
+    /// Computes a shape's bases and the faces that touch something. Returns false if there are no
+    /// bases.
     fn compute(&mut self, shape: Sides) -> bool {
         self.faces.clear();
         if !self.bases.compute_loaded(shape) || !self.bases.any() {
@@ -194,7 +194,7 @@ impl ContactSearch {
     }
 
     /// Counts a base's contact if it is at least `least`. Counts down from `most`, face by face,
-    /// and stops below `least`.
+    /// and stops once below `least`.
     fn count_at_least(&mut self, word: usize, bit: u32, least: i64, most: i64) -> Option<Touching> {
         self.counted += 1;
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
@@ -216,7 +216,7 @@ impl ContactSearch {
     }
 
     /// Counts a base's contact if it is below `below`. Counts up from a lower bound: a face that
-    /// touches something touches at least one node, and a face on the border touches it completely.
+    /// touches something touches at least one node, and a face on the border counts in full.
     fn count_below(&mut self, word: usize, bit: u32, below: i64) -> Option<(i64, Cuboid)> {
         let at = Cuboid::new(self.bases.point(word, bit), self.bases.shape());
         let mut least = 0;
@@ -245,7 +245,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// Returns a face's contact, and true if the face touches a busy node.
+    /// Returns a face's contact, along with true if the face touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),

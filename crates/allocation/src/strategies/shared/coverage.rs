@@ -1,13 +1,13 @@
-//! The coverage of a busy box: the bases at which a shape would overlap it.
+//! A busy box's coverage: the bases at which a shape would overlap the box.
 //!
 //! ```text
 //!   side s = 3, busy x = 4..5:   . . c c C C . .     s overlaps the box from each base in 2..5
 //! ```
 //!
-//! On one axis, a busy interval of length `len` at `start` is overlapped from the bases
-//! `start - s + 1` to `start + len - 1`. If the axis does not wrap, this range is clipped to the
-//! canonical bases, 0 to `n - s`. On a ring, it is taken modulo n and split at 0. A side that
-//! closes the ring has only the base 0, which every box covers.
+//! On one axis, the coverage of a busy interval of length `len` at `start` consists of the bases
+//! from `start - s + 1` to `start + len - 1`. If the axis does not wrap, this range is clipped to
+//! the canonical bases, 0 to `n - s`. On a ring, it is taken modulo n and split at 0. A side that
+//! closes the ring has only base 0, which every box covers.
 //!
 //! Cost: O(1) per box and axis.
 
@@ -15,7 +15,7 @@ use pavior_mesh::{Cuboid, Grid, Sides};
 
 use crate::Work;
 
-/// A closed interval of bases on one axis.
+/// An inclusive interval of bases on one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AxisRange {
     pub(crate) low: u16,
@@ -30,8 +30,8 @@ impl AxisRange {
     }
 }
 
-/// Returns the canonical bases of a side on one axis that a box covers, as at most two spans. There
-/// is a second span only if the range crosses 0 on a ring.
+/// Returns a side's canonical bases on one axis that a box covers, as at most two spans. There is a
+/// second span only if the range crosses 0 on a ring.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,
@@ -58,7 +58,7 @@ pub(crate) fn covered(
     if high < n { [span(low, high), None] } else { [span(low, n - 1), span(0, high - n)] }
 }
 
-/// A test of whether a busy box covers any of the given bases on one axis. It agrees with
+/// A test for whether a busy box covers any of the given bases on one axis. It agrees with
 /// [`covered`] but is meant for testing many boxes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cover {
@@ -78,8 +78,8 @@ impl Cover {
         Cover { axis, low: bases.low, reach, ring }
     }
 
-    /// Returns true if a busy box covers any of the bases, because it begins inside the placements
-    /// or they begin inside the box.
+    /// Returns true if a busy box covers any of the bases: either the box begins inside a
+    /// placement, or a placement begins inside the box.
     #[inline]
     pub(crate) fn is_by(&self, busy: &Cuboid) -> bool {
         let (start, length) = (u32::from(busy.base[self.axis]), u32::from(busy.sides[self.axis]));
@@ -89,10 +89,10 @@ impl Cover {
     }
 }
 
-/// A box of bases. It has one span per axis, and no span wraps.
+/// A box of bases, with one span per axis. No span wraps.
 pub(crate) type Piece = [AxisRange; 3];
 
-/// Scratch space for a busy list's coverages for a shape, filled once per orientation.
+/// Scratch space for a busy list's coverages. Filled once per orientation of a shape.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CoverageList {
     pieces: Vec<Piece>,
@@ -100,8 +100,8 @@ pub(crate) struct CoverageList {
 }
 
 impl CoverageList {
-    /// Computes the coverages of all boxes, in order. Each has at most eight pieces. The shape must
-    /// fit the grid. Takes O(B) time for B boxes.
+    /// Computes the coverages of all boxes, in order. Each coverage has at most eight pieces. The
+    /// shape must fit the grid. Takes O(B) time for B boxes.
     pub(crate) fn load(&mut self, grid: &Grid, busy: &[Cuboid], shape: Sides) {
         self.pieces.clear();
         self.tested += busy.len() as u64;

@@ -1,4 +1,4 @@
-//! All boxes of exactly n nodes, most compact first. ASFF, MIP and NAS use them as shapes.
+//! All boxes of exactly n nodes, most compact first. ASFF, MIP and NAS use these boxes as shapes.
 //!
 //! Cost: O(sides tried along x and y), plus O(k log k) to sort k shapes.
 
@@ -10,9 +10,9 @@ use super::ranked_shapes::sort_shapes;
 
 /// Returns the boxes of exactly `nodes` nodes that fit the grid without rotation, most compact
 /// first. A box is compact if its longest and shortest sides differ little, counting only axes on
-/// which the grid is longer than 1. Among equally compact boxes, wider ones come before taller
-/// ones, that is, lexicographically greater sides come first. In 2D, this is ASFF's order: for 12
-/// nodes on 6x6, it is (4,3), (3,4), (6,2), (2,6).
+/// which the grid is longer than 1. Among equally compact boxes, lexicographically greater sides
+/// come first, so that wider boxes precede taller ones. In 2D, this is ASFF's order: for 12 nodes
+/// on 6x6, it is (4,3), (3,4), (6,2), (2,6).
 pub(crate) fn factor_shapes(nodes: u32, grid: &Grid) -> Vec<Sides> {
     let mut shapes = Vec::new();
     factor_shapes_into(nodes, grid, &mut shapes);
@@ -31,7 +31,7 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
     boxes(nodes, grid.sides()).min_by_key(|&shape| (spread(shape, grid), Reverse(shape)))
 }
 
-/// Returns the boxes of `nodes` nodes within the given sides, in ascending order.
+/// Returns the boxes of `nodes` nodes that fit within the given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
     // The divisors of n up to `most` that leave no more than `room` for the other axes.
@@ -44,7 +44,7 @@ pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + 
     })
 }
 
-/// Returns the longest side minus the shortest, which is small if the shape is compact.
+/// Returns the longest side minus the shortest. The more compact the shape, the smaller this is.
 fn spread(shape: Sides, grid: &Grid) -> u16 {
     let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
     sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)

@@ -1,15 +1,15 @@
 //! A set of free nodes, pages or blocks, from which elements are taken in a defined order.
 //!
-//! The order is either by number or by time of release. Published strategies keep such lists, and
-//! most papers do not state the order. By number, which is the default, a grant depends only on the
-//! state. In order of release, a finished job's nodes stay adjacent in the list, even if they are
-//! far apart.
+//! The order is either by number or by release time. Published strategies keep lists like these,
+//! and most papers do not state the order. By number (the default), a grant depends only on the
+//! state. By release time, a finished job's nodes stay adjacent in the list even if they are far
+//! apart.
 //!
-//! Invariant: if the order is by time of release, `next` and `previous` form a single ring through
-//! the numbers in the set.
+//! Invariant: if the order is by release time, `next` and `previous` form a single ring through the
+//! numbers in the set.
 //!
-//! Cost: by time of release, O(1) to insert, to remove and to step. By number, a step costs as much
-//! as in a [`BitSet`].
+//! Cost: by release time, O(1) to insert, remove or step. By number, a step costs as much as in a
+//! [`BitSet`].
 
 use pavior_kernel::{OptionSpec, Options, Values};
 
@@ -48,7 +48,7 @@ impl FreeOrder {
 #[derive(Clone, Debug)]
 pub(crate) struct FreeSet {
     set: BitSet,
-    /// The order of release, or `None` if numbers are taken in ascending order.
+    /// The release order, or `None` if numbers are taken in ascending order.
     returned: Option<ReturnOrder>,
 }
 
@@ -102,13 +102,13 @@ impl FreeSet {
         self.returned.is_none()
     }
 
-    /// Replaces the contents of a sorted set with the positions of the set bits.
+    /// Replaces the contents of a sorted set with the positions of the bits that are set.
     pub(crate) fn assign(&mut self, bits: &[u64]) {
         debug_assert!(self.is_sorted(), "the numbers are not sorted");
         self.set.assign(bits);
     }
 
-    /// Returns the number that follows a given one in the set, or the first if none is given.
+    /// Returns the number that follows `number` in the set, or the first one if it is `None`.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),
@@ -125,7 +125,7 @@ impl FreeSet {
         std::iter::successors(self.after(None), |&number| self.after(Some(number)))
     }
 
-    /// Returns the number of words of memory that a step reads.
+    /// Returns the number of memory words that a step reads.
     pub(crate) fn words(&self, from: Option<u32>, to: u32) -> u64 {
         match self.returned {
             None => u64::from(to / 64 - from.map_or(0, |from| (from + 1) / 64) + 1),

@@ -5,7 +5,7 @@
 //!   sorted: 0 1 4      min-span and best: 4 5 6
 //! ```
 //!
-//! Invariant: `ranks` is ascending, so a window of it corresponds to an interval of the line.
+//! Invariant: `ranks` is ascending, so a window in `ranks` corresponds to an interval on the line.
 //!
 //! Cost: O(N) per query, plus O(count log count) to sort the nodes unless they are in row-major
 //! order.
@@ -35,7 +35,7 @@ fn is_order(text: &str) -> bool {
     matches!(text, "row-major" | "snake" | "hilbert") || numbers(text).is_some()
 }
 
-/// Parses the numbers in a list such as `0-1-3-2`.
+/// Parses a list of numbers such as `0-1-3-2`.
 fn numbers(text: &str) -> Option<Vec<NodeId>> {
     let digits = |number: &str| number.bytes().all(|byte| byte.is_ascii_digit());
     let number = |number: &str| number.parse().ok().filter(|_| digits(number)).map(NodeId);
@@ -67,10 +67,10 @@ fn order_of(grid: &Grid, options: &Options) -> Vec<NodeId> {
 pub(crate) enum Packing {
     /// The first free nodes.
     Sorted,
-    /// The nodes with the smallest distance from first to last. Ties go to the first ones.
+    /// The nodes with the smallest distance from first to last. Ties go to the first such nodes.
     MinSpan,
     /// The first nodes in the shortest run of consecutive free nodes that is long enough. Ties go
-    /// to the first run. If no run is long enough, the same as `MinSpan`.
+    /// to the first run. The same as `MinSpan` if no run is long enough.
     Best,
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum Packing {
 #[derive(Clone, Debug)]
 pub(crate) struct LinearOrder {
     grid: Grid,
-    /// The nodes by rank. Empty for row-major order, in which a node's rank is its number.
+    /// The nodes, by rank. Empty for row-major order, in which a node's rank is its number.
     nodes: Arc<[NodeId]>,
     /// The ranks of the free nodes, in ascending order.
     ranks: Vec<u32>,
@@ -139,7 +139,7 @@ impl LinearOrder {
         self.work
     }
 
-    /// Returns the placement of `count` free nodes, starting with the one at index `first`.
+    /// Returns the placement of `count` free nodes, starting with the one at `ranks[first]`.
     fn place(&mut self, first: usize, count: usize) -> Placement {
         let ranks = &self.ranks[first..first + count];
         if self.nodes.is_empty() {
@@ -152,13 +152,13 @@ impl LinearOrder {
     }
 }
 
-/// Returns the start of the first window of `count` ranks that has the smallest span.
+/// Returns the start of the first of the windows of `count` ranks with the smallest span.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Returns the start of the first shortest run of at least `count` consecutive ranks.
+/// Returns the start of the first of the shortest runs of at least `count` consecutive ranks.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;
@@ -211,8 +211,8 @@ impl MachineStrategy for Linear {}
 mod tests {
     use super::*;
 
-    /// Compares the rules with their definitions, for every set of free ranks on a line of ten, and
-    /// for every count.
+    /// Compares the rules with their definitions for every set of free ranks on a line of ten
+    /// nodes, and for every count.
     #[test]
     fn spans_and_runs_by_brute_force() {
         for set in 1u32..1 << 10 {
@@ -233,7 +233,7 @@ mod tests {
                     .min_by_key(|&&rank| length(rank))
                     .map(|&rank| ranks.iter().position(|&other| other == rank).unwrap());
                 assert_eq!(shortest_run(&ranks, count), run);
-                // The first run that is long enough is the first window with the smallest span.
+                // The first run that is long enough begins at the first window of smallest span.
                 let fits = |&&rank: &&u32| length(rank) >= count;
                 if let Some(rank) = ranks.iter().find(fits) {
                     assert_eq!(ranks[first], *rank);

@@ -1,7 +1,7 @@
-//! Costs of a shape's placements, where each place adds its cost to the placements that overlap it.
+//! The costs of a shape's placements. Each place adds its cost to all placements that overlap it.
 //!
 //! The bases of the placements that overlap a place form a box. The table stores differences: each
-//! place changes only the corners of its box of bases, and one pass per axis turns the differences
+//! place changes only the corners of its box of bases. One pass per axis then turns the differences
 //! into costs.
 //!
 //! ```text
@@ -9,11 +9,11 @@
 //!   differences:                 . + . . - .       +7 at 1, -7 at 4
 //! ```
 //!
-//! On a ring, the box may cross 0. In that case, it is split in two, and the second part begins at
-//! 0.
+//! On a ring, the box may cross 0. In that case, the box is split in two, and the second part
+//! begins at 0.
 //!
-//! Cost: O(sum of the sides) per shape; at most 27 cells per place, usually 4 in two dimensions and
-//! 8 in three; O(N) for the passes; O(1) per placement.
+//! Cost: O(sum of the sides) per shape; at most 27 cells per place (usually 4 in two dimensions and
+//! 8 in three); O(N) for the passes; O(1) per placement.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Sides};
 
@@ -27,15 +27,15 @@ pub(crate) struct MeetingCosts {
     placed: Sides,
     /// For each node, a difference or, after [`MeetingCosts::sum`], a cost.
     cells: Vec<i64>,
-    /// Scratch space, by axis and by the base of a place on that axis.
+    /// Scratch space, indexed by axis and by a place's base on that axis.
     steps: [Vec<Steps>; 3],
 }
 
-/// The coordinates on an axis where placements start and stop overlapping a place.
+/// The coordinates on an axis at which placements start and stop overlapping a place.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// The offset of a coordinate's cells from those of 0, and true if the overlap stops there.
+    /// A coordinate's cell offset relative to coordinate 0, and true if the overlap stops there.
     all: [(usize, bool); 3],
 }
 
@@ -51,7 +51,7 @@ impl MeetingCosts {
         self.cells.resize(self.grid.nodes() as usize, 0);
     }
 
-    /// Adds a place with this cost at each base in a set, with the shape of that set.
+    /// Adds, at each base in a set, a place with the given cost and the set's shape.
     pub(crate) fn add(&mut self, places: &BaseSet, cost: i64) {
         let mut stride = 1;
         for axis in 0..3 {
@@ -110,7 +110,7 @@ impl MeetingCosts {
     }
 }
 
-/// Adds the previous line to each line.
+/// Adds to each line the line before it.
 fn sum_lines(cells: &mut [i64], length: usize) {
     for at in (length..cells.len()).step_by(length) {
         let (before, line) = cells[at - length..at + length].split_at_mut(length);

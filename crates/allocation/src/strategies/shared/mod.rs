@@ -1,5 +1,5 @@
-//! Searches, sets and lists shared by several strategies. Code that only one strategy uses is in
-//! that strategy's module.
+//! Searches, sets and lists shared by several strategies. Code used by only one strategy is in that
+//! strategy's module.
 
 pub(crate) mod base_search;
 pub(crate) mod bit_set;

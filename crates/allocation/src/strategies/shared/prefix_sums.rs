@@ -4,8 +4,8 @@
 //!   busy in [x0,x1) x [y0,y1) = s[x1,y1] - s[x0,y1] - s[x1,y0] + s[x0,y0]
 //! ```
 //!
-//! Along axes that wrap, the table is doubled, so that a box that crosses the end is a single box
-//! in the table.
+//! Along an axis that wraps, the table is doubled, so that a box that crosses the end is a single
+//! box in the table.
 //!
 //! Cost: O(N) to load a state, up to 8 N on tori; O(1) per box.
 
@@ -17,11 +17,11 @@ use crate::strategies::shared::contact::faces;
 #[derive(Clone, Debug)]
 pub(crate) struct PrefixSums {
     grid: Grid,
-    /// The extents of the table, each one more than the number of coordinates that it covers.
+    /// The table's extents. Each is one more than the number of coordinates that it covers.
     extents: [usize; 3],
     /// `sums[x, y, z]`: the number of busy nodes with coordinates below x, y and z.
     sums: Vec<u32>,
-    /// Scratch space for the sums for the current row only.
+    /// Scratch space for the sums within the current row.
     line: Vec<u32>,
     work: Work,
 }
@@ -51,7 +51,7 @@ impl PrefixSums {
         PrefixSums { grid, extents, sums, line: vec![0; extents[0]], work: Work::default() }
     }
 
-    /// Counts the busy nodes of a machine: O(N), or up to 8 N on tori.
+    /// Counts a machine's busy nodes. Takes O(N), or up to 8 N on tori.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         let [wide, deep, high] = self.extents;
         self.work.words += ((wide - 1) * (deep - 1) * (high - 1)) as u64;
@@ -73,7 +73,7 @@ impl PrefixSums {
         }
     }
 
-    /// Computes the prefix sums of one row. On a ring, the row is repeated past its end.
+    /// Computes the prefix sums for one row. On a ring, the row is repeated past its end.
     fn count_row(&mut self, free: &Occupancy, from: usize, w: usize) {
         let mut sum = 0;
         for first in (0..w).step_by(64) {
@@ -113,7 +113,7 @@ impl PrefixSums {
         faces(&self.grid, cuboid).map(|(slab, area)| slab.map_or(area, touching)).sum()
     }
 
-    /// Returns the first base, in scan order, where a shape is free. Takes O(bases) time.
+    /// Returns the first base, in scan order, at which a shape is free. Takes O(bases) time.
     pub(crate) fn first(&mut self, shape: Sides, scan: Scan) -> Option<Coordinates> {
         let mut tested = 0;
         let mut bases = scan.bases(self.grid, shape).inspect(|_| tested += 1);

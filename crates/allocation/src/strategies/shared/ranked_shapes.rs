@@ -1,13 +1,13 @@
-//! Sorting of shapes by a given rank, shared by all rules.
+//! Sorts shapes by a given rank. All rules share this code.
 //!
 //! If the sort were compiled separately for each rule, it would take up as much code as a strategy.
-//! Most lists of shapes are short, so calling the rank through a pointer costs no more.
+//! Most lists of shapes are short, so calling the rank function through a pointer costs no more.
 
 use std::cmp::Reverse;
 
 use pavior_mesh::Sides;
 
-/// Sorts shapes by ascending rank. Among equal ranks, lexicographically larger sides come first.
+/// Sorts shapes by ascending rank. If ranks are equal, lexicographically larger sides come first.
 /// Calls `rank` O(k log k) times for k shapes.
 pub(crate) fn sort_shapes(shapes: &mut [Sides], rank: &dyn Fn(Sides) -> u64) {
     shapes.sort_unstable_by_key(|&shape| (rank(shape), Reverse(shape)));

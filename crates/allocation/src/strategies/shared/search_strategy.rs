@@ -1,6 +1,6 @@
 //! A strategy that combines a rule with First Fit's search.
 //!
-//! The wrapper passes grants and releases on to the search. The strategies differ only in the rule.
+//! The wrapper forwards grants and releases to the search. Strategies differ only in the rule.
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request};
@@ -10,7 +10,7 @@ use crate::strategies::shared::base_search::BaseSearch;
 use crate::strategy::MachineStrategy;
 use crate::{Placement, Strategy, Work};
 
-/// A rule that determines which boxes to search for, and in which order.
+/// A rule that determines which boxes to search for and in what order.
 pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
     /// Finds the placement for a request. The rule loads the state into the search when necessary.
     fn find(
@@ -20,7 +20,7 @@ pub(crate) trait SearchRule: Clone + Send + Sync + 'static {
         request: &Request,
     ) -> Option<Placement>;
 
-    /// Returns the rule's own work, in addition to what the search counts.
+    /// Returns the rule's own work, not including what the search counts.
     fn work(&self) -> Work {
         Work::default()
     }

@@ -88,7 +88,7 @@ impl Turn {
         }
     }
 
-    /// Returns the key for caching a shape's refusal, which is the same for all orientations.
+    /// Returns the key for caching a shape's refusal. The key is the same for all orientations.
     #[inline]
     pub fn name(self, shape: Sides) -> RefusalKey {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
@@ -112,7 +112,7 @@ impl Turn {
     }
 }
 
-/// Returns the family of a strategy that grants the requested box, rotated as its options allow.
+/// Returns the family for a strategy that grants the requested box, rotated as its options allow.
 pub fn box_family(request: &Request, grid: &Grid, options: &Options) -> Vec<BoxGroup> {
     Turn::of(options).shapes(*grid, request).map(BoxGroup::cuboid).collect()
 }

@@ -1,9 +1,9 @@
 //! Vectors of 16 bytes (eight numbers, sixteen bytes or two words), each processed by a single
 //! instruction.
 //!
-//! The module contains only the operations that the searches use. On every x86-64 processor, each
-//! operation takes one or two instructions, and code that calls it is also compiled for wider
-//! vectors. On other architectures, an operation is a loop over an array. Tests compare both.
+//! This module contains only the operations needed here. On every x86-64 processor, an operation
+//! takes one or two instructions, and code that uses it is also compiled for wider vectors. On
+//! other architectures, an operation is a loop over an array. Tests check that both agree.
 //!
 //! In a mask, a lane is all ones for true and all zeros for false.
 
@@ -32,7 +32,7 @@ pub(super) struct U8x16(Vector);
 #[derive(Clone, Copy)]
 pub(super) struct U64x2(Vector);
 
-/// Implements an operator on a vector type with a function from `instructions`.
+/// Implements an operator for a vector type, using a function from `instructions`.
 macro_rules! operator {
     ($vector:ident, $operator:ident, $method:ident, $function:ident) => {
         impl $operator for $vector {
@@ -106,13 +106,13 @@ impl I16x8 {
         bytemuck::cast_mut(&mut self.0)
     }
 
-    /// Returns a mask of the lanes in which `self` is less.
+    /// Returns a mask of the lanes in which `self` is less than `other`.
     #[inline(always)]
     pub(super) fn simd_lt(self, other: I16x8) -> I16x8 {
         other.simd_gt(self)
     }
 
-    /// Returns a mask of the lanes in which `self` is greater.
+    /// Returns a mask of the lanes in which `self` is greater than `other`.
     #[inline(always)]
     pub(super) fn simd_gt(self, other: I16x8) -> I16x8 {
         I16x8(instructions::greater(self.0, other.0))
@@ -134,7 +134,7 @@ impl I16x8 {
         I16x8(instructions::max(self.0, other.0))
     }
 
-    /// Subtracts the lanes as unsigned numbers, saturating at 0.
+    /// Subtracts the lanes as unsigned numbers. Negative results become 0.
     #[inline(always)]
     pub(super) fn saturating_sub_unsigned(self, other: I16x8) -> I16x8 {
         I16x8(instructions::saturating_sub_unsigned(self.0, other.0))
@@ -149,7 +149,7 @@ impl I16x8 {
     /// Returns one bit per lane of a mask.
     #[inline(always)]
     pub(super) fn to_bitmask(self) -> u32 {
-        // A vector of zeros as the other half would take up a register in every loop.
+        // Using a vector of zeros as the other half would take up a register in every loop.
         self.narrow(self).to_bitmask() & 0xff
     }
 

@@ -43,7 +43,7 @@ functions! {
     xor: u64, 2, |a, b| a ^ b;
 }
 
-/// Converts sixteen numbers to bytes, saturating.
+/// Converts sixteen numbers to bytes, with saturation.
 #[inline(always)]
 pub(super) fn narrow(low: Vector, high: Vector) -> Vector {
     let numbers: [i16; 16] = cast([low, high]);

@@ -2,7 +2,7 @@
 //!
 //! After each job, the burst continues with probability 1 - 1/`size`, so the number of jobs in a
 //! burst is geometric with mean `size`. Gaps within a burst are exponential, with a mean of
-//! `within` times the overall mean gap. Gaps between bursts are exponential, with the mean that
+//! `within` times the overall mean gap. Gaps between bursts are exponential, with whatever mean
 //! gives the requested load. This is a hyperexponential renewal process with a squared coefficient
 //! of variation above 1. With `size=1` or `within=1`, it reduces to `exponential`.
 //!
@@ -10,8 +10,8 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Each gap takes two draws. The model is our own: the simplest one that has a burst size and no
-//! further memory.
+//! Each gap takes two draws. The model is our own; it is the simplest that has a burst size and is
+//! otherwise memoryless.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 

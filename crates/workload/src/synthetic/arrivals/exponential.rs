@@ -1,7 +1,7 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! This is the process used in the papers. The load is the reciprocal of the mean gap, and each gap
-//! takes one draw.
+//! The papers use this process. The load is the reciprocal of the mean gap, and each gap takes one
+//! draw.
 
 use pavior_kernel::{Entry, Stream};
 

@@ -7,11 +7,11 @@ use pavior_kernel::{Entry, Family, Options, Stream};
 
 /// The implementation of an arrival process.
 pub struct ArrivalProcess {
-    /// The constructor, given the mean gap between arrivals in the workload's time unit.
+    /// The constructor. It takes the mean gap between arrivals, in the workload's time unit.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
 
-/// Gaps between arrivals.
+/// A source of random gaps between arrivals.
 pub trait Gaps: Send {
     /// Draws the time from one arrival to the next, in units.
     fn next(&mut self, draw: &mut Stream) -> f64;

@@ -1,4 +1,4 @@
-//! The same execution time for every job, with no messages and no draws.
+//! The same execution time for every job, with no messages. Takes no draws.
 
 use pavior_kernel::{Entry, OptionSpec, Stream};
 

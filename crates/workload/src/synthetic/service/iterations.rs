@@ -1,4 +1,4 @@
-//! The same number of iterations of the communication pattern for every job, with no draws.
+//! The same number of communication-pattern iterations for every job. Takes no draws.
 //!
 //! Jobs in the NAS paper run exactly one iteration.
 

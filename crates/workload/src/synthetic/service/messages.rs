@@ -1,10 +1,10 @@
 //! An exponentially distributed number of messages per job with a given mean, rounded down to an
 //! integer of at least 1.
 //!
-//! The mean is called `num_mes` in the GABL paper. It is the mean number of messages per job, not
-//! per processor, because only then do the paper's loads give the utilization that it reports. The
-//! paper does not specify the rounding. Rounding down comes closest to the published numbers, and
-//! the other roundings are available as options. Each job takes one draw.
+//! The GABL paper calls the mean `num_mes`. We count messages per job, not per processor, because
+//! only then do the paper's loads give the utilization that it reports. The paper does not specify
+//! the rounding. Rounding down comes closest to the published numbers, and the other roundings are
+//! available as options. Each job takes one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Values};
 

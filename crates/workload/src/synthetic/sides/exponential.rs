@@ -1,7 +1,7 @@
 //! Exponential sides with mean L/2, rounded up and capped at the axis length L.
 //!
-//! The TBL paper only says "exponential". Capping reproduces the paper's utilization, whereas
-//! redrawing until the value fits does not. Each side takes one draw.
+//! The TBL paper only says "exponential". Capping reproduces the paper's utilization; redrawing
+//! until the value fits does not. Each side takes one draw.
 
 use super::{ANY_GRID, SideDistribution, per_axis};
 use pavior_kernel::Entry;

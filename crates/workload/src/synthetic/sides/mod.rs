@@ -1,4 +1,4 @@
-//! Boxes requested by synthetic jobs. Each distribution is in its own file.
+//! Distributions of the boxes that synthetic jobs request. Each is in its own file.
 
 mod exponential;
 mod pods;
@@ -18,7 +18,7 @@ pub struct SideDistribution {
 
 /// A source of random boxes.
 pub trait DrawSides: Send {
-    /// Draws the sides of one job's box, which are 1 on axes that the machine lacks.
+    /// Draws the sides of one job's box. The side is 1 on each axis that the machine lacks.
     fn sides(&mut self, draw: &mut Stream) -> Sides;
 }
 

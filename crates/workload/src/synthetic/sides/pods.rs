@@ -1,13 +1,13 @@
-//! Boxes whose sides are powers of two, like the slices that accelerator pods offer.
+//! Boxes whose sides are powers of two, like the slices of an accelerator pod.
 //!
 //! The volume is 2^k, with probability proportional to `decay`^k. The exponent k ranges from 0 to
 //! the largest value for which a box fits the machine. With `decay` below 1, smaller slices are
-//! more frequent. Among the boxes of that volume that fit, `compact` chooses the one with the
-//! smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` chooses one at random. As with
-//! shape rules, the longest side lies along the machine's longest side, and so on.
+//! more frequent. Among the boxes with that volume that fit the machine, `compact` chooses the one
+//! with the smallest surface (1x1x1, 2x1x1, 2x2x1, 2x2x2, ...), and `any` chooses one at random. As
+//! with shape rules, the longest side lies along the machine's longest side, and so on.
 //!
-//! The shapes follow the slices that vendors publish. The frequencies are our own, because there is
-//! no public log. Each job takes two draws.
+//! The shapes follow the slices that vendors publish. The frequencies are our own, because no log
+//! is publicly available. Each job takes two draws.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};
@@ -24,7 +24,7 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
             key: "decay",
             values: Values::Number(0.001, 1000.0),
             default: "0.8",
-            meaning: "frequency of a volume, relative to that of half the volume",
+            meaning: "frequency of each volume relative to half that volume",
             bare: true,
         },
         OptionSpec {
@@ -40,9 +40,9 @@ pub(super) const ENTRY: Entry<SideDistribution> = Entry {
 };
 
 struct Pods {
-    /// Cumulative weights, for each k.
+    /// The cumulative weight for each k.
     cumulated: Vec<f64>,
-    /// The boxes of volume 2^k that can be chosen, for each k.
+    /// For each k, the boxes of volume 2^k that can be chosen.
     choices: Vec<Vec<Sides>>,
 }
 

@@ -1,5 +1,5 @@
-//! Uniform sides on [1, L], where L is the length of the axis or a smaller bound. Each side takes
-//! one draw.
+//! Uniform sides on [1, L], where L is the axis length or a smaller bound. Each side takes one
+//! draw.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 

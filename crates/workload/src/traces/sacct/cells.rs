@@ -1,5 +1,5 @@
-//! Parsers for the cells in `sacct` output, which are also used for its JSON. A parser returns
-//! `None` for an invalid cell and a negative number for an unknown time.
+//! Parsers for the cells in `sacct` output, also used for `sacct --json`. A parser returns `None`
+//! for an invalid cell and a negative number for an unknown time.
 
 use pavior_kernel::Date;
 
@@ -19,9 +19,9 @@ pub(in crate::traces) enum Name {
 pub(in crate::traces) struct Id {
     /// The number of the job as a whole.
     pub(in crate::traces) number: u64,
-    /// The task number, for an array task.
+    /// The task number, if this is an array task.
     task: Option<u64>,
-    /// The component number, for part of a heterogeneous job.
+    /// The component number, if this is part of a heterogeneous job.
     component: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share one line, which gets a number that no task has.
+        // Waiting tasks share one line, so it gets a task number that no real task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -76,13 +76,13 @@ pub(in crate::traces) fn number(cell: &[u8]) -> Option<f64> {
     whole(cell).map(|number| number as f64)
 }
 
-/// The parts of a job's state that matter here.
+/// The parts of a job's state that Pavior uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::traces) struct State {
     /// The status in the Standard Workload Format: 1 for completed, 0 for failed, 5 for cancelled,
     /// or -1 for anything else.
     pub(in crate::traces) status: i64,
-    /// True if the job, or this run of it, has ended.
+    /// True if the job, or this run of the job, has ended.
     pub(in crate::traces) over: bool,
     /// True if the job was cancelled.
     pub(in crate::traces) cancelled: bool,
@@ -142,7 +142,7 @@ pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     Some(State { status, over: !OPEN.contains(&word), cancelled })
 }
 
-/// Returns true if a cell is empty or contains one of the words for an unknown value.
+/// Returns true if a cell is empty or contains a word that stands for an unknown value.
 fn is_unknown(cell: &[u8]) -> bool {
     let words = ["", "Unknown", "None", "N/A", "INVALID"];
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))
@@ -225,7 +225,7 @@ pub(in crate::traces) fn seconds(cell: &[u8]) -> Option<f64> {
     if is_unknown(cell) { Some(-1.0) } else { number(cell) }
 }
 
-/// Returns true if the cell with a job's time limit means that there is none.
+/// Returns true if a job's time-limit cell means that the job has no limit.
 fn is_unlimited(cell: &[u8]) -> bool {
     let words = ["UNLIMITED", "Partition_Limit"];
     is_unknown(cell) || words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))

@@ -15,8 +15,8 @@ use pavior_kernel::Time;
 use crate::TimeUnit;
 use crate::traces::{Event, Predecessor};
 
-/// Returns the predecessors in the first dependency option on a command line, adding `base` to
-/// their numbers. Returns an empty list if the option is malformed.
+/// Returns the predecessors in a command line's first dependency option, adding `base` to each
+/// number. Returns an empty list if the option is malformed.
 pub(crate) fn predecessors(line: &[u8], base: u64) -> Vec<Predecessor> {
     let Ok(line) = std::str::from_utf8(line) else { return Vec::new() };
     let mut words = line.split_ascii_whitespace();

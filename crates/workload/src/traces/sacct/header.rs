@@ -1,10 +1,10 @@
-//! The header line, which determines the column that each cell belongs to.
+//! The header line, which determines which column each cell belongs to.
 //!
 //! The delimiter is the text between the first two column names. Cells may be in double quotes
-//! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. `sacct` does not
-//! escape delimiters in text that users write, such as job names. If a line has too many cells, the
-//! extra ones are therefore attributed to the unused columns. Columns before the first unused one
-//! are counted from the start of the line, and columns after the last one from its end.
+//! (CSV), except in `sacct`'s own format, which has bars and an unquoted header. Because `sacct`
+//! does not escape delimiters in text that users write, such as job names, extra cells on a line
+//! are attributed to the unused columns. Columns before the first unused one are counted from the
+//! start of the line, and columns after the last unused one from the end.
 
 use std::io::BufRead;
 use std::ops::Range;
@@ -70,7 +70,7 @@ const COLUMNS: [(Column, &str); 24] = [
     (Column::Cluster, "Cluster"),
 ];
 
-/// Columns whose cells may contain delimiters. A cell is used only if it is unambiguous.
+/// Columns whose cells may contain delimiters. Such a cell is used only if it is unambiguous.
 const TEXTS: [&str; 2] = ["SubmitLine", "NodeList"];
 pub(super) const SUBMIT_LINE: usize = 0;
 pub(super) const NODE_LIST: usize = 1;
@@ -131,12 +131,12 @@ pub(super) struct Layout {
     pub(super) in_front: u64,
     /// True if the first column contains job ids.
     first_is_id: bool,
-    /// The index of each column, in the order of [`COLUMNS`].
+    /// The index of each column, in [`COLUMNS`] order.
     places: [Option<usize>; COLUMNS.len()],
     columns: usize,
-    /// The first and last of the unused columns, which may contain any text.
+    /// The first and the last unused column. Unused columns may contain any text.
     free: Option<(usize, usize)>,
-    /// The indices of the [`TEXTS`].
+    /// The indices of the [`TEXTS`] columns.
     texts: [Option<usize>; TEXTS.len()],
 }
 
@@ -200,11 +200,11 @@ impl Layout {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Adds the cells on a line to the count for the row.
+    /// Adds a line's cells to the count for the row.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
-        // If rows do not start with ids, an unclosed quote is just text.
+        // Unless rows start with ids, an unclosed quote is just text.
         while !count.is_open && cells.next().is_some() {
             count.cells += 1;
             count.is_open = cells.is_open && self.first_is_id;
@@ -237,7 +237,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message that recommends a command, if a required column is missing.
+    /// Returns a message that recommends a command if a required column is missing.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -297,9 +297,9 @@ impl Layout {
         self.shifted(self.places[column as usize]?, cells.saturating_sub(self.columns))
     }
 
-    /// Returns the cells of one of the [`TEXTS`] on a line with the given number of cells. Returns
-    /// `None` if there is no such column, or if its cells cannot be told from those of other
-    /// free-text columns.
+    /// Returns the cells that belong to one of the [`TEXTS`] columns on a line with the given
+    /// number of cells. Returns `None` if the log lacks the column, or if its cells cannot be
+    /// distinguished from those in other free-text columns.
     pub(super) fn text(&self, text: usize, cells: usize) -> Option<Range<usize>> {
         let (index, bars) = (self.texts[text]?, cells.saturating_sub(self.columns));
         let is_alone = self.free == Some((index, index));
@@ -317,8 +317,8 @@ impl Layout {
     }
 }
 
-/// Returns the delimiter in a header, which is the text after the first column name and its quotes.
-/// It is empty if there is only one name or if spaces separate the names.
+/// Returns the delimiter in a header: the text after the first column name and its quotes. The
+/// delimiter is empty if there is only one name or if spaces separate the names.
 fn delimiter(line: &[u8]) -> &[u8] {
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric();
     let start = line.iter().position(is_name).unwrap_or(line.len());
@@ -346,7 +346,7 @@ pub(super) struct Cells<'l> {
     delimiter: &'l [u8],
     has_quotes: bool,
     next: Option<usize>,
-    /// True within an unclosed quote.
+    /// True inside an unclosed quote.
     is_open: bool,
 }
 

@@ -6,25 +6,25 @@
 //!   71|ann|2026-01-02T03:04:05|2026-01-02T03:10:00|01:00:00|02:00:00|4|COMPLETED
 //! ```
 //!
-//! The header names the columns, in any order, and unknown columns are ignored. It must name
-//! `JobID` or `JobIDRaw`, `Submit`, `State`, a node count (the first positive one of `AllocNodes`,
-//! `NNodes` and `ReqNodes`) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`).
-//! Without a node count, an option divides `AllocCPUS`, `NCPUS` or `ReqCPUS` instead. Lines before
-//! the header are skipped. If a cell contains a line break, the following lines are joined until
-//! all columns are present or, if `JobID` is first, until a line starts with a job id. `Timelimit`
-//! is the estimate. The run time is unknown if a job never ran or has not ended.
+//! The header names the columns, in any order; unknown columns are ignored. It must name `JobID` or
+//! `JobIDRaw`, `Submit`, `State`, a node count (the first positive one of `AllocNodes`, `NNodes`
+//! and `ReqNodes`) and a run time (`ElapsedRaw`, `Elapsed`, or `Start` with `End`). In a log
+//! without node counts, an option can divide `AllocCPUS`, `NCPUS` or `ReqCPUS` instead. Lines
+//! before the header are skipped. If a cell contains a line break, the next lines are joined to it
+//! until all columns are present or, if `JobID` is first, until a line starts with a job id.
+//! `Timelimit` is the estimate. A job that never ran or has not ended has no known run time.
 //!
-//! Steps (`71.batch`) are skipped. Jobs with the same id in different clusters (`Cluster`) are
+//! Steps (`71.batch`) are skipped. The same id in different clusters (`Cluster`) refers to
 //! different jobs. Array tasks (`71_4`) and components of heterogeneous jobs (`71+0`) are separate
-//! jobs. If several lines have the same id (`sacct -D`), the latest submission is used, as it is
-//! without `-D`. The log's clock starts at the first submission. Dates without a time zone are in
-//! the machine's local time, which goes back an hour when summer time ends. Names of users, groups,
-//! qualities of service and partitions become numbers, starting from 1 in order of appearance.
+//! jobs. If several lines have the same id (`sacct -D`), the one with the latest submission is
+//! used, which is also what `sacct` prints without `-D`. The log's clock starts at the first
+//! submission. A date without a time zone is in the machine's local time, which goes back an hour
+//! when summer time ends. User, group, QOS and partition names are numbered from 1 as they appear.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job depends on.
 //!
 //! Source: the `sacct` manual page (Slurm 25.05), and `convert_num_unit` in its source code for
-//! counts such as `1K`. Cost: one pass over the bytes, with an entry per job in memory.
+//! counts such as `1K`. Cost: one pass over the bytes, keeping an entry per job in memory.
 
 pub(super) mod cells;
 pub(super) mod dependency;
@@ -43,7 +43,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log, or of an aligned table, which is rejected.
+/// Returns true if a line is the header of such a log or of an aligned table, which is rejected.
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -107,7 +107,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
     jobs.finish(rows.lines.number)
 }
 
-/// The base for job numbers in a cluster, and an id in that cluster.
+/// The base for a cluster's job numbers, and a job id in that cluster.
 type ClusterId = (u64, Id);
 
 #[derive(Default)]
@@ -131,7 +131,7 @@ pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters, replayed on th
                                         CLUSTER to print only one cluster";
 
 impl Clusters {
-    /// Returns the base for a cluster's job numbers. Jobs without a cluster are in the first.
+    /// Returns the base for a cluster's job numbers. Jobs without a cluster use the first.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -145,12 +145,12 @@ impl Clusters {
 /// The maximum length of a row, in bytes.
 const LONGEST_ROW: usize = 1 << 20;
 
-/// The rows in a log. Usually a row is one line, but a cell with line breaks spans several.
+/// The rows in a log. A row is usually one line but spans several if a cell contains line breaks.
 struct Rows<'l, R> {
     layout: &'l Layout,
     lines: Lines<R>,
     row: Vec<u8>,
-    /// The next line and its number, if it has been read.
+    /// The next line and its number, if that line has already been read.
     next: Option<(u64, Vec<u8>)>,
 }
 
@@ -302,7 +302,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or empty text if it is ambiguous.
+    /// Returns the text in a column that may contain delimiters, or nothing if it is ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]
@@ -325,8 +325,8 @@ impl<'l> Row<'l> {
         Ok(run)
     }
 
-    /// Returns the first positive node count, or 0. If the log has no node counts, this is a number
-    /// of processors.
+    /// Returns the first positive node count, or 0. If the log has no node counts, returns the
+    /// number of processors.
     fn nodes(&self) -> Result<f64, LineError> {
         for column in if self.layout.has_nodes() { header::NODES } else { header::CPUS } {
             let Some((nodes, at)) = self.read(column, cells::count)? else { continue };

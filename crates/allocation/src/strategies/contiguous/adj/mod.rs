@@ -1,9 +1,9 @@
 //! Adjacency: among the free placements at corners of busy boxes, take the one with the highest
-//! *boundary value*, which is its contact with busy nodes and the border.
+//! *boundary value*, that is, the most contact with busy nodes and the border.
 //!
 //! The strategy finds a free placement whenever one exists, and no other free placement scores
 //! higher. On each axis, the candidates are the coordinates at which the placement touches a busy
-//! box or the border, or is flush with an edge of a busy box:
+//! box or the border, or is flush with a busy box's edge:
 //!
 //! ```text
 //!         S S S S         a side of p = 3 nodes and a busy box x1..x2
@@ -14,27 +14,27 @@
 //! ```
 //!
 //! and, for the border, 0 and W - p. To see that nothing is missed, move any free placement left
-//! and down until it is stuck: it is then at such a corner on every axis. Along a single axis, the
-//! boundary value is piecewise linear and bends only at these coordinates. Therefore, the best
-//! candidate is the best placement, and the first of several best candidates in scan order is also
+//! and down until it is stuck: it is then at a candidate coordinate on every axis. Along a single
+//! axis, the boundary value is piecewise linear and bends only at these coordinates. Therefore, the
+//! best candidate is a best placement, and the first of the best candidates in scan order is also
 //! the first of the best placements.
 //!
-//! The result is the same as that of Best Fit with rotation, and both strategies share an engine.
-//! It takes O(N/64 log(side)), plus O(surface) for each base that it scores.
+//! The result is the same as Best Fit's with rotation, and both strategies share an engine. The
+//! engine takes O(N/64 log(side)), plus O(surface) for each base that it scores.
 //!
 //! Cost of `plain`: with B busy boxes, each axis has up to 4B + 2 candidates, but never more than
-//! it has bases. For each combination of candidates, the search tests the boxes near its plane and
-//! its line, which takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on B. A grant takes
-//! O(1) and a release O(B).
+//! it has bases. For each combination of candidates, the search tests the boxes near the
+//! combination's plane and line. This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on
+//! B. A grant takes O(1) and a release O(B).
 //!
 //! Source: Das Sharma & Pradhan, "Submesh allocation in mesh multicomputers using busy-list: a
 //! best-fit approach with complete recognition capability", JPDC 36(2), 1996. Only the abstract was
-//! available, so the set of candidates is a reconstruction. The corners of individual busy boxes do
-//! not suffice, so every x is combined with every y. The flush candidates are our addition; without
-//! them, the best placement can be missed. The MFA paper says that ADJ takes the *least* contact,
-//! but the abstract says the highest boundary value. It does not say which orientation is used.
-//! Here, it is the first one with a free base or, with `over=all`, the one with the best score
-//! (ties go to the earlier orientation).
+//! available, so the set of candidates is a reconstruction. The corners of individual busy boxes
+//! are not enough, so every x is combined with every y. The flush candidates are our addition;
+//! without them, the best placement can be missed. The MFA paper says that ADJ takes the *least*
+//! contact, but the abstract says the highest boundary value. The abstract does not say which
+//! orientation is used. Here, it is the first one with a free base or, with `over=all`, the one
+//! with the best score (ties go to the earlier orientation).
 
 mod plain;
 
@@ -64,8 +64,8 @@ const OVER: OptionSpec = OptionSpec {
     key: "over",
     values: Values::OneOf(&["first", "all"]),
     default: "first",
-    meaning: "the bases that compete: those of the first orientation that has a free base, or \
-              those of all orientations",
+    meaning: "the bases that are compared: those in the first orientation that has a free base, \
+              or those in all orientations",
     bare: false,
 };
 
@@ -89,8 +89,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The engine, which finds the same placements from the set of all bases, or with the plain search
-/// if there are few busy boxes.
+/// The engine, which finds the same placements using the set of all bases, or using the plain
+/// search if there are few busy boxes.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

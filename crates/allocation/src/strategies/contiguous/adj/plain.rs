@@ -11,15 +11,15 @@ pub(super) struct Adjacency {
     grid: Grid,
     /// Scratch space for the candidate coordinates on each axis, in ascending order.
     candidates: [Vec<u16>; 3],
-    /// Scratch space for the boxes that can affect any candidate, a candidate at the current z, and
-    /// a candidate at the current z and y.
+    /// Scratch space for the boxes that can affect any candidate, any candidate at the current z,
+    /// and any candidate at the current z and y.
     near: [Vec<Near>; 3],
     /// The number of placements tested, plus the number of boxes compared with a coordinate or a
     /// placement.
     tested: u64,
 }
 
-/// The relation between a placement and a busy box on the axes considered so far.
+/// The relation between a placement and a busy box along the axes considered so far.
 #[derive(Clone, Copy)]
 struct Near {
     held: Cuboid,
@@ -30,8 +30,8 @@ struct Near {
 }
 
 impl Near {
-    /// Adds an axis on which the placement shares `shares` coordinates with the box and has
-    /// `touches` outer neighbors in it.
+    /// Adds an axis on which the placement shares `shares` coordinates with the box, and on which
+    /// `touches` of the placement's outer neighbors are in the box.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -44,7 +44,7 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Returns true if trying all candidates for this many boxes takes less work than visiting all
+    /// Returns true if trying all candidates for this many boxes is less work than visiting all
     /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
@@ -109,8 +109,8 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// Keeps the boxes in a level that a placement at this coordinate of the axis may overlap or
-    /// touch.
+    /// From a level's boxes, keeps those that a placement at this coordinate on the axis may
+    /// overlap or touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();

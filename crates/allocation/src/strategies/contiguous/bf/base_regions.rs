@@ -3,8 +3,8 @@
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
 /// Returns the neighbors of a canonical base among its shape's canonical bases, in both directions
-/// along each axis, or `None` beyond an end. An axis of one node has no neighbors, and neither does
-/// a ring that the shape closes.
+/// along each axis, or `None` beyond an end. There are none along an axis of one node or a ring
+/// that the shape closes.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Counts a base's neighbors that are not bases or would be beyond an end.
+/// Counts a base's neighboring positions that are not bases or are beyond an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -39,8 +39,8 @@ pub(crate) fn closed_neighbours(
     neighbours(grid, base, shape).filter(|at| at.is_none_or(|at| !is_base(at))).count() as i64
 }
 
-/// Returns the number of bases connected to a base, including the base itself. This function is
-/// slow but simple; only the oracle uses it.
+/// Returns the number of bases connected to a base, including the base itself. Slow but simple;
+/// used only by the oracle.
 pub(crate) fn region(
     grid: &Grid,
     base: Coordinates,

@@ -1,8 +1,8 @@
 //! Best Fit: among all free bases, take the one whose placement has the most contact.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. With
-//! `turn=all`, it takes the best base in the first orientation that fits; with `turn=best`, the
-//! best base in any orientation. Ties go to the first base in row-major order. "Most busy
+//! `turn=all`, it takes the best base in the first orientation that fits; with `turn=best`, it
+//! takes the best base in any orientation. Ties go to the first base in row-major order. "Most busy
 //! neighbours" can be read in three ways:
 //!
 //! ```text
@@ -14,16 +14,16 @@
 //! ```
 //!
 //! Two searches give the same answers. The engine computes the set of all bases in O(N/64
-//! log(side)) and counts the contact of only the most promising ones, in O(surface) each. The
-//! `plain` search, and the `base` and `area` readings, fill a table of prefix sums in O(N). Each
-//! base then takes O(1) to test and score, because a face is a box one node thick. `area` labels
-//! the connected sets of bases in another O(N). Zhu states O(N).
+//! log(side)) and counts contact only for the most promising ones, in O(surface) each. The `plain`
+//! search, like the `base` and `area` readings, fills a table of prefix sums in O(N). Each base
+//! then takes O(1) to test and score, because a face is a box one node thick. `area` labels the
+//! connected sets of bases in another O(N). Zhu states O(N).
 //!
 //! Source: Zhu, JPDC 16(4), 1992, for 2D, known only from summaries: "maximum number of busy
-//! neighbours" (the MFA paper), "and smallest number of free areas" (the NAS paper). They do not
-//! say which nodes are neighbors, whether the border counts, or how ties are resolved. Therefore,
-//! all three readings are implemented, and the border counts as busy in each. For 3D meshes and
-//! tori: Qiao & Ni, MSU technical report, 1994, whose exact score is not known either.
+//! neighbours" (the MFA paper), "and smallest number of free areas" (the NAS paper). The summaries
+//! do not say which nodes are neighbors, whether the border counts, or how ties are broken. All
+//! three readings are therefore implemented, and the border counts as busy in each. For 3D meshes
+//! and tori: Qiao & Ni, MSU technical report, 1994, whose exact score is not known either.
 
 mod base_regions;
 mod plain;
@@ -87,7 +87,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_with(grid, options, rule)
 }
 
-/// Creates Best Fit with the given rule. The options determine the orientations and the search.
+/// Creates Best Fit with the given rule, orientations and search. The latter two are options.
 pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStrategy {
     let least = rule == Rule::Apart;
     if (least || rule == Rule::Frame) && !is_plain(options) {
@@ -97,7 +97,7 @@ pub(crate) fn build_with(grid: &Grid, options: &Options, rule: Rule) -> BoxedStr
     Contiguous::new(grid, options, BestFit::new(*grid, rule)).boxed()
 }
 
-/// The engine, which finds the placement with the most or least contact.
+/// The engine. It finds the placement with the most or least contact.
 #[derive(Clone)]
 struct ByContact {
     search: ContactSearch,

@@ -1,5 +1,5 @@
 //! Best Fit's plain search, which tests every base of a shape and scores it using a table of prefix
-//! sums. Readings that have no engine use it as well.
+//! sums. Readings that have no engine use this search, too.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 
@@ -14,9 +14,9 @@ use crate::strategies::shared::prefix_sums::PrefixSums;
 pub(crate) enum Rule {
     /// The most contact.
     Frame,
-    /// The most neighbors of the base that are not bases.
+    /// The most neighboring positions that are not bases.
     Base,
-    /// The smallest connected region of bases. Ties are resolved as for `Base`.
+    /// The smallest connected region of bases. Ties are broken as for `Base`.
     Area,
     /// The least contact: Worst Fit.
     Apart,
@@ -92,19 +92,19 @@ impl BoxRule for BestFit {
     }
 }
 
-/// Returns a score that is higher for smaller regions and, among regions of equal size, for bases
-/// with more neighbors (at most six).
+/// Returns a score that is higher for a base in a smaller region and, among regions of equal size,
+/// for a base with more closed neighbors (at most six).
 fn area_score(region: u32, neighbours: i64) -> i64 {
     neighbours - 8 * i64::from(region)
 }
 
-/// Computes the `base` reading's score from the occupancy.
+/// Computes a base's score in the `base` reading from the occupancy.
 pub(super) fn neighbours_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     closed_neighbours(free.grid(), cuboid.base, cuboid.sides, is_base)
 }
 
-/// Computes the `area` reading's score from the occupancy.
+/// Computes a base's score in the `area` reading from the occupancy.
 pub(super) fn area_of(free: &Occupancy, cuboid: &Cuboid) -> i64 {
     let is_base = |base: Coordinates| free.is_free(&Cuboid::new(base, cuboid.sides));
     let size = region(free.grid(), cuboid.base, cuboid.sides, is_base);

@@ -1,5 +1,5 @@
-//! MFA's candidates: bases next to busy submeshes, in the order of a walk around each one, and
-//! bases at the machine's corners.
+//! MFA's candidates: bases next to each busy submesh, in the order of a walk around it, and bases
+//! at the machine's corners.
 //!
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The walk goes up the right side, back along the top, down
@@ -7,7 +7,7 @@
 //!                        7 . . . 1     machine). Left and below, the task's side is the distance.
 //! ```
 //!
-//! Invariant: every base next to a submesh appears once per side in the walk around it.
+//! Invariant: every base next to a submesh appears once per side in the walk around that submesh.
 //!
 //! Cost: O(1) per base.
 
@@ -33,8 +33,7 @@ pub enum MfaSide {
 }
 
 impl MfaSide {
-    /// All sides in the paper's order. The sides on the third axis, which are our addition, follow
-    /// each pair.
+    /// All sides, in the paper's order. We added the sides on the third axis, one after each pair.
     pub(super) const ALL: [MfaSide; 6] = [
         MfaSide::Right,
         MfaSide::Top,
@@ -52,7 +51,7 @@ impl MfaSide {
         }
     }
 
-    /// Returns the axes along the side, in the order in which the walk follows them.
+    /// Returns the axes along the side, in the order that the walk follows.
     fn along(self) -> [usize; 2] {
         [[1, 2], [0, 2], [0, 1]][self.axis()]
     }
@@ -62,8 +61,8 @@ impl MfaSide {
         matches!(self, MfaSide::Right | MfaSide::Top | MfaSide::Back)
     }
 
-    /// Returns true if the walk runs backwards along the side. The paper walks around the submesh:
-    /// up its right side, back along its top, and down its left side.
+    /// Returns true if the walk runs backward along the side. In the paper, the walk goes up the
+    /// submesh's right side, back along its top, and down its left side.
     fn is_backward(self) -> bool {
         matches!(self, MfaSide::Top | MfaSide::Left)
     }
@@ -119,15 +118,15 @@ pub(super) fn corner_bases(
     });
     (0..8usize).filter_map(move |code| {
         let beyond = |axis: usize| code >> axis & 1 == 1;
-        // If the last base on an axis is 0, the two corners on this axis coincide.
+        // If the last base on an axis is 0, the two corners on that axis coincide.
         let is_new = (0..3).all(|axis| !beyond(axis) || last[axis] > 0);
         is_new.then(|| std::array::from_fn(|axis| if beyond(axis) { last[axis] } else { 0 }))
     })
 }
 
-/// Returns a base's position in the walk around a busy submesh as a sort key: the index of the
-/// side, the row on that side, and the step within the row. Returns `None` if the base is not next
-/// to the submesh.
+/// Returns a base's position in the walk around a busy submesh, as a sort key: the side's index,
+/// the row on that side, and the step within the row. Returns `None` if the base is not next to the
+/// submesh.
 pub(super) fn place_around(
     grid: &Grid,
     held: &Cuboid,
@@ -162,10 +161,10 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
     (task < n).then_some((at % n) as u16)
 }
 
-/// Base coordinates along a side at which the task overlaps the submesh's range of coordinates.
+/// The base coordinates along a side at which the task overlaps the submesh's coordinate range.
 #[derive(Clone, Copy)]
 struct Along {
-    /// The length of the axis.
+    /// The axis length.
     n: u32,
     first: u32,
     count: u32,
@@ -190,7 +189,7 @@ impl Along {
         ((self.first + step) % self.n) as u16
     }
 
-    /// Returns the step at which the walk reaches a coordinate.
+    /// Returns the step at which the walk reaches the given coordinate.
     fn step(self, coordinate: u16) -> Option<u32> {
         let step = (u32::from(coordinate) + self.n - self.first) % self.n;
         (step < self.count).then_some(step)

@@ -14,15 +14,15 @@ use crate::Work;
 use crate::strategies::shared::contact::{contact, most_contact};
 use crate::strategies::shared::coverage::CoverageList;
 
-/// A base that MFA considers, which is a row in the paper's tables.
+/// A base that MFA considers: a row in the paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MfaCandidate {
-    /// The busy submesh's position in the busy list, and the side of that submesh, or `None` for a
-    /// corner of the machine.
+    /// The position of the busy submesh in the busy list, and its side, or `None` if the base is at
+    /// a corner of the machine.
     pub around: Option<(usize, MfaSide)>,
     /// The base.
     pub base: Coordinates,
-    /// The score, or the reason why there is none.
+    /// The score, or the reason that there is none.
     pub verdict: MfaVerdict,
 }
 
@@ -37,11 +37,11 @@ pub enum MfaVerdict {
     ComputedEarlier,
 }
 
-/// Returns all MFA candidates for a task in the order in which the search visits them, then <0,0>
-/// (and all other corners of the machine if `all_corners` is true). Unlike this function, the
+/// Returns all MFA candidates for a task in the order in which the search visits them, followed by
+/// <0,0> (or, if `all_corners` is true, by all corners of the machine). Unlike this function, the
 /// search stops at the first perfect index.
 ///
-/// `busy` is the busy list in grant order, and must contain exactly the nodes that are not `free`.
+/// `busy` is the busy list in grant order. It must contain exactly the nodes that are not `free`.
 /// The result is empty if the task does not fit the empty machine without rotation.
 ///
 /// ```
@@ -84,7 +84,7 @@ pub fn mfa_candidates(
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// For each node, twice the number of the last walk that found it covered, plus one if that
-    /// walk scored it. As a result, a walk does not have to reset every node's status first.
+    /// walk scored it. This way, a walk does not have to reset every node's status first.
     status: Vec<u64>,
     walk: u64,
     work: Work,
@@ -115,8 +115,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Visits <0,0>, or every corner of the machine in row-major order, after a walk around the
-    /// submeshes.
+    /// Visits <0,0> or every corner of the machine in row-major order. Called after a walk around
+    /// the submeshes.
     pub(crate) fn corners(
         &mut self,
         free: &Occupancy,
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of candidates and coverages visited, status cells filled, and nodes next
-    /// to scored candidates.
+    /// Returns the number of candidates and coverages visited, of status cells filled, and of nodes
+    /// next to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

@@ -1,9 +1,9 @@
 //! Minimal Fragmentation Algorithm: score the bases around busy submeshes by their contact.
 //!
-//! The candidates around each busy submesh, in grant order, are the bases that put the task on its
-//! right, on top of it, on its left, or below it. They are scored by the *optimality index*, which
-//! is the contact of the whole frame with busy nodes and the border. The best candidate wins, and
-//! ties go to the one visited first. A perfect index ends the search.
+//! The candidates around each busy submesh, in grant order, are the bases that put the task to its
+//! right, on top of it, to its left, or below it. They are scored by the *optimality index*, which
+//! is the whole frame's contact with busy nodes and the border. The best candidate wins, and ties
+//! go to the one visited first. A perfect index ends the search.
 //!
 //! ```text
 //!   task 3x2, busy S:     T T T T T T .     R, T, L, B: bases right of, on top of, left of and
@@ -13,26 +13,26 @@
 //!    that would hit S)    B B B B B . .
 //! ```
 //!
-//! The strategy finds a free placement whenever one exists. Move a free placement left and then
+//! The strategy finds a free placement whenever one exists. Move any free placement left and then
 //! down until it is stuck: it is then at <0,0>, or touches the right or top side of a busy submesh.
 //! On a ring, it may move around forever, but then coordinate 0 is free, too.
 //!
 //! On a mesh, the chosen placement does not always have the most contact. With `corners=all`, it
-//! does, because all corners of the machine are scored: a placement that touches no busy submesh
-//! can be moved along the border without losing contact until it reaches a corner or a submesh.
+//! does, because all of the machine's corners are scored: a placement that touches no busy submesh
+//! can be moved along the border, without losing contact, until it reaches a corner or a submesh.
 //!
-//! The engine does not walk. A base is a candidate exactly when its placement touches a busy node,
-//! and among the candidates with the highest index, the walk first visits the one around the
-//! earliest granted submesh. Therefore, the engine computes the set of all bases, with one bit per
-//! base. It counts the contact of those that could be the best, and determines which of the equally
-//! good ones the walk would visit first.
+//! The engine does not walk. A base is a candidate if and only if its placement touches a busy
+//! node, and among the candidates with the highest index, the walk visits the one around the
+//! earliest granted submesh first. The engine therefore computes the set of all bases, with one bit
+//! per base. It counts contact only for bases that could be the best, and determines which of the
+//! equally good ones the walk would visit first.
 //!
 //! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that could be the best, and O(B)
 //! to choose among equally good ones.
 //!
 //! Cost of `plain`: for a p x q task and B submeshes of K nodes, there are O(B (sqrt K + p + q))
-//! candidates, at O(p + q) each. The setup marks each covered base, which takes O(N) if most are
-//! covered. The paper's Theta(sqrt K B) ignores the setup and the scoring. A release takes O(B).
+//! candidates, at O(p + q) each. The setup, which marks each covered base, takes O(N) if most bases
+//! are covered. The paper's Theta(sqrt K B) ignores setup and scoring. A release takes O(B).
 //!
 //! Source: Srinivasan, Seshadri, Chandrasekhar & Jonathan, "A minimal fragmentation algorithm for
 //! task allocation in mesh-connected multicomputers", 2004. Departures:
@@ -42,8 +42,8 @@
 //! 2. The best index starts at p + q, so lower indices are ignored, and some tasks that fit are
 //!    refused. Here, it starts below 0, and <0,0> is scored like any other base.
 //! 3. The loop over orientations forgets the best base in the first orientation. According to the
-//!    text, the second orientation is tried only if the first one fails, which is what this
-//!    implementation does (`turn=best` takes the better of the two).
+//!    text, the second orientation is tried only if the first one fails, and this implementation
+//!    does that (`turn=best` takes the better of the two).
 //! 4. Each base has a single mark instead of a status of 1 or 2.
 //!
 //! `printed` reproduces defects 2 and 3 and the blind fallback to <0,0>, but never grants nodes
@@ -144,8 +144,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// MFA's engine, which makes the walk's choice without walking. The module documentation explains
-/// why the two agree.
+/// MFA's engine, which makes the same choice as the walk without walking. The module documentation
+/// explains why the two agree.
 #[derive(Clone)]
 struct Engine {
     all_corners: bool,
@@ -160,8 +160,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // Collect the candidates next to busy submeshes that have the highest index. The closure
-        // returns the lowest index that is still of interest.
+        // Of the candidates next to busy submeshes, collect those with the highest index. The
+        // closure returns the lowest index still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -193,8 +193,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns whichever of the best candidates the walk visits first. This is the first one around
-    /// the earliest granted submesh that any of them touches.
+    /// Returns whichever of the best candidates the walk visits first: the first one around the
+    /// earliest granted submesh that any best candidate touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -3,7 +3,7 @@
 //! Invariant: the best candidate is the first one with the highest index above a threshold. A
 //! perfect index ends the walk.
 //!
-//! Cost: that of visiting the candidates. The documentation of [`mfa`](super) states the totals.
+//! Cost: see the [`mfa`](super) documentation.
 
 use std::ops::ControlFlow;
 
@@ -34,8 +34,8 @@ impl Walk {
         Walk { candidates: CandidateWalk::default(), all_corners }
     }
 
-    /// Finds the best candidate in one orientation whose index is above `threshold`. If `corners`
-    /// is true, the machine's corners are candidates, too.
+    /// Finds the best candidate in one orientation among those with an index above `threshold`. If
+    /// `corners` is true, the machine's corners are candidates, too.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

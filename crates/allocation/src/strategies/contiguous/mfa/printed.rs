@@ -1,8 +1,8 @@
-//! MFA as printed, with the paper's threshold of p + q and the loop that forgets the best base in
-//! the first orientation. Only two-dimensional meshes are supported.
+//! MFA as printed, including the threshold of p + q and the loop that forgets the best base in the
+//! first orientation. Only two-dimensional meshes are supported.
 //!
-//! This variant misses some placements that fit, but its grants never overlap. Cost: that of the
-//! walk in [`plain`](super::plain).
+//! This variant misses some placements that fit, but its grants never overlap. Cost: the same as
+//! the walk in [`plain`](super::plain).
 
 use pavior_kernel::Stream;
 use pavior_mesh::{Cuboid, Occupancy, Request, orientations};
@@ -30,8 +30,8 @@ impl Printed {
         Printed { turn, walk: Walk::new(false), busy: BusyList::default(), tested: 0 }
     }
 
-    /// Searches as printed: each orientation starts over, and only the best base in the last one is
-    /// returned, unless an earlier one is perfect. If no index exceeds p + q, the answer is <0,0>.
+    /// Searches as printed: each orientation starts over, and only the last one's best base is
+    /// returned, unless an earlier base is perfect. If no index exceeds p + q, the answer is <0,0>.
     fn printed(&mut self, free: &Occupancy, request: &Request) -> Option<Cuboid> {
         let turns = if self.turn == Turn::All { 6 } else { 1 };
         let flat = orientations(request.shape?).take(turns).filter(|shape| shape[2] == 1);

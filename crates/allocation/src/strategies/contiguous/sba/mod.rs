@@ -1,9 +1,9 @@
-//! Stack-Based Allocation: subtract the coverage of each busy box from the area of all bases,
-//! keeping the pieces on a stack. Any piece that remains after all boxes have been subtracted
-//! consists of free bases.
+//! Stack-Based Allocation: subtract each busy box's coverage from the area of all bases, keeping
+//! the pieces on a stack. Any piece that remains after all boxes have been subtracted consists of
+//! free bases.
 //!
-//! The strategy finds a free placement whenever one exists, because subtraction loses no base, and
-//! every piece is either processed completely or not needed. Both orientations are tried.
+//! The strategy finds a free placement whenever one exists, because subtraction loses no free base,
+//! and every piece is either processed completely or not needed. Both orientations are tried.
 //!
 //! ```text
 //!   1 3 3 4      subtracting a coverage C from the area of all bases leaves four pieces,
@@ -11,16 +11,16 @@
 //!   1 2 2 4      it, so that bases at the lower left come first
 //! ```
 //!
-//! The engine first uses the exact search to determine whether a base exists. It then divides only
-//! pieces that contain a base, according to the set of all bases.
+//! The engine first uses the exact search to determine whether a base exists. It then consults the
+//! set of all bases and divides only pieces that contain a base.
 //!
-//! Cost of `plain`: O(B) for each piece popped from the stack, for B busy boxes. The source states
+//! Cost of `plain`: with B busy boxes, O(B) for each piece popped from the stack. The source states
 //! O(B^2). The number of pieces is small in practice, but an adversarial arrangement creates O(B^2)
-//! of them in 2D, so the worst case is higher. A grant takes O(1) and a release O(B).
+//! pieces in 2D, so the worst case is higher. A grant takes O(1) and a release O(B).
 //!
 //! Source: Yoo & Das, "A fast and efficient processor allocation scheme for mesh-connected
 //! multicomputers", IEEE Transactions on Computers 51(1), 2002 (other papers wrongly cite TPDS).
-//! The loop, the order of the pieces, and their disjointness are reconstructed from published
+//! The loop, the piece order, and the disjointness of the pieces are reconstructed from published
 //! summaries. Support for 3D and tori is our addition. On tori, a coverage consists of up to eight
 //! boxes, because it is cut at coordinate 0 of each ring.
 

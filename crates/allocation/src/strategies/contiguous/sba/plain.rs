@@ -1,4 +1,4 @@
-//! Stack-Based Allocation's plain search, which keeps pieces of the area of all bases on a stack.
+//! Stack-Based Allocation's plain search, which keeps pieces of the base area on a stack.
 
 use pavior_mesh::{Cuboid, Sides};
 
@@ -11,17 +11,17 @@ pub(super) type Area = [AxisRange; 3];
 
 #[derive(Clone, Default)]
 pub(super) struct StackBased {
-    /// Scratch space for the coverages of the busy boxes for the current shape.
+    /// Scratch space for the busy boxes' coverages for the current shape.
     coverages: CoverageList,
     /// Scratch space for areas, each with the number of coverages known not to overlap it.
     stack: Vec<(Area, usize)>,
-    /// The number of areas taken from the stack, plus the number of coverages compared with them.
+    /// The number of areas popped from the stack, plus the number of coverages compared with them.
     tested: u64,
 }
 
 impl StackBased {
-    /// Finds the lowest base of the first area that no busy box covers. Skips areas for which
-    /// `has_base` is false.
+    /// Finds the first area that no busy box covers, and returns its lowest base. Skips any area
+    /// for which `has_base` is false.
     pub(super) fn first(
         &mut self,
         view: &View<'_>,
@@ -56,8 +56,8 @@ fn meets(area: &Area, other: &Area) -> bool {
 }
 
 /// Pushes an area minus a coverage, as disjoint pieces. The pieces at the ends along x have full
-/// depth and height, the pieces along y have full height, and the pieces along z are in the middle.
-/// The last piece is pushed first.
+/// depth and height, those at the ends along y have full height, and those along z are in the
+/// middle. The last piece is pushed first.
 fn push_pieces(area: Area, hole: &Area, checked: usize, stack: &mut Vec<(Area, usize)>) {
     let (mut below, mut above) = ([None; 3], [None; 3]);
     let mut middle = area;

@@ -1,16 +1,16 @@
 //! Branch and bound over the connected sets in a component of at most 128 nodes. It finds the set
 //! that cuts off the fewest nodes.
 //!
-//! A set is represented by 128 bits. Each step adds a neighbor to the set or excludes it. The
-//! search abandons a branch if the set cannot reach the wanted size, or if it cuts off at least as
-//! many nodes as the best set so far.
+//! A set is represented by 128 bits. Each step either adds a neighbor to the set or excludes that
+//! neighbor. The search abandons a branch if the set cannot reach the wanted size, or if the set
+//! cuts off at least as many nodes as the best set so far.
 //!
 //! ```text
 //!   set o, excluded x:      o o x .        next: the free neighbor with the most neighbors o
 //!                           o . . .        bound: nodes cut off by any set with o and no x
 //! ```
 //!
-//! Invariant: with no limit on steps, no set cuts off fewer nodes than the one returned.
+//! Invariant: without a step limit, no set cuts off fewer nodes than the one returned.
 //!
 //! Cost: O(128) per step, and at most [`STEPS`] steps per query.
 
@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use super::component::ComponentGraph;
 use crate::strategies::shared::bit_set::ones;
 
-/// Maximum number of nodes in a component, because a set of nodes is stored in a single word.
+/// The maximum number of nodes in a component. A set of nodes is stored in a single word.
 const NODES: usize = 128;
 /// The maximum number of steps per query.
 pub(super) const STEPS: u64 = 1 << 14;
@@ -34,7 +34,7 @@ pub(super) struct BranchAndBound {
     wanted: u32,
     /// The best set so far, or 0 if none was found.
     found: u128,
-    /// A limit: a better set must cut off fewer nodes than this.
+    /// The number of nodes cut off that a better set must stay below.
     below: u32,
     /// The remaining number of steps for the current start.
     steps_left: u64,
@@ -43,12 +43,12 @@ pub(super) struct BranchAndBound {
 }
 
 impl BranchAndBound {
-    /// Finds the connected set of `wanted` nodes that cuts off the fewest nodes; ties go to the
-    /// first one found. Its nodes are returned in row-major order. Returns `None` if no set cuts
-    /// off fewer than `below`, or if the component has more than 128 nodes.
+    /// Finds the connected set of `wanted` nodes that cuts off the fewest nodes. Ties go to the
+    /// first one found. Returns the set's nodes in row-major order, or `None` if every set cuts off
+    /// at least `below` nodes or the component has more than 128 nodes.
     ///
-    /// The steps taken are subtracted from `steps`. If they run out, the result is the best set
-    /// found so far.
+    /// Subtracts the steps taken from `steps`. If the steps run out, returns the best set found so
+    /// far.
     pub(super) fn least_cut(
         &mut self,
         component: &ComponentGraph,
@@ -65,7 +65,7 @@ impl BranchAndBound {
         self.beside.extend((0..component.count() as u32).map(set));
         (self.wanted, self.below, self.found) = (wanted, below, 0);
         let (before, mut out) = (*steps, 0);
-        // Nodes with few neighbors, at ends and corners, are tried first. Each start gets an equal
+        // Nodes with few neighbors, at ends and corners, are tried first. Every start gets an equal
         // share of the steps.
         let with =
             |links| bits(self.all).filter(move |&seed| component.beside(seed).len() == links);
@@ -107,8 +107,8 @@ impl BranchAndBound {
     /// `set` and none in `out`. The bound is exact when `set` is complete.
     ///
     /// Removing `set` splits the component into parts, one of which contains the largest remainder.
-    /// The nodes of `out` outside that part are cut off, and so are at least as many nodes as do
-    /// not fit into it. The bound is the minimum over all parts.
+    /// At least the nodes in `out` outside that part are cut off, and at least as many nodes as do
+    /// not fit in it. The bound is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);
@@ -126,7 +126,7 @@ impl BranchAndBound {
         bits(set).fold(0, |all, node| all | self.beside[node as usize])
     }
 
-    /// Returns the nodes reachable from one set through the nodes of another.
+    /// Returns the nodes reachable from one set through the nodes in another.
     fn reach(&self, from: u128, through: u128) -> u128 {
         let (mut reached, mut fresh) = (from, from);
         while fresh != 0 {

@@ -1,4 +1,4 @@
-//! Growth of a closed region, a set that takes each node together with all nodes that it cuts off.
+//! Growing a closed region, a set that takes each node together with all nodes that it cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -6,7 +6,7 @@
 //!   # c # #
 //! ```
 //!
-//! Invariant: the component's remaining nodes are connected, unless a deferred neighbor had to be
+//! Invariant: the component's remaining nodes are connected unless a deferred neighbor had to be
 //! taken.
 //!
 //! Cost: O(1) per neighbor compared, [`HopSums::add`] per node, and one flood fill per neighbor.
@@ -16,7 +16,7 @@ use super::flood_fill::FloodFill;
 use super::frontier::Frontier;
 use super::hop_sums::HopSums;
 
-/// The mark of a node that is not in the set and was never next to it.
+/// The mark of a node that is not in the set and has never been next to it.
 const REST: u8 = 0;
 /// The mark of a node in the set.
 const TAKEN: u8 = 1;
@@ -27,25 +27,25 @@ const MET: u8 = 2;
 #[derive(Clone, Default)]
 pub(super) struct ClosedRegion {
     marks: Vec<u8>,
-    /// The neighbors of the set that may be taken.
+    /// The set's neighbors that may be taken.
     frontier: Frontier,
-    /// Neighbors that were deferred, each with the number of nodes that it would cut off.
+    /// The deferred neighbors, each with the number of nodes that it would cut off.
     passed: Vec<(usize, u32)>,
     /// The nodes in the set.
     nodes: Vec<u32>,
 }
 
 impl ClosedRegion {
-    /// Grows a set of `wanted` nodes in the component that contains `seed`. Returns its nodes in no
-    /// particular order, and leaves the set in `hop_sums`. Returns `None` as soon as the set's sum
+    /// Grows a set of `wanted` nodes in the component that contains `seed`. Returns the set's nodes
+    /// in no particular order, and leaves the set in `hop_sums`. Returns `None` once the set's sum
     /// of hops exceeds `most`.
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
-    /// nodes that it cuts off from the largest remaining part. If there are too many of them, the
-    /// neighbor is deferred. It need not be tested again: if some of these nodes are taken later,
-    /// the number of missing nodes decreases by just as many. If no other neighbor remains, the
-    /// deferred neighbor that cuts off the fewest nodes is taken, together with as many of these
-    /// nodes as are missing.
+    /// nodes that it cuts off from the largest remaining part. If there are too many of these, the
+    /// neighbor is deferred. It need not be tested again: if some of the nodes that it cuts off are
+    /// taken later, the number of missing nodes decreases by the same amount. If no other neighbor
+    /// remains, the deferred neighbor that cuts off the fewest nodes is taken, together with as
+    /// many of those nodes as are missing.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -81,14 +81,14 @@ impl ClosedRegion {
         (!over).then_some(&self.nodes[..])
     }
 
-    /// Removes the nearest node from the frontier. Ties go to the first in row-major order.
+    /// Removes the frontier's nearest node and returns it. Ties go to the first in row-major order.
     fn nearest(&mut self, hop_sums: &HopSums) -> Option<u32> {
         let is_rest = |node: u32| self.marks[node as usize] != TAKEN;
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. There must be one, because the
-    /// set has no other neighbors.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, because the set
+    /// has no other neighbors.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

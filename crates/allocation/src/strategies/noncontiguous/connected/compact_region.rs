@@ -1,4 +1,4 @@
-//! Growth of a compact region, a set to which one free neighbor is added at a time.
+//! Growing a compact region, a set to which one free neighbor is added at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with the most neighbors in the set o, here 2
@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. Therefore, a growth is stopped if it reaches the same set
-//! as an earlier one, because it would end in the same way.
+//! The next node depends only on the set. A growth that reaches the same set as an earlier growth
+//! would end in the same way and is therefore stopped.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
@@ -24,8 +24,8 @@ use super::hop_sums::HopSums;
 /// The rule for choosing the next free neighbor. Ties go to the first one in row-major order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum NextNode {
-    /// The neighbor with the most neighbors in the set. Ties go to the one nearest to the whole
-    /// set.
+    /// The neighbor with the most neighbors in the set. Ties go to the one nearest to all nodes in
+    /// the set.
     Fullest,
     /// The neighbor nearest to all nodes in the set. Ties go to the one with the most neighbors in
     /// the set.
@@ -35,7 +35,7 @@ pub(super) enum NextNode {
 /// The mark of a node in the set. The mark of any other node is its number of neighbors in the set.
 const TAKEN: u8 = 128;
 
-/// Returns a node's contribution to the hash of a set. The hash does not depend on the order.
+/// Returns a node's contribution to a set's hash, which does not depend on node order.
 fn hash_of(node: u32) -> u64 {
     let mixed = u64::from(node + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed ^ mixed >> 29
@@ -44,15 +44,15 @@ fn hash_of(node: u32) -> u64 {
 /// State for growing one region after another, including scratch buffers.
 #[derive(Clone, Default)]
 pub(super) struct CompactRegions {
-    /// The mark of each node, which is 0 between queries.
+    /// The mark of each node. All marks are 0 between queries.
     marks: Vec<u8>,
-    /// A list whose first `count` entries are the regions grown in this component.
+    /// A list. Its first `count` entries are the regions grown in this component.
     regions: Vec<Region>,
     count: usize,
-    /// For [`NextNode::Fullest`]: the free neighbors of the set, by mark. A neighbor whose mark
-    /// changes is listed again under its new mark.
+    /// For [`NextNode::Fullest`]: the set's free neighbors, by mark. A neighbor whose mark changes
+    /// is listed again under its new mark.
     by_mark: [Vec<(u32, Coordinates)>; 7],
-    /// For [`NextNode::Nearest`]: the free neighbors of the set.
+    /// For [`NextNode::Nearest`]: the set's free neighbors.
     frontier: Frontier,
     looked: u64,
 }
@@ -63,7 +63,7 @@ struct Region {
     next: NextNode,
     /// The nodes, in the order in which they were taken.
     nodes: Vec<u32>,
-    /// For each node, the hash of the set of nodes up to and including it.
+    /// For each node, the hash of the set of nodes up to and including that node.
     hashes: Vec<u64>,
 }
 
@@ -75,9 +75,9 @@ impl CompactRegions {
         }
     }
 
-    /// Grows a set of `nodes` nodes that contains `seed`. Returns its nodes in no particular order,
-    /// and leaves the set in `hop_sums`. Returns `None` as soon as the set's sum of hops exceeds
-    /// `most`, or the set equals one that an earlier growth reached.
+    /// Grows a set of `nodes` nodes that contains `seed`. Returns the set's nodes in no particular
+    /// order, and leaves the set in `hop_sums`. Returns `None` once the set's sum of hops exceeds
+    /// `most` or the set equals one that an earlier growth reached.
     ///
     /// The component must be the most recently started one, and must have enough nodes. `most` must
     /// not increase from one growth to the next.
@@ -129,8 +129,8 @@ impl CompactRegions {
         Region { next, nodes, hashes }
     }
 
-    /// Returns true if an earlier growth reached the same set, and then followed the same rule or
-    /// ended.
+    /// Returns true if an earlier growth reached the same set and then either ended or followed the
+    /// same rule.
     fn is_known(&self, region: &Region, nodes: usize) -> bool {
         let last = region.nodes.len() - 1;
         let hash = region.hashes[last];

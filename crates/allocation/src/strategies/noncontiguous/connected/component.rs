@@ -1,8 +1,8 @@
-//! Components of the free nodes, as graphs of numbered nodes and their links.
+//! Components of the free nodes, represented as graphs of numbered nodes and their links.
 //!
-//! Each graph is built when a query first needs its component. Queries reuse the same memory.
+//! A component's graph is built when a query first needs it. All queries reuse the same memory.
 //!
-//! Invariant: the nodes of a graph are numbered in row-major order, and every link is stored at
+//! Invariant: the nodes in a graph are numbered in row-major order, and every link is stored at
 //! both ends.
 //!
 //! Cost: O(C) for a component of C nodes, and O(r log r) for the r runs in the state.
@@ -15,7 +15,7 @@ use crate::strategies::shared::components::Components;
 #[derive(Clone)]
 pub(super) struct ComponentGraphs {
     grid: Grid,
-    /// For each node of the machine, its number in its component, if that component's graph has
+    /// For each node on the machine, its number in its component, if that component's graph has
     /// been built.
     numbers: Vec<u32>,
     /// The graphs. The first `count` belong to the current query.
@@ -52,7 +52,7 @@ impl ComponentGraphs {
         self.count = 0;
     }
 
-    /// Returns the index of a component's graph, which is built if necessary. Building it takes
+    /// Returns the index of a component's graph, building the graph if necessary. That takes
     /// O(nodes), plus O(r log r) for r runs.
     pub(super) fn look_at(
         &mut self,
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. Each is found from the end with the higher coordinate or, if it closes a
-    /// ring, from the end at 0.
+    /// Finds the links. A link is found from its end with the higher coordinate or, if it closes a
+    /// ring, from its end at 0.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());
@@ -150,7 +150,7 @@ impl ComponentGraph {
         &links.ends[..links.count]
     }
 
-    /// Returns the nodes at which growth starts: the node with the fewest free neighbors, and the
+    /// Returns the nodes from which growth starts: the node with the fewest free neighbors, and the
     /// outermost node toward each corner of the machine. Ties go to the first one in row-major
     /// order.
     pub(super) fn seeds(&self, grid: &Grid) -> Vec<u32> {
@@ -158,7 +158,7 @@ impl ComponentGraph {
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();
         for corner in 0..8 {
             let up = |axis: usize| corner >> axis & 1 == 1;
-            // An axis of one node has no other corner.
+            // Along an axis of one node, there is only one corner.
             if (0..3).any(|axis| up(axis) && grid.side(axis) == 1) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Flood fill from several nodes at once, which counts the nodes in a component that a set cuts off
+//! Flood fill from several nodes at once. It counts how many of a component's nodes a set cuts off
 //! from the largest remaining part.
 //!
 //! ```text
@@ -6,13 +6,13 @@
 //!                  neighbor of the set. Floods that meet become one.
 //! ```
 //!
-//! The floods stop when at most one of them can still grow. The final size of that one is the
-//! number of nodes that the other floods do not reach. Most floods meet close to the set, so they
-//! stop early. Floods that meet are joined by union-find.
+//! The floods stop when at most one of them can still grow. That flood's final size is the number
+//! of nodes that the other floods do not reach. Most floods meet close to the set, so they stop
+//! early. Union-find joins floods that meet.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
-//! Cost: O(nodes in the set, in all remaining parts except one, and near the set).
+//! Cost: O(nodes in the set, in all remaining parts but one, and near the set).
 
 use super::component::ComponentGraph;
 
@@ -38,7 +38,7 @@ struct Flood {
     /// The flood into which this one was merged, or itself.
     parent: u32,
     nodes: u32,
-    /// The number of nodes whose neighbors have not been visited, or 0 if the flood has ended.
+    /// The number of nodes whose neighbors have not been visited yet, or 0 if the flood has ended.
     open: u32,
 }
 
@@ -56,8 +56,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// Returns the number of nodes that the last growing flood will reach, or 0 if none can grow.
-    /// All floods together reach `rest` nodes.
+    /// Returns the number of nodes that the last growing flood will reach, or 0 if no flood can
+    /// grow. All floods together reach `rest` nodes.
     fn final_nodes(&self, rest: u32) -> u32 {
         if self.growing == 0 { 0 } else { rest - self.ended_nodes }
     }
@@ -88,10 +88,10 @@ impl FloodFill {
         progress
     }
 
-    /// Finds the nodes of a connected region that are separated from its main part when `node` is
-    /// taken. `is_in` selects the nodes of the region.
+    /// Finds the nodes in a connected region that are separated from its main part when `node` is
+    /// taken. `is_in` selects the nodes in the region.
     ///
-    /// The main part is the one whose flood ends last or, if the others have more than `most`
+    /// The main part is the one whose flood ends last or, if the other parts have more than `most`
     /// nodes, the largest one. Each node in the result is next to `node`, or next to an earlier
     /// node in the result.
     pub(super) fn behind(
@@ -183,7 +183,7 @@ impl FloodFill {
         }
     }
 
-    /// Grows the floods until at most one can still grow.
+    /// Grows the floods until at most one of them can still grow.
     fn grow_all(
         &mut self,
         component: &ComponentGraph,
@@ -195,7 +195,7 @@ impl FloodFill {
         }
     }
 
-    /// Grows the last flood until it is the largest, or has ended.
+    /// Grows the last flood until it is the largest one or has ended.
     fn outgrow(
         &mut self,
         component: &ComponentGraph,
@@ -211,7 +211,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node, where its flood grows or meets another.
+    /// Visits the neighbors of the next reached node. There, its flood grows or meets another.
     fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -260,7 +260,7 @@ impl FloodFill {
         a
     }
 
-    /// Returns the root of a joined flood, and halves the path for later calls.
+    /// Returns the root of a joined flood, halving the path to it for later calls.
     fn root(&mut self, mut flood: u32) -> u32 {
         while self.floods[flood as usize].parent != flood {
             let parent = self.floods[flood as usize].parent;

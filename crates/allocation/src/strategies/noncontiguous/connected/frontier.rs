@@ -1,13 +1,13 @@
 //! The free neighbors of a growing set, and the choice of the nearest one.
 //!
 //! The nearest node is the one with the smallest sum of hops to the nodes in the set. A bound on
-//! that sum divides the neighbors into near and far ones. Sums never decrease while the set grows,
-//! so a far node stays beyond the bound and need not be visited as long as a near node is within
-//! it.
+//! that sum divides the neighbors into near and far ones. Sums never decrease as the set grows, so
+//! a far node stays beyond the bound and need not be visited while any near node is within the
+//! bound.
 //!
-//! Invariant: every far node has a sum of hops above `bound`.
+//! Invariant: every far node's sum of hops is above `bound`.
 //!
-//! Cost: O(1) per visited node. The neighbors are divided again after about 32 removals.
+//! Cost: O(1) per visited node. After about 32 removals, the neighbors are divided again.
 
 use pavior_mesh::Coordinates;
 
@@ -15,10 +15,10 @@ use super::hop_sums::HopSums;
 
 /// The approximate number of removals after which the neighbors are divided again.
 const STEPS: u64 = 32;
-/// Maximum number of neighbors that are kept undivided.
+/// The maximum number of neighbors that are kept undivided.
 const FEW: usize = 128;
 
-/// The free neighbors of a set.
+/// A set's free neighbors.
 #[derive(Clone, Default)]
 pub(super) struct Frontier {
     near: Vec<(u32, Coordinates)>,
@@ -35,7 +35,7 @@ impl Frontier {
         self.bound = None;
     }
 
-    /// Adds a node that is next to the set, or the first node.
+    /// Adds the first node, or a node that is next to the set.
     pub(super) fn add(&mut self, hop_sums: &HopSums, node: u32, point: Coordinates) {
         let is_far = self.bound.is_some_and(|bound| hop_sums.of(point) > bound);
         let list = if is_far { &mut self.far } else { &mut self.near };
@@ -67,8 +67,8 @@ impl Frontier {
 
     /// Divides the nodes again.
     ///
-    /// Each node that is taken increases every sum by about the mean distance. The bound exceeds
-    /// the smallest sum by enough to leave near nodes for about `STEPS` removals.
+    /// Each node taken increases every sum by about the mean distance. The bound exceeds the
+    /// smallest sum by enough for the near nodes to last for about `STEPS` removals.
     fn divide(&mut self, hop_sums: &HopSums, is_listed: impl Fn(u32) -> bool) {
         self.near.append(&mut self.far);
         self.near.retain(|&(node, _)| is_listed(node));
@@ -90,8 +90,8 @@ impl Frontier {
     }
 }
 
-/// Returns the smallest sum of hops in a list, and the index of its node. Ties go to the lowest
-/// rank. Drops nodes for which `is_listed` is false.
+/// Returns the smallest sum of hops in a list, and the index of the corresponding node. Ties go to
+/// the lowest rank. Drops nodes for which `is_listed` is false.
 #[inline]
 pub(super) fn nearest_in<R: Ord>(
     list: &mut Vec<(u32, Coordinates)>,

@@ -1,8 +1,8 @@
-//! Sums of hops between the nodes in a set, which measure its compactness.
+//! Sums of hops between the nodes in a set. They measure how compact the set is.
 //!
 //! The number of hops between two nodes is the sum of their distances along the axes. For each
-//! coordinate of an axis, the set stores the sum of the distances from there to its nodes. The sum
-//! of hops from a node to the set then takes one lookup per axis:
+//! coordinate on an axis, the set stores the sum of the distances from there to its nodes. Finding
+//! the sum of hops from a node to the set then takes one lookup per axis:
 //!
 //! ```text
 //!   a set of 2 nodes at x = 1 and x = 2:     x:       0  1  2  3
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Invariant: `known` covers the coordinates of all nodes in the set and the coordinates next to
-//! them. Beyond it, each sum is the previous one plus one hop per node.
+//! them. Beyond that range, each sum is the previous sum plus one hop per node.
 //!
-//! Cost: O(1) per lookup, and O(sum of the sides of the bounding box) per added node. On a ring,
-//! the whole side counts.
+//! Cost: O(1) per lookup, and O(sum of the bounding box's sides) per added node. On a ring, the
+//! whole side counts.
 
 use std::ops::Range;
 
@@ -23,12 +23,12 @@ use pavior_mesh::{Coordinates, Grid, Sides};
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The number of axes that matter. All later axes have a single coordinate.
+    /// The number of axes that matter. All further axes have a single coordinate.
     count: usize,
     nodes: u64,
-    /// The sum of hops between all pairs.
+    /// The sum of hops over all pairs of nodes.
     total: u64,
-    /// Scratch space for the number of nodes at each coordinate of an axis, which is 0 between
+    /// Scratch space for the number of nodes at each coordinate on an axis. All zeros between
     /// queries.
     counts: Vec<u64>,
 }
@@ -36,14 +36,14 @@ pub(crate) struct HopSums {
 /// Number of sums that are updated together. The last chunk may extend beyond the known sums.
 const CHUNK: usize = 8;
 
-/// The sums along one axis. On a ring, all of them are known.
+/// The sums along one axis. On a ring, all sums are known.
 #[derive(Clone, Debug)]
 struct Axis {
     side: usize,
     ring: bool,
     sums: Vec<u64>,
     known: Range<usize>,
-    /// The number of hops between two coordinates, by their difference, from 1 - side to side - 1.
+    /// The number of hops between coordinates, by their difference (from 1 - side to side - 1).
     hops: Vec<u64>,
 }
 
@@ -60,8 +60,8 @@ impl HopSums {
         hop_sums
     }
 
-    /// Empties the set. Takes O(sum of the sides of the set's bounding box) time. On a ring, the
-    /// whole side counts.
+    /// Empties the set. Takes O(sum of the bounding box's sides) time. On a ring, the whole side
+    /// counts.
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
         (self.nodes, self.total) = (0, 0);
@@ -80,7 +80,7 @@ impl HopSums {
         }
     }
 
-    /// Returns the sum of hops between all pairs of nodes in the set.
+    /// Returns the sum of hops over all pairs of nodes in the set.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
@@ -89,8 +89,8 @@ impl HopSums {
         self.nodes
     }
 
-    /// Adds a node. Takes O(sum of the sides of the set's bounding box) time. On a ring, the whole
-    /// side counts.
+    /// Adds a node. Takes O(sum of the bounding box's sides) time. On a ring, the whole side
+    /// counts.
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {
             axis.learn(usize::from(at), self.nodes);
@@ -137,13 +137,13 @@ impl Axis {
     }
 
     fn clear(&mut self) {
-        // The known sums have changed, and so has the rest of the last chunk.
+        // The known sums have changed, and so have the other sums in the last chunk.
         let changed = self.known.start..(self.known.end + CHUNK).min(self.sums.len());
         self.sums[changed].fill(0);
         self.known = if self.ring { 0..self.side } else { 0..0 };
     }
 
-    /// Computes the sums at a coordinate and its neighbors.
+    /// Computes the sums at a coordinate and at its neighbors.
     #[inline]
     fn learn(&mut self, at: usize, nodes: u64) {
         let needed = at.saturating_sub(1)..(at + 2).min(self.side);
@@ -179,7 +179,7 @@ fn hops(grid: &Grid, axis: usize, apart: u64) -> u64 {
     if grid.wraps(axis) { apart.min(u64::from(grid.side(axis)) - apart) } else { apart }
 }
 
-/// Returns the sum of hops between all pairs of nodes in a box. Takes O(sum of its sides) time.
+/// Returns the sum of hops over all pairs of nodes in a box. Takes O(sum of the sides) time.
 pub(crate) fn hops_in(grid: &Grid, sides: Sides) -> u64 {
     let nodes = pavior_mesh::volume(sides);
     let along = |axis: usize| {
@@ -226,8 +226,8 @@ mod tests {
 
     #[test]
     fn nothing_is_left_of_a_set_that_was_cleared() {
-        // With each node toward the origin, the last chunk of sums extends farther, because chunks
-        // never shrink.
+        // Each node closer to the origin makes the last chunk of sums extend farther, because
+        // chunks never shrink.
         let grid: Grid = "mesh:24x2".parse().unwrap();
         let mut hop_sums = HopSums::new(grid);
         (3..11).rev().for_each(|x| hop_sums.add([x, 0, 0]));

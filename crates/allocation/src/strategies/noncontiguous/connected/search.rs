@@ -1,13 +1,13 @@
-//! The search behind `connected`, which collects candidates and keeps the best one.
+//! The search behind `connected`. It collects candidates and keeps the best one.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
-//! off the fewest nodes; ties go to the most compact one. The documentation of [`connected`](super)
+//! off the fewest nodes; ties go to the most compact one. The [`connected`](super) documentation
 //! describes the four steps.
 //!
-//! Invariant: `best` is the best candidate so far. The data kept between queries depends only on
-//! the last state.
+//! Invariant: `best` is the best candidate so far. Data kept between queries depends only on the
+//! last state.
 //!
-//! Cost: see the documentation of [`connected`](super).
+//! Cost: see the [`connected`](super) documentation.
 
 use std::cmp::Ordering;
 
@@ -27,13 +27,13 @@ use crate::{Placement, Work};
 
 /// The maximum number of boxes that are tried per shape.
 const BOXES: usize = 32;
-/// The maximum number of components in which sets that may cut off nodes are grown.
+/// The maximum number of components in which to grow sets that may cut off nodes.
 const COMPONENTS: usize = 4;
-/// An upper bound on the number of grown sets, times their nodes, times the sum of the machine's
-/// sides.
+/// An upper bound on the number of grown sets, times the nodes per set, times the sum of the
+/// machine's sides.
 const GROWN_NODES: u64 = 1 << 22;
 
-/// The search. Between queries, it keeps only data about the last state.
+/// The search. Between queries, only data about the last state is kept.
 #[derive(Clone)]
 pub(crate) struct ConnectedSearch {
     grid: Grid,
@@ -54,15 +54,15 @@ pub(crate) struct ConnectedSearch {
 /// A set that may be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// The index of its component's graph.
+    /// The index of the candidate's component's graph.
     component: usize,
-    /// The numbers of its nodes in the component, in row-major order.
+    /// The numbers of the candidate's nodes in the component, in row-major order.
     nodes: Vec<u32>,
-    /// The box, if the candidate is one.
+    /// The box, if the candidate is a box.
     at: Option<Cuboid>,
     /// The number of nodes that the candidate cuts off from the largest remaining part.
     cut: u32,
-    /// The sum of hops between the candidate's nodes.
+    /// The sum of hops over all pairs of the candidate's nodes.
     hops: u64,
 }
 
@@ -134,8 +134,8 @@ impl ConnectedSearch {
         })
     }
 
-    /// Adds the free boxes of a shape as candidates, up to the first one that cuts off nothing.
-    /// With `at_once`, returns that box.
+    /// Adds the free boxes of a shape as candidates, up to the first one that cuts off nothing. If
+    /// `at_once` is true, returns that box.
     fn box_of(&mut self, free: &Occupancy, sides: Sides, at_once: bool) -> Option<Cuboid> {
         let hops = hops_in(&self.grid, sides);
         if !at_once && self.most() < hops {
@@ -176,13 +176,13 @@ impl ConnectedSearch {
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
             self.compact.begin(component);
-            // Use the first `count` starts: every seed with one rule, then every seed with the
+            // Use the first `count` starts: every seed with one rule, and then every seed with the
             // other.
             let of_seed = |(place, &seed): (usize, &u32)| {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // Each seed is used with both rules before the next one, because a good set bounds
+            // Both rules are applied to a seed before the next seed, because a good set bounds
             // later ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {
@@ -195,8 +195,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// While all candidates cut off nodes, adds more: closed regions, component by component, and
-    /// sets found by branch and bound in small components.
+    /// As long as all candidates cut off nodes, adds more: closed regions, component by component,
+    /// and, in small components, sets found by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -259,8 +259,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the work: the number of runs of free nodes and of nodes visited by growth and
-    /// floods, and the number of words compared and searched.
+    /// Returns the work: the number of free runs and of nodes visited by growth and floods, and the
+    /// number of words compared and searched.
     pub(crate) fn work(&self) -> Work {
         let looked = self.compact.looked()
             + self.closed.looked()

@@ -1,11 +1,11 @@
-//! GABL's busy list and its search. The search follows right border lines in 2D if the y axis does
-//! not wrap, and right border planes otherwise.
+//! GABL's busy list and search. The search follows right border lines in 2D if the y axis does not
+//! wrap, and right border planes otherwise.
 //!
 //! Invariant: [`BusySearch::next`] returns the box that the plain search [`BusySearch::first`]
 //! would find if the proposed boxes were in the list.
 //!
-//! Cost with B boxes: O(B) to find the next box, or O(nodes next to the bases) if there are few;
-//! O(B^2) with the plain search. Adding or removing a box takes O(log B), plus O(its nodes).
+//! Cost with B boxes: O(B) to find the next box, or O(nodes next to the bases) if that is less;
+//! O(B^2) with the plain search. Adding or removing a box takes O(log B), plus O(nodes in it).
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};
 
@@ -58,7 +58,7 @@ impl BusySearch {
     }
 
     /// Finds the box that [`BusySearch::first`] would find if the proposed boxes were in the list.
-    /// Since [`BusySearch::begin`], bases may have been removed but not added.
+    /// Bases may have been removed since [`BusySearch::begin`], but not added.
     pub(super) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         match self {
             BusySearch::Lines(lines) => lines.next(bases),
@@ -119,8 +119,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares both searches: long lists find boxes by their nodes, and short lists by iteration.
-    /// The boxes and their order must be the same.
+    /// Compares both searches: in a long list, boxes are found by their nodes, and in a short list,
+    /// by iteration. The boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

@@ -1,10 +1,10 @@
-//! GABL's engine, which computes the sets of all bases for the shapes and chooses among them in the
-//! order of the busy list.
+//! GABL's engine, which computes each shape's set of all bases and chooses among the bases in
+//! busy-list order.
 //!
-//! Invariant: the pieces are those of the plain search. While one shape is searched for, bases are
-//! removed but never added. Therefore, a busy box without an adjacent base is skipped for good.
+//! Invariant: the pieces are the same as the plain search's. While one shape is searched for, bases
+//! are removed but never added, so a busy box without an adjacent base is skipped for good.
 //!
-//! Cost: O(N/64) per shape for the bases. The documentation of [`gabl`](super) covers the rest.
+//! Cost: O(N/64) per shape for the bases. The [`gabl`](super) documentation covers the rest.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid, Occupancy, Scan, Sides, volume};
 
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
-    /// shapes. The shapes shrink by one node at a time.
+    /// shapes. Each shape is one node shorter than the one before.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -97,8 +97,8 @@ impl Engine {
 }
 
 /// Returns true if the plain search for pieces takes less work than the engine. The plain search
-/// takes O(m^2) per shape for m busy boxes. In measurements, computing a set of bases took as long
-/// as 56 steps of the plain search, plus one step for every nine words.
+/// takes O(m^2) per shape for m busy boxes. In benchmarks, computing a set of bases took as long as
+/// 56 steps of the plain search, plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -1,8 +1,8 @@
 //! Greedy Available Busy List: grant the whole shape if it is free. Otherwise, grant pieces of a
 //! shrinking shape, largest first, until the count is reached.
 //!
-//! The strategy succeeds whenever enough nodes are free: each iteration takes a piece or shrinks
-//! the shape, and the last shape is a single node, which fits.
+//! The strategy succeeds whenever enough nodes are free: each iteration either takes a piece or
+//! shrinks the shape, and the last shape is a single node, which always fits.
 //!
 //! ```text
 //!   # a     4 nodes as 2x2: none is free, so 1x2 (one side is shortened): a a.
@@ -11,32 +11,32 @@
 //! ```
 //!
 //! The pieces come from a single sequence of shapes. To get the next shape, the longest side is
-//! shortened by one node, which keeps the shapes near-square. The paper's text, however, speaks of
-//! "the largest free submesh". With `shape=largest`, each piece is the largest free box that fits
+//! shortened by one node, which keeps the shapes near-square. The paper's text, however, mentions
+//! "the largest free submesh"; with `shape=largest`, each piece is the largest free box that fits
 //! within the shape.
 //!
 //! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
-//! more nodes is only the start of the sequence. A request without a shape starts the sequence at a
-//! near-cubic box. That box grows from 1x1x1, one node at a time on the shortest side that can
-//! still grow (ties go to x, then y, then z), until it has enough nodes.
+//! more nodes serves only as the start of the sequence. For a request without a shape, the sequence
+//! starts at a near-cubic box. To find it, 1x1x1 is grown one node at a time along the shortest
+//! side that can still grow (ties go to x, then y, then z) until it has enough nodes.
 //!
 //! Cost: for B busy pieces and an a x b x c request on N nodes, the engine takes O(N/64) per shape
-//! to compute a set of all bases, with one bit each. It stops at the first shape without a base. It
-//! then chooses among the bases in the order of the busy list, which takes O(B) per shape, or
-//! O(nodes next to the bases) if there are few. In 3D and on tori, each piece takes another O(B),
-//! or O(nodes around it).
+//! to compute the set of all bases, with one bit per base. It stops at the first shape without a
+//! base. It then chooses among the bases in busy-list order, which takes O(B) per shape, or O(nodes
+//! next to the bases) if there are few bases. In 3D and on tori, each piece takes another O(B), or
+//! O(nodes around the piece).
 //!
 //! Cost of `plain`: at most a + b + c shapes, and one O(B^2) search per piece. The search follows
 //! right border lines in 2D if y does not wrap, and right border planes otherwise. With
-//! `shape=largest`, up to a * b * c shapes are searched for.
+//! `shape=largest`, the search is for up to a * b * c shapes.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, "An efficient processor allocation
 //! strategy that maintains a high degree of contiguity among processors in 2D mesh connected
 //! multicomputers", AICCSA 2007; Information Sciences 177(14), 2007.
 //!
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
-//! the same size and never ends (a test shows this). Here, the shape shrinks, as the authors must
-//! have intended. The paper does not say whether pieces are rotated. Here, they are, which
+//! the same size and loops forever (a test shows this). Here, the shape shrinks, as the authors
+//! must have intended. The paper does not say whether pieces are rotated; here they are, which
 //! reproduces the paper's block counts. Nor does it say which of two equal sides shrinks. Support
 //! for 3D and tori, which the paper mentions as future work, is our addition.
 
@@ -146,7 +146,7 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        // In both orders, the whole shape comes first. If it has just been tried, it is skipped.
+        // In either order, the whole shape comes first. It is skipped if it has just been tried.
         let skipped = usize::from(is_exact);
         let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {

@@ -1,8 +1,8 @@
-//! GABL's plain search, which searches the busy list for each piece. The list includes the pieces
-//! found so far.
+//! GABL's plain search, which searches the busy list for each piece. Pieces found so far are on the
+//! list.
 //!
-//! Invariant: a shape that is too large or not free stays that way. Therefore, each shape is tried
-//! until it fails, and never again.
+//! Invariant: a shape that is too large or not free stays that way, so each shape is tried until it
+//! fails, and never again.
 //!
 //! Cost: one O(B^2) search per piece and shape, for B busy boxes.
 
@@ -13,7 +13,7 @@ use crate::Placement;
 use crate::strategies::shared::ranked_shapes::sort_shapes;
 use crate::strategies::shared::turning::Turn;
 
-/// Finds a free box of a shape in one of its orientations.
+/// Finds a free box with a given shape in one of its orientations.
 pub(super) fn first(
     busy: &mut BusySearch,
     grid: &Grid,
@@ -23,8 +23,8 @@ pub(super) fn first(
     turn.shapes(*grid, &Request::shape(shape)).find_map(|shape| busy.first(shape))
 }
 
-/// Takes as many pieces of each shape as possible, shape by shape, until the count is reached.
-/// Enough nodes must be free, and the last shape must be a single node.
+/// Takes as many pieces of each shape as possible, one shape after another, until the count is
+/// reached. Enough nodes must be free, and the last shape must be a single node.
 pub(super) fn pieces(
     busy: &mut BusySearch,
     grid: &Grid,
@@ -48,7 +48,7 @@ pub(super) fn pieces(
     proposal
 }
 
-/// Lists all shapes within a shape that have at most `nodes` nodes, largest first.
+/// Lists all shapes of at most `nodes` nodes that fit within a shape, largest first.
 pub(super) fn largest_first(shape: Sides, nodes: u32) -> Vec<Sides> {
     let most = shape.map(|side| u32::from(side).min(nodes) as u16);
     let mut shapes = Vec::new();

@@ -1,4 +1,4 @@
-//! GABL's shapes: the first one in each sequence, and the rule for shrinking it.
+//! GABL's shapes: the first shape in each sequence, and the rule for shrinking shapes.
 //!
 //! ```text
 //!   3x2  ->  2x2  ->  1x2  ->  1x1      the longest side loses one node each time;
@@ -7,15 +7,15 @@
 //!
 //! Invariant: the last shape is a single node.
 //!
-//! Cost: O(1) per shape, and O(a + b + c) for all shapes from a x b x c, or for a near-cubic box.
+//! Cost: O(1) per shape, and O(a + b + c) for a sequence from a x b x c, or for a near-cubic box.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// The sequences of shapes for requests on a machine.
+/// The shape sequences for requests on a machine.
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if, among equally long sides, the last one shrinks.
+    /// True if the last of several equally long sides shrinks, or false if the first one does.
     last_of_ties: bool,
 }
 

@@ -1,8 +1,8 @@
-//! The bases of all shapes in GABL's shrinking sequence, computed from the single node up.
+//! The bases of all shapes in GABL's shrinking sequence, computed from a single node up.
 //!
-//! Each shape is one node shorter than the previous one along a longest side. A base of the smaller
-//! shape is also a base of the larger one if its next neighbor along that axis is a base, too. One
-//! pass over the words therefore computes the larger shape's set from the smaller one's:
+//! Each shape is one node shorter than the one before along one of its longest sides. A base of the
+//! smaller shape is also a base of the larger one if the next node along that axis is a base, too.
+//! One pass over the words therefore computes the larger shape's set from the smaller one's:
 //!
 //! ```text
 //!   bases of 2x1:   b b . b        next neighbor too:    bases of 3x1:   b . . .
@@ -16,13 +16,13 @@ use pavior_mesh::{BaseSet, Grid, Occupancy, Sides, ascending, orientations};
 
 use crate::strategies::shared::turning::Turn;
 
-/// Sets of bases. They are scratch space, so a copy starts empty.
+/// Sets of bases. Because they are scratch space, a copy starts empty.
 #[derive(Debug, Default)]
 pub(crate) struct ShrinkingBases {
     /// The shapes, largest first.
     shapes: Vec<Sides>,
-    /// The nonempty sets. Those of the smallest shape come first, and those of each shape are in
-    /// the order of its orientations.
+    /// The nonempty sets, starting with those for the smallest shape. Each shape's sets are in
+    /// orientation order.
     sets: Vec<BaseSet>,
     /// The number of sets that belong to this query.
     used: usize,
@@ -36,7 +36,7 @@ impl Clone for ShrinkingBases {
 }
 
 impl ShrinkingBases {
-    /// Finds the bases of a sequence of shapes that ends with a single node. A node must be free.
+    /// Finds the bases for a sequence of shapes that ends with a single node. A node must be free.
     pub(crate) fn load(
         &mut self,
         free: &Occupancy,
@@ -62,8 +62,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds the set of a shape if it has bases. One of the `smaller` sets belongs to a shape that
-    /// is one node shorter. A copy of that set is grown along this axis.
+    /// Adds a shape's set if the shape has bases. One of the `smaller` sets is for a shape that is
+    /// one node shorter on some axis; a copy of that set is grown along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();
@@ -82,7 +82,7 @@ impl ShrinkingBases {
         }
     }
 
-    /// Returns one more set, reusing the memory of an earlier query if possible.
+    /// Returns one more set, reusing memory from an earlier query if possible.
     fn next_set(&mut self, grid: Grid) -> &mut BaseSet {
         if self.sets.len() == self.used {
             self.sets.push(BaseSet::new(grid));
@@ -92,10 +92,10 @@ impl ShrinkingBases {
     }
 
     /// Returns the nonempty sets in the order in which their shapes are tried: largest first, with
-    /// the orientations of each shape in order.
+    /// each shape's orientations in order.
     pub(crate) fn sets(&mut self) -> impl Iterator<Item = &mut BaseSet> {
         let sets = &mut self.sets[..self.used];
-        // The sets of one shape are in the order of its orientations.
+        // Each shape's sets are in orientation order.
         sets.chunk_by_mut(|a, b| ascending(a.shape()) == ascending(b.shape())).rev().flatten()
     }
 

@@ -1,11 +1,11 @@
-//! MC's engine for machines with one axis, which computes the cost of a center in O(log n).
+//! MC's engine for machines with one axis, which computes a center's cost in O(log n).
 //!
 //! Let n be the number of requested nodes, F(k) the number of free nodes in the box grown by k
-//! shells, and K the first k with F(k) >= n. The cost of the center is the sum of n - F(k) over k =
-//! 0 .. K - 1.
+//! shells, and K the first k with F(k) >= n. The center's cost is the sum of n - F(k) over k = 0 ..
+//! K - 1.
 //!
-//! Let P(x) be the number of free nodes below x. Then F(k) is a difference of two values of P, and
-//! the sum of F(k) is a difference of two sums:
+//! Let P(x) be the number of free nodes below x. Then F(k) is the difference between two values of
+//! P, and the sum of F(k) is the difference between two sums:
 //!
 //! ```text
 //!   . . [low - k ..  low .. box .. end .. end + k) . .      F(k) = P(end + k) - P(low - k)
@@ -13,11 +13,11 @@
 //!   sum of F(k) = (P(end) + P(end + 1) + ..) - (P(low) + P(low - 1) + ..)        K terms each
 //! ```
 //!
-//! Bisection finds K, and the sums of P are stored. On a line, P(x) is 0 below the line and the
-//! total number of free nodes above it.
+//! K is found by bisection, and the sums of P are stored. On a line, P(x) is 0 below the line and
+//! equals the total number of free nodes above it.
 //!
-//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both cover three turns, so that no
-//! box extends beyond an end.
+//! Invariant: `sums[i]` is the sum of `below[..i]`. On a ring, both lists cover three turns, so
+//! that no box extends beyond an end.
 //!
 //! Cost: O(n) per state, O(log n) per center.
 
@@ -51,7 +51,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center. Ties go to the first one. Enough nodes must be free.
+    /// Finds the cheapest free center. Ties go to the first. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -110,12 +110,12 @@ impl LineShells {
         self.below[(end + n) as usize] - self.below[(low + n) as usize]
     }
 
-    /// Returns the offer for the box that begins at `low`, which may be outside the line. Enough
-    /// nodes must be free. Takes O(log n) time.
+    /// Returns the offer for the box that begins at `low`, a coordinate that may be outside the
+    /// line. Enough nodes must be free. Takes O(log n) time.
     fn offer(&self, low: i32, side: u16, nodes: u32) -> Offer {
         let (low, n) = (i64::from(low), self.side as i64);
         let end = low + i64::from(side);
-        // Too few nodes are free within `few` shells, and enough within `enough`.
+        // Too few nodes are free within `few` shells, but enough are free within `enough` shells.
         let (mut few, mut enough) = (-1, n);
         while enough - few > 1 {
             let middle = i64::midpoint(few, enough);
@@ -128,8 +128,8 @@ impl LineShells {
             let (low, end) = (low + n, end + n);
             (sum(end, end + last), sum(low + 1 - last, low + 1))
         } else {
-            // The number of terms whose coordinates are on the line. Every other term is the total
-            // number of free nodes for ends, and 0 for lows.
+            // The number of terms whose coordinates are on the line. For ends, every other term is
+            // the total number of free nodes; for lows, it is 0.
             let (end_terms, low_terms) = ((n - end).clamp(0, last), (low + 1).clamp(0, last));
             let all = u64::from(self.below[self.side]);
             let ends = if end_terms > 0 { sum(end, end + end_terms) } else { 0 };

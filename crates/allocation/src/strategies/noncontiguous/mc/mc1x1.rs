@@ -1,7 +1,7 @@
-//! MC1x1: take the n nodes nearest to some free node, measuring distance in square shells around
-//! that node.
+//! MC1x1: take the n free nodes nearest to some free node, measuring distance in square shells
+//! around that node.
 //!
-//! The strategy succeeds exactly when enough nodes are free.
+//! The strategy succeeds if and only if enough nodes are free.
 //!
 //! ```text
 //!   2 2 2 2 2
@@ -11,7 +11,7 @@
 //!   2 2 2 2 2
 //! ```
 //!
-//! The rule, code and cost are those of [`mc`](super), with a single node as the box.
+//! The rule, code and cost are the same as for [`mc`](super), with a single node as the box.
 //!
 //! Source: Bender, Bunde, Demaine, Fekete, Leung, Meijer & Phillips, "Communication-aware processor
 //! allocation for supercomputers", WADS 2005 and Algorithmica 50(2), 2008. The behavior matches

@@ -1,8 +1,8 @@
-//! Minimizing Contention: try every free node as the center of a box of the requested shape, and
+//! Minimizing Contention: try every free node as the center of a box with the requested shape, and
 //! take nodes from that box and the shells around it. The center with the cheapest nodes wins.
 //!
-//! The strategy succeeds exactly when enough nodes are free. If there is a free box of the
-//! requested shape, one is granted, because it costs 0.
+//! The strategy succeeds if and only if enough nodes are free. If a box with the requested shape is
+//! free, such a box is granted, because it costs 0.
 //!
 //! ```text
 //!   request 3x1, centered on c: a node costs the number of its shell
@@ -13,22 +13,22 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may extend beyond the border of the mesh. On a ring, shells meet. An even side has one
-//! more node above the center than below it. A side longer than its axis counts as the whole axis.
-//! Ties for the lowest cost go to the first center in row-major order. Without a shape, the box is
-//! a single node, as in [`mc1x1`].
+//! The box may extend beyond the mesh border. On a ring, shells meet. An even side has one more
+//! node above the center than below. A side longer than its axis counts as the whole axis. Ties for
+//! the lowest cost go to the first center in row-major order. Without a shape, the box is a single
+//! node, as in [`mc1x1`].
 //!
-//! The engine counts the shells of eight neighboring centers at once. It drops centers that cannot
-//! be the cheapest, and stops at a center around which no node is missing. It then takes the nodes
-//! row by row from the last shell's box. Its numbers have 16 bits. If that is not enough for the
-//! number of free nodes, the plain search finds the center.
+//! The engine counts the shells of eight neighboring centers at once. It drops any center that
+//! cannot be the cheapest, and stops at a center around which no node is missing. It then takes the
+//! nodes row by row from the last shell's box. The engine's numbers have 16 bits. If that is not
+//! enough for the number of free nodes, the plain search finds the center.
 //!
-//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center or, on a line or ring,
-//! O(log N) per center. `plain` takes O(1) per shell and center, O(F r) in total for F free
-//! centers, and visits all free nodes to select those to take.
+//! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center or, on a line or ring, O(log
+//! N) per center. `plain` takes O(1) per shell and center (O(F r) in total for F free centers) and
+//! visits all free nodes to select the ones to take.
 //!
 //! Source: Mache, Lo & Windisch, "Minimizing message-passing contention in fragmentation-free
-//! processor allocation", PDCS 1997. The rule is known only from later descriptions (Bender et al.
+//! processor allocation", PDCS 1997. The rule is known only from a later description (Bender et al.
 //! 2005).
 //!
 //! Departures: the rounding of even sides, the order within the last shell, and the support for 3D
@@ -84,12 +84,11 @@ fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy
 struct MinimisingContention {
     around: Around,
     engine: Option<Engine>,
-    /// The plain search, which is used if there is no engine, or if the numbers are too large for
-    /// it.
+    /// The plain search, used if there is no engine or if the numbers are too large for the engine.
     plain: PlainSearch,
 }
 
-/// The search for the cheapest center, which depends on the machine.
+/// The search for the cheapest center. The choice depends on the machine.
 #[derive(Clone)]
 enum Engine {
     /// The search for machines with one axis.

@@ -1,5 +1,5 @@
 //! MC's plain search, which goes center by center and shell by shell, using a table of prefix sums.
-//! Afterwards, it selects the nodes in the shells from all free nodes.
+//! Afterward, it selects the nodes in the shells from among all free nodes.
 //!
 //! Invariant: a center that is dropped costs at least as much as the best one so far.
 //!
@@ -16,9 +16,9 @@ use crate::{Placement, Work};
 #[derive(Clone)]
 pub(super) struct PlainSearch {
     grid: Grid,
-    /// The prefix sums, which are created when first needed.
+    /// The prefix sums. Created when first needed.
     sums: Option<PrefixSums>,
-    /// The number of shells counted, plus the number of nodes tested for membership in them.
+    /// The number of shells counted, plus the number of nodes tested for membership in shells.
     tested: u64,
 }
 
@@ -34,7 +34,7 @@ impl PlainSearch {
     }
 
     /// Finds the cheapest center. Ties go to the first one. No center costs less than `least`, so
-    /// the first center with this cost ends the search.
+    /// the first center with that cost ends the search.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -59,8 +59,8 @@ impl PlainSearch {
         best
     }
 
-    /// Returns the nodes that a center takes: all free nodes in the shells before the last one, and
-    /// the first free nodes in the last one.
+    /// Returns the nodes that a center takes: all free nodes in the shells before the last shell,
+    /// and the first free nodes in the last shell.
     fn taken(&mut self, free: &Occupancy, core: &Core, offer: Offer, nodes: u32) -> Placement {
         let Offer { last, free_inside, .. } = offer;
         self.tested += u64::from(free.count());
@@ -93,7 +93,7 @@ fn offer_below(
     for last in 0.. {
         *tested += 1;
         let left = u64::from(nodes - free_inside);
-        // Every remaining node costs at least this shell's number.
+        // Each remaining node costs at least this shell's number.
         if cost + left * u64::from(last) >= limit {
             return None;
         }

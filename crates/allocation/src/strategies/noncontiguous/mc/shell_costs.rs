@@ -1,29 +1,29 @@
 //! MC's engine, which computes the costs of eight neighboring centers at once.
 //!
-//! A node in shell j costs j, and it is outside exactly j boxes: the center's box, and that box
-//! grown by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k
-//! shells. Then the cost of n nodes is
+//! A node in shell j costs j. It is outside exactly j boxes: the center's box, and that box grown
+//! by 1, 2, .. j - 1 shells. Let F(k) be the number of free nodes in the box grown by k shells.
+//! Then the cost of n nodes is
 //!
 //! ```text
 //!   sum over k = 0, 1, .. of max(0, n - F(k))
 //! ```
 //!
-//! No term is negative, so a center is dropped when its sum reaches the best cost so far. A table
-//! of prefix sums gives F for eight neighbors along x at once. On a machine of w columns, a row of
-//! the table is laid out as follows:
+//! No term is negative, so a center is dropped once its sum reaches the best cost so far. A table
+//! of prefix sums gives F for eight neighbors along x at once. On a machine with w columns, a row
+//! in the table is laid out as follows:
 //!
 //! ```text
 //!   cells:        before x = 0  |  free nodes below x = 0, 1, .. w  |  after x = w
 //!   first cell:   0                w (`zero_cell`)                     2 w + 1
 //! ```
 //!
-//! Beyond both ends, a row continues like the border or the ring, so no center is a special case.
-//! Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
+//! Beyond both ends, a row continues like the border or the ring, so that no center is a special
+//! case. Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
-//! does not fit is replaced by the largest number, and its center is not chosen.
+//! does not fit is replaced with the largest number, and its center is not chosen.
 //!
-//! Cost: O(N) per state, up to 4 N on tori, and O(r) vector operations for r shells of eight
+//! Cost: O(N) per state (up to 4 N on tori), and O(r) vector operations for r shells of eight
 //! centers.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
@@ -49,21 +49,20 @@ const PREFIXES: [Lanes; 256] = {
     prefixes
 };
 
-/// The search and its table, which is scratch space. A copy starts with an empty table.
+/// The search and its table. Because the table is scratch space, a copy starts with an empty one.
 #[derive(Debug)]
 pub(super) struct ShellCosts {
     grid: Grid,
-    /// The cell of x = 0 in a row of the table, and the number of cells per row.
+    /// The cell for x = 0 in a table row, and the number of cells per row.
     zero_cell: usize,
     row_cells: usize,
-    /// The number of rows per plane of the table, and the number of planes. Those of a ring are
-    /// repeated.
+    /// The number of rows per table plane, and the number of planes. On a ring, they are repeated.
     plane_rows: usize,
     planes: usize,
     /// The number of free nodes with coordinates below x, y and z.
     table: Vec<u16>,
-    /// Scratch space for the number of free nodes below x in one row of the machine, in the layout
-    /// of a table row.
+    /// Scratch space for the number of free nodes below x in one machine row, in the layout of a
+    /// table row.
     row_sums: Vec<u16>,
     /// For each shell, the table rows that bound the boxes of the current row of centers.
     row_bounds: Vec<[usize; 4]>,
@@ -85,7 +84,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // Long enough for the boxes of all centers when the last box covers the whole axis.
+            // Long enough for all centers' boxes, even when the last box covers the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -142,7 +141,7 @@ impl ShellCosts {
     }
 
     /// Computes the costs of eight centers from x onward. Only those in `centres` count. A cost
-    /// below `least` is exact. Any other cost may be understated, but never below `least`.
+    /// below `least` is exact. Any other cost may be too low, but is never below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -153,7 +152,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // Zero when the cost is final or too high.
+                // Zero once the cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -163,8 +162,8 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts the free nodes in the boxes of eight centers from x onward, grown by a number of
-    /// shells.
+    /// Counts, for eight centers from x onward, the free nodes in the center's box grown by a
+    /// number of shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;
@@ -195,8 +194,8 @@ impl ShellCosts {
                 free[lane] = above.wrapping_sub(below).wrapping_sub(free[lane]);
             }
         };
-        // Planes before the box come first. The second call subtracts them from the planes up to
-        // its end.
+        // The planes before the box come first. The second call subtracts them from the planes up
+        // to the end of the box.
         if low_z_end_y != low_z_low_y {
             subtract_from(low_z_end_y, low_z_low_y);
         }
@@ -204,9 +203,9 @@ impl ShellCosts {
         free
     }
 
-    /// Returns the table rows whose sums determine a box's count. These are, for the plane at its
-    /// end in z, the rows at its end and start in y, and then the same rows for the plane at its
-    /// start in z. The last two are 0 if that plane is the border.
+    /// Returns the table rows whose sums determine a box's count. These are the rows at the box's
+    /// end and start in y, first in the plane at its end in z, and then in the plane at its start
+    /// in z. The last two rows are 0 if that plane is the border.
     fn rows_around(&self, core: &Core, shells: i32) -> [usize; 4] {
         let range = |axis: usize| {
             let n = i32::from(self.grid.side(axis));
@@ -217,7 +216,7 @@ impl ShellCosts {
             } else if end - low >= n {
                 (0, n as usize)
             } else {
-                // The box contains its center, so it begins less than one turn below 0.
+                // The box contains its center and therefore begins less than one turn below 0.
                 let up = if low < 0 { n } else { 0 };
                 ((low + up) as usize, (end + up) as usize)
             }
@@ -245,8 +244,8 @@ impl ShellCosts {
         unreachable!("enough nodes are free, so some shell has them")
     }
 
-    /// Fills the table eight cells at a time: O(N), or up to 4 N on tori. Row 0 of each plane and
-    /// all of plane 0 stay 0.
+    /// Fills the table, eight cells at a time. Takes O(N), or up to 4 N on tori. Row 0 in each
+    /// plane and all of plane 0 stay 0.
     fn load(&mut self, free: &Occupancy) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let row_cells = self.row_cells;
@@ -269,7 +268,7 @@ impl ShellCosts {
                 let pairs = rest[..row_cells * (d + 1)].iter_mut().zip(&before[plane * (z - 1)..]);
                 pairs.for_each(|(cell, below)| *cell = cell.wrapping_add(*below));
             }
-            // If y wraps, all rows are repeated, and the sums of a whole turn are added.
+            // If y wraps, all rows are repeated, with the sums for a whole turn added.
             let (once, again) = rest[..plane].split_at_mut(row_cells * (d + 1));
             let whole = &once[row_cells * d..];
             for (row, before) in

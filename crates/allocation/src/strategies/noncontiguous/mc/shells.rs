@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Invariant: the box grown by k shells contains the shells 0 to k, clipped to the grid. A side
-//! that would overlap itself on a ring is the whole ring.
+//! that would overlap itself on a ring becomes the whole ring.
 //!
 //! Cost: O(1).
 
@@ -21,11 +21,11 @@ pub(super) struct Offer {
     pub(super) cost: u64,
     /// The number of the last shell from which the center takes nodes.
     pub(super) last: u32,
-    /// The number of free nodes in the shells before the last one. All of them are taken.
+    /// The number of free nodes in the shells before the last one. All of these nodes are taken.
     pub(super) free_inside: u32,
 }
 
-/// Returns the cost if all nodes around the box are free. No center is cheaper than this.
+/// Returns the cost if all nodes in and around the box are free. No center can be cheaper.
 pub(super) fn least_cost(grid: &Grid, shape: Sides, nodes: u32) -> u64 {
     let within = |shells: u64| -> u64 {
         let side = |axis: usize| {
@@ -47,7 +47,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// Creates the box of a shape. A side longer than its axis counts as the whole axis.
+    /// Creates the box for a shape. A side longer than its axis counts as the whole axis.
     pub(super) fn new(grid: Grid, centre: Coordinates, shape: Sides) -> Core {
         let sides = std::array::from_fn(|axis| shape[axis].min(grid.side(axis)));
         Core { grid, centre, sides }

@@ -1,8 +1,8 @@
-//! The nodes that a center takes: all free nodes in the shells before the last one and, up to the
-//! requested number, the first free nodes in the last one, in row-major order.
+//! The nodes that a center takes: all free nodes in the shells before the last shell and, up to the
+//! requested number, the first free nodes in the last shell in row-major order.
 //!
-//! Invariant: there are exactly as many nodes as requested, and they are the ones that the plain
-//! search takes one by one.
+//! Invariant: exactly the requested number of nodes is taken, and they are the same nodes that the
+//! plain search takes one by one.
 //!
 //! Cost: O(words in the rows of the last shell's box).
 
@@ -14,7 +14,7 @@ use crate::Placement;
 /// Returns the nodes that a center takes, row by row.
 pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> Placement {
     let grid = &core.grid;
-    // The box of all shells, and that of the shells before the last one (`None` if the last one is
+    // The box of all shells, and the box of the shells before the last (`None` if the last is shell
     // 0).
     let outer = core.grown(offer.last);
     let inner = offer.last.checked_sub(1).map(|shells| core.grown(shells));
@@ -45,7 +45,7 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
     Placement::Parts(parts)
 }
 
-/// Returns the columns of a box, where column x is bit x % 64 of word x / 64.
+/// Returns a box's columns, where column x is bit x % 64 of word x / 64.
 fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     let mut columns = vec![0; usize::from(grid.side(0)).div_ceil(64)];
     for (from, length) in around.iter().flat_map(|around| around.runs(grid, 0)) {
@@ -56,7 +56,7 @@ fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     columns
 }
 
-/// Returns the lowest set bits of a word, at most `count`.
+/// Returns a word's lowest set bits, at most `count` of them.
 fn lowest(word: u64, count: u32) -> u64 {
     let mut rest = word;
     if word.count_ones() <= count {
@@ -66,7 +66,7 @@ fn lowest(word: u64, count: u32) -> u64 {
     word ^ rest
 }
 
-/// Adds the runs of set bits in a word as boxes. A run that begins at the end of the last box
+/// Adds each run of set bits in a word as a box. A run that begins at the end of the last box
 /// extends that box.
 fn push_runs(parts: &mut Vec<Cuboid>, mut word: u64, [first, y, z]: Coordinates) {
     while word != 0 {

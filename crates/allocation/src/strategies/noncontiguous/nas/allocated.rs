@@ -1,8 +1,7 @@
-//! The nodes of a growing nucleus, and the selection of the next free neighbor.
+//! The nodes in a growing nucleus, and the selection of the next free neighbor.
 //!
-//! Invariant: there is one set for each number of allocated neighbors, and each free neighbor is in
-//! the set for its number. Therefore, the first node in the last nonempty set is the first one with
-//! the most allocated neighbors.
+//! Invariant: each free neighbor is in the set for its number of allocated neighbors. The first
+//! node in the last nonempty set is therefore the first one with the most allocated neighbors.
 //!
 //! Cost: O(1) to add a node, and O(words passed) for the next neighbor, or O(N) if there is none.
 
@@ -13,7 +12,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy};
 use super::neighbour_growth::{NeighbourRule, neighbours};
 use crate::strategies::shared::bit_set::BitSet;
 
-/// The nodes that have been allocated so far, and their free neighbors.
+/// The nodes allocated so far, and their free neighbors.
 pub(super) struct Allocated<'a> {
     grid: Grid,
     rule: NeighbourRule,
@@ -22,7 +21,7 @@ pub(super) struct Allocated<'a> {
     owned: Vec<bool>,
     /// For each node, the number of allocated neighbors.
     touched: Vec<u8>,
-    /// The free neighbors, by their number of allocated neighbors.
+    /// The free neighbors, by number of allocated neighbors.
     neighbours: [NodeSet; 5],
     /// The number of nodes visited.
     pub(super) visited: u64,

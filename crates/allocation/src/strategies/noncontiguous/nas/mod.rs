@@ -1,10 +1,10 @@
-//! Neighbour Allocation Strategy: grant the requested box, or else another box, an L, or a nucleus
-//! with neighbors around it.
+//! Neighbour Allocation Strategy: grant the requested box or, failing that, another box, an L, or a
+//! nucleus with neighbors around it.
 //!
-//! The strategy tries First Fit for the request, then All-Shapes First Fit, then LSSA's L-shapes.
-//! If all of them fail, the larger part of an L is placed as a *nucleus* at the first base from
-//! which it can grow, neighbor by neighbor, to exactly n nodes. If there is no such base, single
-//! nodes are tried as the nucleus.
+//! The strategy tries First Fit for the request, then All-Shapes First Fit, and then LSSA's
+//! L-shapes. If all of these fail, the larger part of an L is placed as a *nucleus* at the first
+//! base from which it can grow, neighbor by neighbor, to exactly n nodes. If there is no such base,
+//! single nodes are tried as the nucleus.
 //!
 //! ```text
 //!   5x3, nucleus 2x6:   o o . . .      n = 15: twelve nodes o of the nucleus, then three
@@ -15,13 +15,13 @@
 //!                       o o x # .
 //! ```
 //!
-//! The strategy misses requests if enough nodes are free but not connected. The paper claims that
+//! The strategy misses a request if enough nodes are free but not connected. The paper claims that
 //! it succeeds whenever n nodes are free, which is not true (for example, for 2 nodes if 5 are free
-//! on a checkerboard). With `guarantee`, it is: if no connected set is large enough, the first
-//! nucleus continues to grow from the nearest free node.
+//! in a checkerboard pattern). With `guarantee`, the claim holds: if no connected set is large
+//! enough, the first nucleus continues to grow from the nearest free node.
 //!
 //! Cost: one First Fit search per shape, L and nucleus. The engine tries Ls and nuclei only if some
-//! connected set of free nodes has n nodes. It finds these sets in O(N/64) and O(r log r) for r
+//! connected set of free nodes has n nodes. Finding these sets takes O(N/64) and O(r log r) for r
 //! runs of free nodes. Testing whether growth succeeds takes O(log r) per base (O(n) with
 //! `right-up`). The growth itself takes O(n log n), once. A release costs nothing.
 //!
@@ -31,14 +31,14 @@
 //! - The printed step 6 runs while size >= allocated, so it takes one node too many, or never ends
 //!   if there is no neighbor left. Step 7 tests for free nodes while the failed nucleus still holds
 //!   some. The paper tries only one 1x1 nucleus.
-//! - Nuclei of n nodes or more are omitted, and k = 1, 2, 3 are tried if the printed bound is
+//! - Nuclei with n or more nodes are omitted, and k = 1, 2, 3 are tried if the printed bound is
 //!   negative (`nuclei.rs`).
 //! - The printed conditions allow only +x and +y neighbors (`neighbours=right-up`), so growth fails
 //!   in corners.
 //! - The order of growth is our choice. If no shape of n nodes is requested, the search starts with
-//!   the boxes of n nodes. If no shape is requested at all, the first of these boxes replaces it.
-//! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there. Growth
-//!   by the neighbor with the most granted neighbors works there, too: see
+//!   the boxes of n nodes. If no shape is requested at all, the first of these boxes is used.
+//! - Tori and 3D are not supported, because neither the Ls nor the nuclei are defined there.
+//!   Growing by the neighbor with the most granted neighbors works there, too: see
 //!   [`connected`](super::connected).
 
 mod allocated;
@@ -136,7 +136,7 @@ struct NeighbourAllocation {
     nuclei: BaseSearch,
     l_search: LShapeSearch,
     growth: NeighbourGrowth,
-    /// The shapes of the boxes of n nodes.
+    /// The shapes of all boxes with n nodes.
     shapes: Vec<Sides>,
     /// Scratch space for the requested shape, followed by `shapes`.
     boxes: Vec<Sides>,
@@ -161,7 +161,7 @@ impl NeighbourAllocation {
         search.first(free, name, &self.boxes, Scan::default())
     }
 
-    /// Finds LSSA's first free L-shape.
+    /// Finds the first free L-shape in LSSA's order.
     fn l_shape(
         &mut self,
         free: &Occupancy,
@@ -173,8 +173,8 @@ impl NeighbourAllocation {
         self.l_shapes.iter().find_map(|&l_shape| self.l_search.first(free, l_shape))
     }
 
-    /// Finds the first free nucleus among the nuclei of the shape, and then among single nodes. If
-    /// `must_reach` is true, finds the first nucleus from which growth reaches `nodes` nodes.
+    /// Finds the first free nucleus, trying the shape's nuclei and then single nodes. If
+    /// `must_reach` is true, finds the first free nucleus from which growth reaches `nodes` nodes.
     fn nucleus(
         &mut self,
         free: &Occupancy,
@@ -226,8 +226,8 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, and so is a nucleus that grows by neighbors. Therefore, both fail if
-        // no component of free nodes has n nodes. The plain search tries them without this test and
+        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if no
+        // component of free nodes has n nodes. The plain search tries them without this test and
         // needs the components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {
@@ -243,7 +243,7 @@ impl SearchRule for NeighbourAllocation {
         })?;
         let mut added = self.growth.grow(free, &nucleus, nodes);
         let mut parts = Vec::new();
-        // If the nucleus is a single node, it is granted as part of the runs of added nodes.
+        // A single-node nucleus is granted as part of the runs of added nodes.
         if nucleus.volume() > 1 {
             parts.push(nucleus);
         } else {

@@ -1,15 +1,15 @@
-//! NAS's growth of a nucleus, neighbor by neighbor, to the requested number of nodes.
+//! Grows NAS's nuclei, neighbor by neighbor, to the requested number of nodes.
 //!
 //! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
 //! four-way neighbors, a nucleus reaches every node in its component, so the component's size
 //! decides. With right-up neighbors, a flood fill determines the answer.
 //!
-//! Invariant: `grow` can reach the number by adding only neighbors exactly when `reaches` returns
-//! true. Otherwise, it continues from the nearest free node.
+//! Invariant: `grow` can reach the number by adding only neighbors if and only if `reaches` returns
+//! true. Otherwise, `grow` continues from the nearest free node.
 //!
 //! Cost: O(N/64) and O(r log r) per state with r runs of free nodes. `reaches` takes O(log r) with
-//! four-way and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if no neighbor
-//! remains.
+//! four-way neighbors and O(n) with right-up neighbors. `grow` takes O(n log n), and O(N) if no
+//! neighbor remains.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy};
 
@@ -17,7 +17,7 @@ use super::allocated::Allocated;
 use crate::Work;
 use crate::strategies::shared::components::Components;
 
-/// The neighbors of an allocated node that count.
+/// The neighbors of an allocated node that count as such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeighbourRule {
     /// The neighbors at x + 1 and at y + 1.
@@ -33,7 +33,7 @@ pub(crate) struct NeighbourGrowth {
     components: Components,
     /// For right-up neighbors: for each node, the number of the last flood that reached it.
     marks: Vec<u32>,
-    /// The number of the current flood.
+    /// The current flood's number.
     flood: u32,
     /// Scratch space for the nodes that the current flood has reached.
     open: Vec<NodeId>,
@@ -50,8 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads the state for later queries. Returns the number of nodes in the largest component,
-    /// which no growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
+    /// Loads the state for later queries. Returns the number of nodes in the largest component. No
+    /// growth can exceed this number. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
@@ -113,8 +113,8 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work. `boxes` counts the nodes visited one by one, and the runs joined to
-    /// components. `words` counts the words read to find runs.
+    /// Returns the work. `boxes` counts nodes visited one by one and runs joined to components.
+    /// `words` counts words read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

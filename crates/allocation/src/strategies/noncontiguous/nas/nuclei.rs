@@ -4,21 +4,21 @@
 //!   S(a, b), a >= b, by k:    a even: a/2 x (b + k)       a odd: ((a+1)/2 + k) x (b + a/2 - k)
 //! ```
 //!
-//! These are the taller parts of the L-shapes of a x b
+//! These are the taller parts of the L-shapes made from a x b
 //! ([`l_shapes`](crate::strategies::shared::l_shapes)).
 //!
-//! Departures from the paper: nuclei of n nodes or more are omitted. The paper's 5x2 example tries
-//! 4x3, and would grant 12 nodes instead of 10. The values k = 1, 2, 3 in the example are outside
-//! the printed bound. If that bound is negative, these values are tried; if it is 0, no k is tried.
-//! Another example lists 6x2 for 6x3, which no printed formula gives.
+//! Departures from the paper: nuclei with n or more nodes are omitted. The paper's 5x2 example
+//! tries 4x3, and would grant 12 nodes instead of 10. The values k = 1, 2, 3 in that example are
+//! outside the printed bound. If the bound is negative, these values are tried; if it is 0, no k is
+//! tried. Another example lists 6x2 for 6x3, which no printed formula gives.
 //!
 //! Cost: O(1) per nucleus, O(b) nuclei.
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// Returns the values of k that make nuclei of a x b, for a >= b >= 2. For even a, they go up to b;
-/// for odd a, up to the printed bound. If that bound is -1, they begin with -1, as for the
-/// L-shapes. If it is less, they are the values in the paper's example.
+/// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. For even a, they go up to
+/// b; for odd a, up to the printed bound. If that bound is -1, they begin with -1, as for L-shapes.
+/// If the bound is lower, they are the values in the paper's example.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -30,8 +30,8 @@ fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     (first..=last).step_by(step.max(1) as usize)
 }
 
-/// Returns the nuclei of S(a,b), taking the longer side as a. Only those with fewer than n nodes
-/// that fit the grid are returned.
+/// Returns the nuclei of S(a,b) that have fewer than n nodes and fit the grid, taking the longer
+/// side as a.
 pub(super) fn nuclei([a, b, _]: Sides, nodes: u32, grid: Grid) -> impl Iterator<Item = Sides> {
     let (a, b) = (i32::from(a.max(b)), i32::from(a.min(b)));
     let ks = schedule(a, b).take_while(move |_| b >= 2);

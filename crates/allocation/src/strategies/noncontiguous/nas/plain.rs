@@ -1,6 +1,6 @@
-//! The plain search for nuclei, base by base, as a reference for the search by sets of bases.
+//! The plain search for nuclei, base by base. It is the reference for the search by sets of bases.
 //!
-//! Cost: O(1) per base with prefix sums, for all bases up to the one that is taken.
+//! Cost: with prefix sums, O(1) per base for all bases up to the one that is taken.
 
 use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 

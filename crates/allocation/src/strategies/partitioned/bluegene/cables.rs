@@ -1,7 +1,7 @@
 //! The cables of a machine whose partitions have their own networks.
 //!
 //! Partitions on the same line compete only for the cable that closes the line, and only if they
-//! are rings through part of it. The cables between a partition's units belong to no other
+//! are rings through part of the line. The cables between a partition's units belong to no other
 //! partition, and a ring through the whole line needs no other cable.
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //!   +===============+
 //! ```
 //!
-//! Invariant: a line is `open` exactly while it carries fewer rings than it can. Boxes that the
-//! strategy did not propose may add more rings than that. In that case, the line opens once enough
-//! of these boxes have been released.
+//! Invariant: a line is `open` if and only if it can carry another ring. Boxes that the strategy
+//! did not propose may add more rings than the line can carry. In that case, the line opens once
+//! enough of these boxes have been released.
 //!
 //! Cost: O(lines through the box) per grant or release, and O(N/64) to determine the usable units
 //! for a shape.
@@ -24,12 +24,12 @@ use crate::{Placement, Work};
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// True for each axis along which partitions are rings, which is possible only if the axis
-    /// wraps.
+    /// True for each axis along which partitions are rings. Only an axis that wraps can be one of
+    /// these.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,
-    /// The number of rings through a part of each line, by axis and line.
+    /// The number of rings through part of each line, by axis and line.
     rings: [Vec<u32>; 3],
     /// For each axis, the units on lines that can carry another ring.
     open: [Occupancy; 3],
@@ -37,7 +37,7 @@ pub(crate) struct Cables {
 }
 
 impl Cables {
-    /// Creates a machine's cables, none of which is in use. `torus` selects the axes along which
+    /// Creates a machine's cables, with none in use. `torus` selects the axes along which
     /// partitions are rings. `most` is the number of rings that can go through part of the same
     /// line.
     pub(crate) fn new(grid: Grid, torus: [bool; 3], most: u32) -> Cables {
@@ -52,13 +52,13 @@ impl Cables {
         }
     }
 
-    /// Returns the axes along which a box of this shape is a ring through part of a line.
+    /// Returns the axes along which a box with this shape is a ring through part of a line.
     fn ring_axes(&self, shape: Sides) -> impl Iterator<Item = usize> + use<> {
         let (grid, torus) = (self.grid, self.torus);
         (0..3).filter(move |&axis| torus[axis] && (2..grid.side(axis)).contains(&shape[axis]))
     }
 
-    /// Returns the axis and first unit of every line that a box's rings use only in part.
+    /// Returns the axis and first unit of each line that a box's rings use only in part.
     fn rings_of(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, Coordinates)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         self.ring_axes(cuboid.sides).flat_map(move |axis| {
@@ -69,7 +69,7 @@ impl Cables {
     }
 
     /// Sets `usable` to the free units on lines that have the cables for a shape. A box of these
-    /// units therefore has the cables it needs. Takes O(N/64) time.
+    /// units therefore has all the cables it needs. Takes O(N/64) time.
     pub(crate) fn usable(&self, free: &Occupancy, shape: Sides, usable: &mut Occupancy) {
         usable.copy_from(free);
         for axis in self.ring_axes(shape) {

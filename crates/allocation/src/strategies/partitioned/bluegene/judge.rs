@@ -1,7 +1,7 @@
-//! A second model of Blue Gene/L, for the oracle. It counts how many of the placements that jobs
-//! hold use each cable.
+//! A second model of Blue Gene/L, for the oracle. For each cable, the model counts the held
+//! placements that use it.
 //!
-//! The model shares no code with the strategy's own [`cables`](super::cables), so each of them can
+//! The model shares no code with the strategy's own [`cables`](super::cables), so either one can
 //! reveal errors in the other.
 
 use std::collections::BTreeMap;
@@ -54,8 +54,8 @@ impl Users {
     }
 }
 
-/// Returns the cables for which a partition competes with others. Each is identified by its axis
-/// and its starting unit or, for a loop, by its axis and the first unit on the line.
+/// Returns the cables for which a partition competes with others. A cable is identified by its axis
+/// and starting unit or, for a loop, by its axis and the first unit on the line.
 fn cables_of(grid: &Grid, options: &Options, cuboid: &Cuboid) -> Vec<(usize, Coordinates)> {
     let mut cables = Vec::new();
     for axis in 0..3 {

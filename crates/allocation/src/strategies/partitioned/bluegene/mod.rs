@@ -2,9 +2,9 @@
 //! as free units.
 //!
 //! A node of the machine is a unit (on Blue Gene/L, a midplane of 512 nodes), and a request's shape
-//! is given in units. Along each axis, a partition is a ring if `links` says so and the axis wraps;
-//! otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a box
-//! also holds the box's cables.
+//! is given in units. Along each axis, a partition is a ring if `links` specifies that and the axis
+//! wraps; otherwise, it is a chain. A single unit needs no cable. A job or reservation that holds a
+//! box also holds the box's cables.
 //!
 //! ```text
 //!   wiring=plain: a ring through 2 of 4 units        wiring=multi: a line also has loops,
@@ -15,25 +15,25 @@
 //!     +===============+   it can hold two jobs of 1    +---------------+  can share a line
 //! ```
 //!
-//! Therefore, `plain` is the same as `multi` with one loop. Chains never compete for a cable,
+//! `plain` is therefore the same as `multi` with one loop. Chains never compete for a cable,
 //! because the cables between a partition's units belong to no other partition.
 //!
-//! Within its model, the strategy misses nothing: it refuses a request only if no box of its shapes
-//! has all its units and cables free (`place` chooses among those that do). A free box whose cables
-//! are taken is therefore refused.
+//! Within its model, the strategy misses nothing: it refuses a request only if no box with an
+//! allowed shape has all of its units and cables free (`place` chooses among the boxes that do). A
+//! free box whose cables are taken is not granted.
 //!
-//! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, units on lines whose cables
-//! are taken count as busy. `mfp` repeats the search for the largest free box at every base that
-//! touches the largest one.
+//! Cost: O(N/64 log(side)) per shape. For a shape that needs cables, any unit on a line whose
+//! cables are taken counts as busy. `mfp` repeats the search for the largest free box at every base
+//! that touches the largest one.
 //!
 //! Source: Aridor, Domany, Goldshmidt, Moreira & Shmueli, "Resource allocation and utilization in
 //! the Blue Gene/L supercomputer", IBM J. R&D 49(2/3), 2005 (rectangular partitions, dedicated
 //! links, multi-toroidal lines); Krevat, Castaños & Moreira, "Job scheduling for the BlueGene/L
 //! system", JSSPP 2002 (`mfp`: keep the maximal free partition large).
 //!
-//! Departures: the cables are our own model, based on the descriptions in these sources. Also our
-//! own are the number of loops per line, cables that pass through failed units and units of other
-//! partitions, and an `mfp` that counts free units regardless of their cables.
+//! Departures: the cables are our own model, based on descriptions in these sources. Also our own
+//! are the number of loops per line, cables that pass through failed units and other partitions'
+//! units, and an `mfp` that counts free units regardless of their cables.
 
 mod cables;
 mod judge;
@@ -118,7 +118,7 @@ fn torus_axes(options: &Options) -> [bool; 3] {
 }
 
 /// Returns the number of rings that can go through part of the same line. On a plain line, a ring
-/// uses the only path back, which consists of the cables of all other units.
+/// uses the only path back: the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,
@@ -173,14 +173,14 @@ struct BlueGene {
     largest: bool,
     cables: Cables,
     bases: BaseSet,
-    /// Scratch space for the free units whose lines have the cables for a shape.
+    /// Scratch space for the free units on lines that have the cables for a shape.
     usable: Occupancy,
     /// Scratch space for the units that a placement would leave free.
     left: Occupancy,
     /// Scratch space for the shapes to try, in order.
     shapes: Vec<Sides>,
-    /// Number of partitions that `mfp` compares. (Its searches for the largest free box are not
-    /// counted.)
+    /// The number of partitions that `mfp` compares, not counting its searches for the largest free
+    /// box.
     tested: u64,
 }
 
@@ -192,10 +192,10 @@ impl BlueGene {
         Some(Cuboid::new(base, shape))
     }
 
-    /// Finds the first of the partitions that leave the largest free box.
+    /// Finds the first partition among those that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // The remaining box is never larger than the largest one before the grant. That one is
+        // The remaining box is never larger than the largest one before the grant. The latter is
         // computed only if a partition is possible, and reaching its size ends the search.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;

@@ -1,17 +1,17 @@
 //! The free blocks at every level, computed from the free nodes, 64 nodes at a time.
 //!
-//! Each block is represented by one bit, at its base node. A block is free if all its children are,
-//! so a level's bits are the AND of shifted bits from the level below. A free block is maximal if
-//! its parent is not free.
+//! Each block is represented by one bit, at its base node. A block is free if all of its children
+//! are, so a level's bits are the AND of shifted bits from the level below. A free block is maximal
+//! if its parent is not free.
 //!
-//! Cost: O(L N/64) for L levels. The alternative, following each change, takes one visit per
+//! Cost: O(L N/64) for L levels. The alternative (following each change) takes one visit per
 //! changed block.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 
 use crate::strategies::shared::buddies::Root;
 
-/// The base nodes of the blocks at each level except the lowest. These exist only for machines on
+/// The base nodes of the blocks at each level except the lowest. Available only on a machine on
 /// which all blocks at a level have the same shape.
 #[derive(Debug)]
 pub(super) struct BuddyLevels {
@@ -22,8 +22,8 @@ pub(super) struct BuddyLevels {
 struct Level {
     /// A bit for each node that is the base of a block at this level.
     bases: Box<[u64]>,
-    /// The difference between the base numbers of the first and second children along each halved
-    /// axis.
+    /// For each halved axis, the difference between the base numbers of the first and second
+    /// children.
     steps: Vec<usize>,
 }
 
@@ -47,7 +47,7 @@ impl BuddyLevels {
         Some(BuddyLevels { above: above.collect() })
     }
 
-    /// Passes the maximal free blocks of each level to `see`, starting with the lowest level.
+    /// Passes the maximal free blocks at each level to `see`, starting with the lowest level.
     pub(super) fn of(&self, free: &Occupancy, mut see: impl FnMut(usize, &[u64])) {
         let words = (free.grid().nodes() as usize).div_ceil(64);
         let word = |index: usize| free.window(NodeId(64 * index as u32), 64);
@@ -89,8 +89,8 @@ fn mark(grid: &Grid, root: &Root, sides: Sides, bases: &mut [u64]) {
     }
 }
 
-/// Returns the difference between the base numbers of the first and second children along each
-/// halved axis.
+/// Returns, for each halved axis, the difference between the base numbers of the first and second
+/// children.
 fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     let halved = (0..3).filter(|&axis| child[axis] != own[axis]);
     let second = |axis: usize| {
@@ -101,7 +101,7 @@ fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     halved.map(second).collect()
 }
 
-/// Keeps the bits that are also set `step` positions later.
+/// Keeps each bit for which the bit `step` positions later is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {
@@ -112,7 +112,7 @@ fn and_ahead(words: &mut [u64], step: usize) {
     }
 }
 
-/// Sets the bits that are set `step` positions earlier.
+/// Sets each bit for which the bit `step` positions earlier is set.
 fn or_behind(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in (skip..words.len()).rev() {

@@ -1,4 +1,4 @@
-//! Buddies: blocks that split into equal children, and merge only with their own siblings.
+//! Buddies: blocks that split into equal children and merge only with their own siblings.
 //!
 //! The machine is divided into roots. A block at level l >= 1 has R children at level l - 1.
 //!
@@ -8,8 +8,8 @@
 //!     f f                f #
 //! ```
 //!
-//! Invariant: the *free* blocks are the maximal ones: all of their nodes are free, but not all
-//! nodes of their parents. They depend only on the occupancy. Therefore, a box that is not a block
+//! Invariant: the *free* blocks are the maximal ones. All nodes in such a block are free, but not
+//! all nodes in its parent are. Free blocks depend only on the occupancy: a box that is not a block
 //! (a failed node or a reservation) splits blocks as far as necessary, and its release merges them
 //! again.
 //!
@@ -33,17 +33,17 @@ pub(crate) struct Root {
     pub(crate) base: Coordinates,
     /// The sides of the root's blocks, by level. The last entry is for the root itself. A block has
     /// R times as many nodes as a block one level below, and each of its sides is either the same
-    /// or twice as long.
+    /// length or twice as long.
     pub(crate) sides_by_level: Arc<[Sides]>,
 }
 
-/// A machine's roots, which never change.
+/// A machine's roots. They never change.
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
     /// The root of each node. Empty if there is only one root.
     of: Vec<u32>,
-    /// The levels, which are created when all free blocks are first computed at once.
+    /// The levels. Created when all free blocks are first computed at once.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -70,7 +70,7 @@ struct Block {
 }
 
 /// The progress of a search at one level. The search takes the free blocks in order, and then the
-/// children of one block that it has split.
+/// children of a block that it has split.
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     taken: u32,
@@ -80,8 +80,8 @@ struct Walk {
 }
 
 impl Buddies {
-    /// Creates buddies with all nodes free. The roots must partition the grid, R is `radix`, and
-    /// `order` is the order in which the free blocks at a level are taken.
+    /// Creates buddies with all nodes free. The roots in `list` must partition the grid. `radix` is
+    /// R, and `order` is the order in which free blocks at a level are taken.
     pub(crate) fn new(grid: Grid, radix: u32, list: Vec<Root>, order: FreeOrder) -> Buddies {
         let levels =
             list.iter().map(|root| root.sides_by_level.len()).max().expect("a grid has nodes");
@@ -106,12 +106,12 @@ impl Buddies {
     }
 
     /// Finds blocks that contain `nodes` nodes in total, largest first. Each digit of the count in
-    /// base R is the number of blocks at that level. Each block is the first free one at its level.
-    /// If there is none, the first of the smallest larger blocks is split: its first piece is
-    /// taken, and its other pieces are used next. If there is no larger block either, R blocks from
-    /// the level below are used instead.
+    /// base R is the number of blocks needed at that level. A block is the first free one at its
+    /// level. If there is none, the first of the smallest larger blocks is split: its first piece
+    /// is taken, and its other pieces are used next. If there is no larger block, either, R blocks
+    /// from the level below are used instead.
     ///
-    /// This succeeds whenever that many nodes are free, which the caller must check.
+    /// Succeeds whenever that many nodes are free. The caller must check that they are.
     pub(crate) fn find(&mut self, nodes: u32) -> Vec<Cuboid> {
         for walk in &mut self.walks {
             *walk = Walk { taken: 0, last: None, parent: NodeId(0), child: self.radix };
@@ -129,7 +129,7 @@ impl Buddies {
                     self.needs[level] -= 1;
                     parts.push(self.cuboid(self.block(base, level)));
                 } else {
-                    // Blocks at level 0 are single free nodes, and there are enough of them.
+                    // Blocks at level 0 are single free nodes, and enough nodes are free.
                     self.needs[level - 1] += self.radix * self.needs[level];
                     self.needs[level] = 0;
                 }
@@ -151,7 +151,7 @@ impl Buddies {
         self.work.boxes += from.map_or(1, |from| from - level + 1) as u64;
         let from = from?;
         let base = self.take(from);
-        // The first child has its parent's base; its siblings can be taken later.
+        // The first child has its parent's base. The child's siblings can be taken later.
         for walk in &mut self.walks[level..from] {
             (walk.parent, walk.child) = (base, 1);
         }
@@ -177,8 +177,8 @@ impl Buddies {
         self.grid.id(child.base)
     }
 
-    /// Returns the work: the number of levels visited by searches, of words in their bit sets, and
-    /// of blocks visited by grants and releases.
+    /// Returns the work: the number of levels visited by searches, of words in the levels' bit
+    /// sets, and of blocks visited by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
@@ -204,7 +204,7 @@ impl Buddies {
     }
 
     /// Replaces the free nodes. Returns false and changes nothing if blocks at the same level have
-    /// different shapes, or if blocks are taken in the order of their release.
+    /// different shapes or if blocks are taken by release time.
     pub(crate) fn reset(&mut self, free: &Occupancy) -> bool {
         let Buddies { grid, roots, free: sets, work, .. } = self;
         let levels = roots.levels.get_or_init(|| BuddyLevels::new(grid, &roots.list));
@@ -218,7 +218,7 @@ impl Buddies {
         true
     }
 
-    /// Calls a function for every root that shares nodes with a box, which must not wrap.
+    /// Calls a function for every root that shares nodes with a box. The box must not wrap.
     fn each_root(&mut self, piece: &Cuboid, mut change: impl FnMut(&mut Self, Block)) {
         let [x0, y0, z0] = piece.base;
         let [x1, y1, z1] = end(piece);
@@ -228,7 +228,7 @@ impl Buddies {
                 while x < x1 {
                     let root = self.root(self.grid.id([x as u16, y, z]));
                     let cuboid = self.cuboid(root);
-                    // A root may occur in several rows, but is changed only in the first.
+                    // A root may appear in several rows, but is changed only in the first one.
                     if y == y0.max(cuboid.base[1]) && z == z0.max(cuboid.base[2]) {
                         change(self, root);
                     }
@@ -285,8 +285,8 @@ impl Buddies {
         whole
     }
 
-    /// Returns one bit for each child of a block that shares nodes with a box. The box must overlap
-    /// the block.
+    /// Returns a mask of a block's children that share nodes with a box. The box must overlap the
+    /// block.
     fn touched(&self, block: Block, piece: &Cuboid) -> u64 {
         let own = self.sides(block.root, block.level);
         let childs = self.sides(block.root, block.level - 1);
@@ -375,12 +375,12 @@ impl Buddies {
     }
 }
 
-/// Returns the coordinates just past the end of a box, which must not wrap.
+/// Returns the coordinates just past the end of a box. The box must not wrap.
 fn end(cuboid: &Cuboid) -> [u32; 3] {
     std::array::from_fn(|axis| u32::from(cuboid.base[axis]) + u32::from(cuboid.sides[axis]))
 }
 
-/// Returns true if a box is inside another. Neither may wrap.
+/// Returns true if one box is inside another. Neither box may wrap.
 fn inside(inner: &Cuboid, outer: &Cuboid) -> bool {
     let (inner_end, outer_end) = (end(inner), end(outer));
     (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= outer_end[i])

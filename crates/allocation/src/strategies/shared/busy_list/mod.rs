@@ -3,11 +3,11 @@
 //! A box is found by its base: a hash table maps the base to the box's key, and a binary search
 //! finds the key's position. With `owners`, the list also stores which box contains each node.
 //!
-//! Invariant: `boxes` and `keys` are parallel, and `keys` is in ascending order. A key consists of
-//! the rank of the box and the sequence number of its grant.
+//! Invariant: `boxes` and `keys` are parallel lists, and `keys` is in ascending order. A key
+//! consists of the box's rank and the sequence number of its grant.
 //!
-//! Cost: O(log m) to find one of m boxes. Boxes that are removed together are removed in a single
-//! pass over the list, starting at the first of them.
+//! Cost: O(log m) to find one of m boxes. Boxes released together are removed in a single pass over
+//! the list, starting at the first of them.
 
 mod owners;
 
@@ -17,9 +17,9 @@ use rustc_hash::FxHashMap;
 use crate::strategies::shared::busy_list::owners::{Owners, note};
 use crate::{Placement, Work};
 
-/// Maximum length of a short list. With a short list, iterating over the list is faster than
-/// searching by nodes for the boxes around a piece. Repeated searches by nodes for the first box
-/// next to some bases are then also faster than a single search for all of them.
+/// Maximum length of a short list. Iterating over a short list is faster than searching by nodes
+/// for the boxes around a piece. In a short list, it is also faster to search by nodes repeatedly
+/// for the first box next to a base than to search once for all such boxes.
 const SHORT: usize = 256;
 
 /// Allocated boxes, ordered by rank and then by grant.
@@ -33,7 +33,7 @@ pub(crate) struct BusyList {
     by_base: FxHashMap<Coordinates, u64>,
     grants: u64,
     /// For each node, the key of the box that contains it, if the list was created with owners. In
-    /// a long list, a proposed box has the key that it would get if it were granted.
+    /// a long list, a proposed box has the key that it would get if granted.
     owners: Option<Owners>,
     proposed: Vec<Cuboid>,
     /// Scratch space for the positions of the boxes to remove.
@@ -57,7 +57,7 @@ impl BusyList {
     }
 
     /// Makes an empty list also record which box contains each node. This costs O(nodes in the box)
-    /// whenever a box is added or removed, and O(N) per copy.
+    /// each time a box is added or removed, and O(N) per copy.
     pub(crate) fn with_owners(mut self, grid: Grid) -> BusyList {
         self.owners = Some(Owners::new(grid));
         self
@@ -75,7 +75,7 @@ impl BusyList {
 
     /// Adds a box and returns its position in the list.
     pub(crate) fn insert(&mut self, part: Cuboid) -> usize {
-        // The sequence number of a grant has 48 bits.
+        // A grant's sequence number has 48 bits.
         let key = u64::from((self.rank)(&part)) << 48 | self.grants;
         self.grants += 1;
         self.upkeep += 1;
@@ -108,7 +108,7 @@ impl BusyList {
         leaving.clear();
         leaving.extend(parts.iter().map(|part| self.unlist(part)));
         leaving.sort_unstable();
-        // The boxes between one removed box and the next move up.
+        // Move up the boxes between one removed box and the next.
         for (gone, &index) in leaving.iter().enumerate() {
             let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
             self.boxes.copy_within(index + 1..end, index - gone);
@@ -131,14 +131,14 @@ impl BusyList {
         index
     }
 
-    /// Returns true if searching by nodes for the boxes next to some bases takes less work than
+    /// Returns true if searching by nodes for the boxes next to these bases is less work than
     /// iterating over the list. The list must have been created with owners.
     pub(crate) fn is_sparse(&self, bases: &BaseSet) -> bool {
         self.owners.is_some() && 2 * Owners::looks(bases) < self.boxes.len()
     }
 
-    /// Returns the position of the first box with a base on its right side, or the length of the
-    /// list if there is none. The list must have been created with owners. Takes O(nodes left of
+    /// Returns the position of the first box that has a base on its right side, or the list's
+    /// length if there is none. The list must have been created with owners. Takes O(nodes left of
     /// the bases) time.
     pub(crate) fn first_beside(&self, bases: &BaseSet) -> usize {
         let mut first = u64::MAX;
@@ -148,7 +148,7 @@ impl BusyList {
         self.keys.binary_search(&first).unwrap_or(self.boxes.len())
     }
 
-    /// Collects, in ascending order, the keys of all boxes with bases on their right sides. The
+    /// Collects, in ascending order, the key of each box that has a base on its right side. The
     /// list must have been created with owners. Takes O(nodes left of the bases) time, plus O(k log
     /// k) for k keys.
     pub(crate) fn beside(&self, bases: &BaseSet, keys: &mut Vec<u64>) {
@@ -162,12 +162,12 @@ impl BusyList {
         keys.dedup();
     }
 
-    /// Returns true if finding many boxes by their nodes is faster than iterating over the list.
+    /// Returns true if finding boxes by their nodes is faster than iterating over the list.
     pub(crate) fn is_long(&self) -> bool {
         self.owners.is_some() && self.boxes.len() > SHORT
     }
 
-    /// Collects, in ascending order, the keys of the boxes that overlap `part`, including proposed
+    /// Collects, in ascending order, the keys of all boxes that overlap `part`, including proposed
     /// ones, and returns true. If `part` has at least `limit` nodes, does nothing and returns
     /// false. The list must be long and must have been created with owners.
     pub(crate) fn within(&self, part: &Cuboid, limit: usize, keys: &mut Vec<u64>) -> bool {
@@ -184,8 +184,8 @@ impl BusyList {
         listed.unwrap_or_else(|| self.boxes.len() + (key - self.grants) as usize)
     }
 
-    /// Returns the boxes that were proposed and temporarily count as busy, in the order in which
-    /// they were proposed.
+    /// Returns the proposed boxes, which temporarily count as busy, in the order in which they were
+    /// proposed.
     pub(crate) fn proposed(&self) -> &[Cuboid] {
         &self.proposed
     }
@@ -210,7 +210,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// Returns the number of boxes added and removed. Boxes that merely move up are not counted.
+    /// Returns the number of boxes added and removed. A box that merely moves up is not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }
@@ -228,8 +228,8 @@ impl BusyList {
     }
 }
 
-/// Returns true if a plain search, which takes O(m^2) for the m (`boxes`) boxes in a busy list,
-/// takes less work than a search over all nodes.
+/// Returns true if a plain search, which takes O(m^2) for a busy list of m = `boxes` boxes, is less
+/// work than a search over all nodes.
 pub(crate) fn is_short(grid: &Grid, boxes: usize) -> bool {
     boxes * boxes <= words(grid)
 }
@@ -273,8 +273,8 @@ mod tests {
         }
     }
 
-    /// Removes a job with a thousand parts among ten thousand in one pass. A list that searched
-    /// from the beginning for every part would test billions of boxes here.
+    /// Removes a job with a thousand of the list's ten thousand parts in one pass. A list that
+    /// searched from the beginning for every part would test billions of boxes here.
     #[test]
     fn upkeep_is_not_quadratic() {
         let part = |index: u32| Cuboid::node([(index % 128) as u16, (index / 128) as u16, 0]);

@@ -1,7 +1,7 @@
-//! The busy box that contains each node, so that the boxes next to a few bases, or around a few
-//! nodes, can be found without iterating over the list.
+//! A map from each node to the busy box that contains it. With it, the boxes next to a few bases or
+//! around a few nodes can be found without iterating over the list.
 //!
-//! Invariant: a node has the key of the box that contains it. Keys are in list order, and each box
+//! Invariant: a node has the key of the box that contains it. Keys are in list order, and every box
 //! has a different key.
 //!
 //! Cost: O(nodes in the box) to take or release a box, and O(visited nodes) per query.
@@ -19,7 +19,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Creates owners with all nodes free.
+    /// Creates the map with all nodes free.
     pub(crate) fn new(grid: Grid) -> Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
     }
@@ -51,8 +51,8 @@ impl Owners {
     }
 
     /// Calls `show` with the key of each busy node just left of a placement at one of the bases.
-    /// These are the keys of the boxes that have a base on their right side. Takes O(bases * b * c)
-    /// time for an a x b x c shape.
+    /// Each is the key of a box that has a base on its right side. Takes O(bases * b * c) time for
+    /// an a x b x c shape.
     pub(crate) fn left_of(&self, bases: &BaseSet, mut show: impl FnMut(u64)) {
         let [w, d, h] = self.grid.sides().map(usize::from);
         let [_, b, c] = bases.shape().map(usize::from);
@@ -75,8 +75,8 @@ impl Owners {
         }
     }
 
-    /// Collects, in ascending order, the keys of the boxes that contain nodes of `part`. Takes
-    /// O(nodes of `part`) time, plus O(k log k) for k keys.
+    /// Collects, in ascending order, the keys of the boxes that contain nodes in `part`. Takes
+    /// O(nodes in `part`) time, plus O(k log k) for k keys.
     pub(crate) fn within(&self, part: &Cuboid, keys: &mut Vec<u64>) {
         keys.clear();
         for row in rows(self.grid, part) {
@@ -88,7 +88,7 @@ impl Owners {
     }
 }
 
-/// Adds a key to a list, unless it equals the last one.
+/// Adds a key to a list unless it equals the last key.
 pub(crate) fn note(key: u64, keys: &mut Vec<u64>) {
     if keys.last() != Some(&key) {
         keys.push(key);

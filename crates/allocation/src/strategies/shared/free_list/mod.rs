@@ -4,12 +4,12 @@
 //! release:
 //!
 //! - A grant A cuts every entry that it overlaps into at most two slabs per axis: left and right of
-//!   A, and below and above it. Each slab is as large as possible, so slabs overlap at the corners.
+//!   A, and below and above A. Each slab is as large as possible, so slabs overlap at the corners.
 //!   A slab that another entry contains is dropped. This takes O(C * F) for C slabs and F entries.
-//! - A release A joins the entries near it by iterated consensus, which is KYMFL's rule. Two boxes
-//!   are joined along an axis if their ranges on it touch or overlap. The join spans both ranges on
-//!   that axis and the range that they share on each other axis. Boxes that another box contains
-//!   are dropped. This is repeated until nothing new appears, which takes O(F^3).
+//! - A release A joins the entries near A by iterated consensus, which is KYMFL's rule. Two boxes
+//!   are joined along an axis if their ranges on that axis touch or overlap. The join spans both
+//!   ranges on that axis and, on every other axis, the range that the boxes share. A box inside
+//!   another is dropped. Repeating this until nothing new appears takes O(F^3).
 //!
 //! ```text
 //!   P P P . .        . . . . .      joined along x: the columns of both,
@@ -19,8 +19,8 @@
 //!
 //! Invariant: the entries are exactly the maximal free boxes. Consensus misses none of them: take a
 //! free box with nodes inside and outside A, and cut it at a face of A. If entries contain both
-//! parts, the join of those entries contains the box. This is not true on rings, where two arcs can
-//! overlap in two arcs.
+//! parts, the join of those entries contains the box. This does not hold on rings, where two arcs
+//! can overlap in two arcs.
 
 pub(crate) mod placing;
 pub(crate) mod strategy;
@@ -31,7 +31,7 @@ use crate::Work;
 use crate::kind::Unsupported;
 use crate::strategies::shared::prefix_sums::PrefixSums;
 
-/// The maximal free boxes, in an order that depends only on past changes.
+/// The maximal free boxes. Their order depends only on past changes.
 #[derive(Clone)]
 pub(crate) struct FreeBoxes {
     grid: Grid,
@@ -101,7 +101,7 @@ impl FreeBoxes {
         &mut self.boxes
     }
 
-    /// Removes these nodes from the free nodes.
+    /// Removes the given nodes from the free nodes.
     pub(crate) fn take(&mut self, taken: &Cuboid) {
         self.nodes -= taken.volume();
         let mut tested = self.boxes.len() as u64;
@@ -124,7 +124,7 @@ impl FreeBoxes {
         self.upkeep += tested;
     }
 
-    /// Adds these nodes to the free nodes.
+    /// Adds the given nodes to the free nodes.
     pub(crate) fn give(&mut self, given: &Cuboid) {
         let mut tested = self.boxes.len() as u64;
         self.fresh.clear();
@@ -152,7 +152,7 @@ impl FreeBoxes {
         Work::of_upkeep(self.upkeep)
     }
 
-    /// Adds all joins of fresh boxes that no fresh box contains, and drops boxes that a join
+    /// Adds each join of fresh boxes that no fresh box contains, and drops each box that a join
     /// contains. Repeats this until nothing new appears.
     fn join_all(&mut self) {
         self.wanted.clear();
@@ -194,8 +194,8 @@ impl FreeBoxes {
     }
 }
 
-/// Computes all maximal free boxes from scratch. They are the free boxes that cannot be extended by
-/// one layer on any side.
+/// Computes all maximal free boxes from scratch. These are the free boxes that cannot be extended
+/// by one layer on any side.
 fn recomputed(free: &Occupancy) -> Vec<Cuboid> {
     let grid = *free.grid();
     let mut sums = PrefixSums::new(grid);
@@ -238,8 +238,8 @@ pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }
 
-/// Returns the parts of a box outside another box that overlaps it, as at most two slabs per axis.
-/// Each slab is as large as possible.
+/// Returns the parts of a box that are outside another, overlapping box, as at most two slabs per
+/// axis. Each slab is as large as possible.
 pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item = Cuboid> + 'a {
     (0..3).flat_map(move |axis| {
         let (mut low, mut high) = (*of, *of);
@@ -251,9 +251,9 @@ pub(crate) fn slabs<'a>(of: &'a Cuboid, hole: &'a Cuboid) -> impl Iterator<Item 
     })
 }
 
-/// Returns the box that spans two boxes along an axis and has the range that they share on each
-/// other axis. Returns `None` if their ranges on the axis neither touch nor overlap, or if either
-/// box contains the result.
+/// Returns the box that spans two boxes along an axis and, on every other axis, the range that they
+/// share. Returns `None` if their ranges along the axis neither touch nor overlap, or if either box
+/// contains the result.
 pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     let mut joined = *p;
     for other in 0..3 {
@@ -273,7 +273,7 @@ pub(crate) fn join(p: &Cuboid, q: &Cuboid, axis: usize) -> Option<Cuboid> {
     (touch && longer).then_some(joined)
 }
 
-/// Returns a box extended by one node on every side. The ends of axes do not matter here.
+/// Returns a box extended by one node on every side, ignoring the ends of axes.
 fn halo(of: &Cuboid) -> Cuboid {
     let base = of.base.map(|at| at.saturating_sub(1));
     let sides: [u16; 3] = std::array::from_fn(|axis| end(of, axis).saturating_add(1) - base[axis]);

@@ -1,20 +1,20 @@
-//! The placement policies of the free-list strategies, which choose a placement in one of the
-//! listed free boxes.
+//! The free-list strategies' placement policies. A policy chooses a placement in one of the listed
+//! free boxes.
 //!
 //! A request may be placed at any corner of any entry that it fits, in any orientation to be tried.
-//! The policies choose among these placements:
+//! The policies choose from among these placements:
 //!
 //! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
-//!   that it overlaps, so M is worth only as much as its largest remaining slab. The cost is the
-//!   sum of |M| - |largest remaining slab of M| over these entries. Ties are resolved by fewer
-//!   overlapped entries, then more contact, then scan order, then the earlier orientation.
-//! - `contact`: the placement with the highest contact score. Ties are resolved by scan order, then
-//!   by the earlier orientation.
+//!   that it overlaps, so M is then worth only as much as its largest remaining slab. The cost is
+//!   the sum of |M| - |largest remaining slab of M| over these entries. Ties go to fewer overlapped
+//!   entries, then more contact, then the first base in scan order, then the earlier orientation.
+//! - `contact`: the placement with the highest contact score. Ties go to the first base in scan
+//!   order, and then to the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
 //! - `smallest`: like `first`, but in the smallest entry that fits. Ties go to the earlier entry in
 //!   the list.
 //! - the first entry (not an option): in the first entry that fits, the corner with the most
-//!   contact. Ties are resolved by the earlier orientation, then the lower corner.
+//!   contact. Ties go to the earlier orientation, and then to the lower corner.
 
 use std::cmp::Reverse;
 
@@ -56,7 +56,7 @@ impl Placing {
     }
 
     /// Finds the placement for a request. Adds to `work` the number of entries tried, of corners,
-    /// of comparisons between entries and corners, and of nodes next to each corner scored.
+    /// of comparisons between entries and corners, and of nodes next to scored corners.
     pub(crate) fn place(
         self,
         list: &[Cuboid],
@@ -109,7 +109,7 @@ fn best_in(
     })
 }
 
-/// Returns the lowest corner of the smallest entry that a request fits, rotated if necessary.
+/// Returns the lowest corner of the smallest entry that a request fits, possibly when rotated.
 fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let fitting = list.iter().filter_map(|entry| {
         low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
@@ -127,7 +127,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Returns every corner of every entry that a request fits, each with the index of its orientation.
+/// Returns every placement at a corner of an entry that a request fits, and its orientation index.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,

@@ -1,5 +1,5 @@
-//! KYMFL and PMFL, the strategies that keep a list of all maximal free boxes. They differ in how a
-//! release updates the list.
+//! KYMFL and PMFL, the strategies that keep a list of all maximal free boxes. They differ only in
+//! how a release updates the list.
 
 use pavior_kernel::{Options, Stream};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request};
@@ -13,7 +13,7 @@ use crate::{Placement, Strategy, Work};
 
 /// A rule that updates the list after a release.
 pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
-    /// Adds these nodes to the free nodes.
+    /// Adds the given nodes to the free nodes.
     fn give(&mut self, list: &mut FreeBoxes, given: &Cuboid);
 
     /// Returns the number of comparisons between entries beyond those that the list counts.
@@ -21,8 +21,8 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
         0
     }
 
-    /// Panics unless the list is what the rule maintains. By default, that is the list of all
-    /// maximal free boxes.
+    /// Panics unless the list is what the rule should maintain: by default, a list of all maximal
+    /// free boxes.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }

@@ -1,4 +1,4 @@
-//! L-shapes for LSSA and NAS: a rectangle is cut in two, and the parts are joined along equal
+//! L-shapes for LSSA and NAS. A rectangle is cut in two, and the parts are joined along equal
 //! sides.
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!                # # x x                        # #  x x x
 //! ```
 //!
-//! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to
-//! `n x (b-m)` for odd a. In both cases, they have a * b nodes in total. `k = b` gives a fold, and
+//! The parts are `a/2 x (b+k)` next to `a/2 x (b-k)` for even a, and `m x (b+n)` next to `n x
+//! (b-m)` for odd a. In both cases, the parts have a * b nodes in total. `k = b` gives a fold, and
 //! `k = 0` gives the rectangle or its rotation.
 //!
 //! Source: the NAS paper's nucleus formulas, whose rounding brackets are missing in print.
@@ -24,7 +24,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
 use crate::claim::BoxGroup;
 
-/// The two parts of an L-shape, taller one first, relative to the corner of the bounding box.
+/// The two parts of an L-shape, taller one first, relative to the bounding box's corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LShape {
     pub(crate) parts: [Cuboid; 2],
@@ -60,8 +60,8 @@ impl LShape {
         self
     }
 
-    /// Returns the shape itself, its mirror images in x, y and both, and the transposes of these
-    /// four.
+    /// Returns the shape itself, its mirror images in x, in y and in both, and the transposes of
+    /// these four.
     fn symmetries(self) -> [LShape; 8] {
         let both = self.mirrored(0).mirrored(1);
         let four = [self, self.mirrored(0), self.mirrored(1), both];
@@ -84,7 +84,7 @@ impl LShape {
 }
 
 /// Returns the values of k for a x b in Seo and Kim's schedule: 1, 1 + s, .. with s = max(1, b/4).
-/// For odd a and b = ceil(a/2), the only value is -1, because the others give no L.
+/// For odd a and b = ceil(a/2), the only value is -1, because no other value gives an L.
 pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (first, last) = if a % 2 == 0 {
@@ -97,7 +97,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Returns the L that a value of k makes of a x b, or `None` if there is no such L.
+/// Returns the L into which a value of k turns a x b, or `None` if there is no such L.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -114,8 +114,8 @@ fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
 }
 
 /// Replaces the contents of `l_shapes` with the distinct L-shapes of a x b that fit a grid: the Ls
-/// of S(a,b), then those of S(b,a), with k ascending, each in its eight symmetries. Without
-/// rotation, they are the Ls of S(a,b) in the four symmetries that keep them upright.
+/// of S(a,b) and then those of S(b,a), with k ascending, each in its eight symmetries. Without
+/// rotation, the contents are the Ls of S(a,b) in the four symmetries that keep them upright.
 pub(crate) fn l_shapes_into(
     [a, b, c]: Sides,
     grid: &Grid,
@@ -126,9 +126,9 @@ pub(crate) fn l_shapes_into(
     if c != 1 {
         return;
     }
-    // No L is created twice. Each k has its own heights, and the widths add up to a, so S(a,b) and
-    // S(b,a) differ unless a = b. An L's symmetries are all different, because its parts have
-    // different heights.
+    // No L is created twice. Each k has its own heights, and the widths add up to a, so the Ls of
+    // S(a,b) and S(b,a) differ unless a = b. An L's symmetries are all different, because its parts
+    // have different heights.
     let rectangles = if turned && a != b { 2 } else { 1 };
     let symmetries = if turned { 8 } else { 4 };
     for (a, b) in [(a, b), (b, a)].into_iter().take(rectangles) {
@@ -157,8 +157,7 @@ mod tests {
 
     #[test]
     fn the_eight_symmetries() {
-        // For 4x3 and k = 1, it is 2x4 next to 2x2. Each symmetry maps the coordinates of the
-        // nodes.
+        // For 4x3 and k = 1, the L is 2x4 next to 2x2. Each symmetry maps the nodes' coordinates.
         let l_shape = cut(4, 3, 1).unwrap();
         let nodes = |l_shape: LShape| -> Vec<[u16; 2]> {
             let all = l_shape.parts.iter().flat_map(|part| part.nodes(&grid()));
@@ -231,8 +230,8 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // NAS continues up to k < 4 here. k = 0 gives the rotation. For greater k, a height is
-        // negative.
+        // Here, NAS continues up to k < 4. k = 0 gives the rotation. For a greater k, one height
+        // would be negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

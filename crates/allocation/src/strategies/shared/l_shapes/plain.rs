@@ -1,4 +1,4 @@
-//! The plain search for L-shapes, base by base, as a reference for the search by sets of bases.
+//! The plain search for L-shapes, base by base: the reference for the search by sets of bases.
 //!
 //! Cost: O(N) per state, and O(bases) per L.
 
@@ -25,7 +25,7 @@ impl PlainSearch {
         self.sums.load(free);
     }
 
-    /// Returns the parts at the first base, in row-major order, where both of them are free.
+    /// Returns the parts at the first base, in row-major order, at which both parts are free.
     pub(super) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         let bases = Scan::default().bases(*free.grid(), l_shape.bounding());
         let mut parts = bases.map(|base| l_shape.at(base)).inspect(|_| self.tested += 1);

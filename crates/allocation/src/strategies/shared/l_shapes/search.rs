@@ -2,10 +2,10 @@
 //! bases.
 //!
 //! Invariant: the engine's `sets` belong to the parts used in the current state. An L's eight
-//! symmetries have four distinct parts, whose sets they share.
+//! symmetries share the sets of four distinct parts.
 //!
-//! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; base by base, it is O(N)
-//! per state and O(bases) per L.
+//! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; the search base by base
+//! takes O(N) per state and O(bases) per L.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, Occupancy, Sides};
@@ -28,7 +28,7 @@ pub(crate) enum LShapeSearch {
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, its part, and true if that part has bases.
+    /// For each set, the part that it is for, and true if that part has bases.
     known: Vec<([u16; 2], bool)>,
 }
 
@@ -58,7 +58,7 @@ impl PartSets {
         let (tall, short) = (self.set(free, tall.sides)?, self.set(free, short.sides)?);
         let offsets = l_shape.parts.map(|part| part.base);
         let Ok([set, other]) = self.sets.get_disjoint_mut([tall, short]) else {
-            // Both parts are equal.
+            // The two parts are equal.
             return self.first_of_equal(tall, offsets, l_shape);
         };
         set.first_with(other, offsets, l_shape.bounding()).map(|base| l_shape.at(base))
@@ -84,7 +84,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Loads a state, which must precede any search in it.
+    /// Loads a state. Must be called before any search in that state.
     pub(crate) fn load(&mut self, free: &Occupancy) {
         match self {
             LShapeSearch::Plain(plain) => plain.load(free),
@@ -92,7 +92,7 @@ impl LShapeSearch {
         }
     }
 
-    /// Returns the parts at the first base, in row-major order, where both of them are free.
+    /// Returns the parts at the first base, in row-major order, at which both parts are free.
     pub(crate) fn first(&mut self, free: &Occupancy, l_shape: LShape) -> Option<[Cuboid; 2]> {
         match self {
             LShapeSearch::Plain(plain) => plain.first(free, l_shape),

@@ -1,4 +1,4 @@
-//! The engine that searches along busy boxes' right border lines in 2D, for RBS and GABL.
+//! The engine that searches along the right border lines of busy boxes in 2D, for RBS and GABL.
 //!
 //! ```text
 //!   . . .      b: the right border line of the box # for a request of height 2. It goes from the
@@ -8,11 +8,11 @@
 //! ```
 //!
 //! The plain search subtracts every box from every line (`lines_plain.rs`). The engine receives the
-//! set of all bases and chooses the base that the plain search would find. A search calls
-//! [`RightBorders::begin`] first, and then [`RightBorders::next`] for each base.
+//! set of all bases and chooses the base that the plain search would find. A search first calls
+//! [`RightBorders::begin`], and then [`RightBorders::next`] for each base.
 //!
 //! Invariant: boxes are sorted by top row, highest first. A segment above one box is above all
-//! later ones, so only one segment of each line needs to be kept.
+//! later boxes, so only one segment of each line needs to be kept.
 //!
 //! Cost: O(B) for B boxes, because the engine visits one box per line, and O(log B) to add or
 //! remove a box.
@@ -25,7 +25,7 @@ use crate::strategies::shared::coverage::{AxisRange, covered};
 use crate::strategies::shared::right_borders::walk::{BorderWalk, List};
 use crate::{Placement, Work};
 
-/// A busy list, highest top row first, that is searched along right border lines.
+/// A busy list that is searched along right border lines, sorted by top row, highest first.
 #[derive(Clone)]
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
@@ -46,8 +46,8 @@ impl RightBorders {
     /// Checks that the search works correctly on a grid.
     ///
     /// # Errors
-    /// Returns an error if the machine is not 2D, or if its y axis wraps, because a line on a ring
-    /// can be cut into two segments.
+    /// Returns an error if the machine is not 2D or if its y axis wraps. (A line on a ring can be
+    /// cut into two segments.)
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.side(2) > 1 {
             return Err(Unsupported("its border lines are defined only in two dimensions".into()));
@@ -67,7 +67,7 @@ impl RightBorders {
     }
 
     /// Creates the search like [`RightBorders::new`], but with a list that also stores which box
-    /// contains each node. This is faster if there are few bases.
+    /// contains each node. The search is then faster if there are few bases.
     pub(crate) fn with_owners(grid: Grid) -> RightBorders {
         let mut borders = RightBorders::new(grid);
         borders.busy = borders.busy.with_owners(grid);
@@ -82,8 +82,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// Returns the work: the number of lines searched, of busy boxes compared with each line, and
-    /// of boxes added and removed by grants and releases.
+    /// Returns the work: the number of lines searched, of busy boxes compared with lines, and of
+    /// boxes added and removed by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -97,9 +97,9 @@ impl RightBorders {
         self.walk.begin(bases, Some(&self.busy));
     }
 
-    /// Returns the box that [`RightBorders::first`] would find, which is at the lowest base of the
-    /// highest run on the first line with a base. Since [`RightBorders::begin`], bases may have
-    /// been removed but not added.
+    /// Returns the box that [`RightBorders::first`] would find: at the lowest base in the highest
+    /// run on the first line with a base. Bases may have been removed since
+    /// [`RightBorders::begin`], but not added.
     pub(crate) fn next(&mut self, bases: &BaseSet) -> Option<Cuboid> {
         if self.walk.has_left_face() {
             self.work.boxes += 1;
@@ -112,7 +112,7 @@ impl RightBorders {
         }
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
-            // The higher box comes first. If both are equally high, the granted box goes first.
+            // The higher box comes first. If both are equally high, the granted one does.
             [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
                 Some(found)
             }
@@ -120,15 +120,15 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base on the right of a box in one of the lists. Returns the box's top row and
-    /// the placement.
+    /// Finds the next base that is just right of a box in one of the lists. Returns the box's top
+    /// row and the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
             List::Proposed => &self.proposed,
         };
         loop {
-            // Count the boxes passed and the one at which the walk stops.
+            // Count the boxes passed and the box at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;
@@ -156,7 +156,7 @@ impl RightBorders {
     }
 }
 
-/// Returns the box at the lowest base of the highest run of bases on a line.
+/// Returns the box at the lowest base in the highest run of bases on a line.
 fn base_of_highest_run(bases: &BaseSet, x: u16, line: AxisRange) -> Option<Cuboid> {
     let is_base = |y: &u16| bases.contains([x, *y, 0]);
     let highest = (line.low..=line.high).rev().find(is_base)?;
@@ -177,8 +177,8 @@ mod tests {
         free
     }
 
-    /// Shows that without the order, the search is not just slow but wrong: for the same boxes in
-    /// grant order, it offers busy nodes.
+    /// Shows that without the order, the search would be not just slow but wrong: for the same
+    /// boxes in grant order, it offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {
         let grid = Grid::mesh(&[4, 4]).unwrap();

@@ -1,8 +1,8 @@
-//! RBS's plain search, which subtracts every busy box from every right border line. Short busy
-//! lists use it, too.
+//! RBS's plain search, which subtracts every busy box from every right border line. It is also used
+//! for short busy lists.
 //!
-//! Invariant: `low..=high` is a line's highest clear segment between the boxes visited so far.
-//! Boxes are visited in order of their top rows, highest first, so the segment only shrinks.
+//! Invariant: `low..=high` is a line's highest segment that is clear of all boxes visited so far.
+//! Boxes are visited by top row, highest first, so the segment only shrinks.
 //!
 //! Cost: O(B) per line, and O(B^2) in total for B boxes.
 

@@ -1,7 +1,7 @@
-//! Searches for bases on the right borders of busy boxes, for RBS, BL, TBL and GABL.
+//! Searches for bases along the right borders of busy boxes, for RBS, BL, TBL and GABL.
 //!
-//! A free placement can be moved left until it is on the machine's left face or touches the right
-//! side of a busy box. Therefore, it is enough to search the bases on these borders:
+//! A free placement can be moved left until it is on the machine's left face or touches a busy
+//! box's right side. It is therefore enough to search the bases on these borders:
 //!
 //! ```text
 //!   b # # c      b: the left face; c: the right border of the box #
@@ -11,8 +11,8 @@
 //! - `lines`: the search in 2D, along border lines; `walk` goes from box to box.
 //! - `planes`, with `pieces` of planes: the engine in 3D; `planes_plain`: its plain search.
 //!
-//! The documentation of [`rbs`](crate::strategies::contiguous::rbs) and
-//! [`tbl`](crate::strategies::contiguous::tbl) explains why nothing is missed and states the cost.
+//! The [`rbs`](crate::strategies::contiguous::rbs) and [`tbl`](crate::strategies::contiguous::tbl)
+//! documentation explains why nothing is missed and states the cost.
 
 pub(crate) mod lines;
 mod lines_plain;

@@ -1,5 +1,5 @@
-//! Pieces of a plane of bases that remain after busy boxes have been cut out. Each piece is a
-//! rectangle along y and z.
+//! The pieces left of a plane of bases once busy boxes have been cut out. Each piece is a rectangle
+//! along y and z.
 //!
 //! ```text
 //!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs remain, in this order:
@@ -8,7 +8,7 @@
 //!   +--> y
 //! ```
 //!
-//! Invariant: the pieces of a plane do not overlap.
+//! Invariant: a plane's pieces do not overlap.
 //!
 //! Cost: O(1) to cut a piece, and O(rows in the slabs) to find a part that has a base.
 
@@ -31,7 +31,7 @@ impl Piece {
     }
 }
 
-/// The pieces of a rectangle of bases, which is cut where it crosses the end of a ring. Each axis
+/// The pieces of a rectangle of bases, cut wherever it crosses the end of a ring. Each axis
 /// therefore has up to two intervals.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pieces {
@@ -40,7 +40,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases next to a box, whose placements share rows along y and z with the box.
+    /// Returns the bases next to a box: their placements share rows along y and z with the box.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }
@@ -64,7 +64,7 @@ pub(super) fn right_border(grid: &Grid, held: &Cuboid, side: u16) -> Option<u16>
     (side < n).then_some((right % u32::from(n)) as u16)
 }
 
-/// Returns the bases of a shape on one axis that a box covers.
+/// Returns a shape's bases on one axis that a box covers.
 #[inline]
 pub(super) fn covered_on(grid: &Grid, held: &Cuboid, shape: Sides, axis: usize) -> [AxisRange; 2] {
     covered(grid, axis, held, shape[axis]).map(|range| range.unwrap_or(AxisRange::EMPTY))
@@ -77,7 +77,7 @@ pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// The only piece of a plane that the engine keeps. Busy boxes are cut from it one by one.
+/// The one piece of a plane that the engine keeps. Busy boxes are cut from this piece one by one.
 pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
@@ -91,7 +91,7 @@ impl<'a> KeptPiece<'a> {
         KeptPiece { grid, bases, x, piece }
     }
 
-    /// Returns one test per axis of whether a box covers part of the current piece.
+    /// Returns one test per axis for whether a box covers part of the current piece.
     #[inline]
     pub(super) fn cover_tests(&self) -> [Cover; 3] {
         let (grid, shape) = (&self.grid, self.bases.shape());
@@ -145,14 +145,14 @@ impl<'a> KeptPiece<'a> {
     }
 }
 
-/// Returns true if a box covers a part of the piece for which the tests were created.
+/// Returns true if a box covers part of the piece for which the tests were created.
 #[inline]
 pub(super) fn covers_some(tests: &[Cover; 3], held: &Cuboid) -> bool {
     tests.iter().all(|cover| cover.is_by(held))
 }
 
 /// Writes the pieces minus a region to `rest`. Each piece leaves up to four slabs, in the order
-/// shown in the module documentation. The first of them determines which base is found.
+/// shown in the module documentation. This order determines which base is found.
 pub(super) fn subtract(pieces: &[Piece], region: Piece, rest: &mut Vec<Piece>) {
     rest.clear();
     for &piece in pieces {

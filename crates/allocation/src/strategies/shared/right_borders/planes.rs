@@ -1,14 +1,14 @@
 //! The engine for BL, TBL and GABL in 3D. It receives the set of all bases, and chooses the base
 //! that the plain search in [`planes_plain`](super::planes_plain) would find.
 //!
-//! The plain search subtracts every busy box from a plane. The engine keeps only one piece, the
-//! first one that has a base. The search ends when the lowest corner of that piece is a base.
+//! The plain search subtracts every busy box from a plane. The engine keeps only the first piece
+//! that has a base. The search ends when the lowest corner of that piece is a base.
 //!
-//! Invariant: the result is the base that the plain search would find. Pieces without a base vanish
-//! before that search ends, and no busy box covers a base.
+//! Invariant: the result is the base that the plain search would find. Any piece without a base
+//! vanishes before the plain search ends, and no busy box covers a base.
 //!
-//! Cost: O(B) per plane for B boxes while the piece is large. The boxes around a small piece are
-//! found by their nodes.
+//! Cost: O(B) per plane for B boxes as long as the piece is large. The boxes around a small piece
+//! are found by their nodes.
 
 use pavior_mesh::{BaseSet, Cuboid, Grid};
 
@@ -23,7 +23,7 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it may also store which box contains each node.
+    /// The list, if it might also store which box contains each node.
     by_node: Option<&'a BusyList>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> BusyBoxes<'a> {
 #[derive(Clone)]
 pub(crate) struct BorderPlanes {
     grid: Grid,
-    /// The progress of the current search through the boxes.
+    /// The current search's progress through the boxes.
     walk: BorderWalk,
     /// The slabs of a piece that remain after a subtraction.
     rest: Vec<Piece>,
@@ -88,8 +88,8 @@ impl BorderPlanes {
         self.walk.begin(bases, boxes.by_node);
     }
 
-    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`], bases may
-    /// have been removed but not added, and boxes may have been added at the end.
+    /// Returns the box that the plain search would find. Since [`BorderPlanes::begin`] was called,
+    /// bases may have been removed but not added, and boxes may have been added at the end.
     pub(crate) fn next(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet) -> Option<Cuboid> {
         let shape = bases.shape();
         if self.walk.has_left_face() {
@@ -118,18 +118,18 @@ impl BorderPlanes {
         None
     }
 
-    /// Returns the base on a plane that the plain search would find: the lowest base in the first
+    /// Returns the base that the plain search would find on a plane: the lowest base in the first
     /// piece that has one.
     fn base_on(&mut self, boxes: &BusyBoxes<'_>, bases: &BaseSet, plane: Plane) -> Option<Cuboid> {
         let is_kept = |piece: &Piece| has_base(bases, plane.x, *piece);
         let piece = plane.pieces.iter().find(is_kept)?;
         let mut piece = KeptPiece::new(self.grid, bases, plane.x, piece);
         let by_node = boxes.by_node.filter(|list| list.is_long());
-        // The boxes before this index have been subtracted.
+        // Boxes before this index have been subtracted.
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // Reading a node takes longer than testing a box, so there must be few nodes and many
+            // Reading a node takes longer than testing a box, so this requires few nodes and many
             // boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);

@@ -1,10 +1,10 @@
 //! The plain search for BL, TBL and GABL, which subtracts every busy box from every right border
 //! plane.
 //!
-//! Invariant: a plane's pieces contain exactly those of its bases that no box so far covers.
+//! Invariant: a plane's pieces contain exactly its bases that no box processed so far covers.
 //!
-//! Cost: O(B) planes for B boxes and, in practice, O(B) pieces on each. In the worst case, a plane
-//! has O(B^2) pieces.
+//! Cost: O(B) planes for B boxes and, in practice, O(B) pieces per plane. In the worst case, a
+//! plane has O(B^2) pieces.
 
 use pavior_mesh::{Cuboid, Grid, Sides};
 
@@ -20,7 +20,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Returns the machine's left face, which is the plane of the hypothetical box b0.
+    /// Returns the machine's left face (the plane of the hypothetical box b0).
     pub(super) fn left_face(grid: &Grid, shape: Sides) -> Plane {
         let [y, z] = [1, 2].map(|axis| {
             let high = grid.starts(axis, shape[axis]) - 1;
@@ -56,9 +56,9 @@ impl Region {
 #[derive(Clone)]
 pub(crate) struct PlaneSubtraction {
     grid: Grid,
-    /// The busy boxes' coverages for the current shape, which are the same on every plane.
+    /// The busy boxes' coverages for the current shape. They are the same on every plane.
     regions: Vec<Region>,
-    /// The parts of the current plane that remain before and after a subtraction.
+    /// The pieces of the current plane before and after a subtraction.
     plane: Vec<Piece>,
     rest: Vec<Piece>,
     tested: u64,
@@ -70,7 +70,7 @@ impl PlaneSubtraction {
         PlaneSubtraction { grid, regions, plane, rest, tested: 0 }
     }
 
-    /// Returns the number of planes searched, of busy boxes compared with each plane, and of pieces
+    /// Returns the number of planes searched, of busy boxes compared with planes, and of pieces
     /// from which a box was subtracted.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
@@ -94,8 +94,8 @@ impl PlaneSubtraction {
         self.regions.extend(busy.iter().map(|held| Region::new(&self.grid, held, shape)));
     }
 
-    /// Returns the maximum number of pieces in any plane when a search for a shape processes all
-    /// planes to the end.
+    /// Returns the maximum number of pieces in any plane if a search for a shape processes every
+    /// plane to the end.
     pub(crate) fn most_pieces(&mut self, busy: &[Cuboid], shape: Sides) -> usize {
         self.load(busy, shape);
         let mut most = self.clear_plane(Plane::left_face(&self.grid, shape));
@@ -107,7 +107,7 @@ impl PlaneSubtraction {
         most
     }
 
-    /// Returns the lowest base in the first piece of a plane that no busy box covers.
+    /// Returns the lowest base in a plane's first piece that no busy box covers.
     fn first_base(&mut self, plane: Plane, shape: Sides) -> Option<Cuboid> {
         self.clear_plane(plane);
         let piece = self.plane.first()?;
@@ -115,7 +115,7 @@ impl PlaneSubtraction {
     }
 
     /// Computes, in `plane`, the part of a plane that no busy box covers. Returns the largest
-    /// number of pieces at any step.
+    /// number of pieces at any point.
     fn clear_plane(&mut self, plane: Plane) -> usize {
         self.plane.clear();
         self.plane.extend(plane.pieces.iter());

@@ -1,14 +1,14 @@
-//! A walk along a busy list that stops at boxes with bases just right of them.
+//! A walk along a busy list that stops at each box with a base just right of it.
 //!
-//! Each column with a base has its bit set. A box next to a column without a base is passed. If
-//! there are few bases, the boxes are found from the nodes left of the bases:
+//! A column's bit is set if the column contains a base. A box next to a column without a base is
+//! passed. If there are few bases, the boxes are found from the nodes left of the bases:
 //!
 //! ```text
 //!   columns:   0 1 0 0 1      a box next to column 3 is passed, one next to 4 is not
 //!   few bases: . n b . .      it stops at the box with the node n, left of the base b
 //! ```
 //!
-//! [`BorderWalk::begin`] starts a walk for a shape's bases. For each base, a search does this:
+//! [`BorderWalk::begin`] starts a walk for a shape's bases. For each base, a search:
 //!
 //! 1. searches the left face, if [`BorderWalk::has_left_face`];
 //! 2. calls [`BorderWalk::skip_to_first`];
@@ -16,7 +16,7 @@
 //!    [`BorderWalk::pass`] and repeats this step.
 //!
 //! Invariant: bases may be removed during a walk but never added. The walk may stop at a box whose
-//! last base was removed. It never passes a box that has a base, and visits no box twice.
+//! last base was removed. It never passes a box that has a base, and never visits a box twice.
 //!
 //! Cost: O(words) to start, and O(1) per box passed.
 
@@ -33,7 +33,7 @@ pub(super) enum List {
     Proposed,
 }
 
-/// The progress of a walk, and the data that determine where it stops.
+/// A walk's progress, and the data that determines where it stops.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BorderWalk {
     /// The machine's side along x.
@@ -45,19 +45,19 @@ pub(super) struct BorderWalk {
     /// of these boxes passed so far.
     keys: Vec<u64>,
     keys_passed: usize,
-    /// The number of boxes passed in each [`List`], which is also the index of the next box.
+    /// The number of boxes passed in each [`List`]. This is also the index of the next box.
     passed: [usize; 2],
 }
 
-/// The method for finding granted boxes with bases next to them.
+/// The method for finding granted boxes that have bases next to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Finder {
-    /// Goes through the list box by box, using the bits of the columns.
+    /// Goes through the list box by box, using the column bits.
     #[default]
     Columns,
-    /// Finds the first box from the nodes left of the bases, and the rest as `Columns` does.
+    /// Finds the first box from the nodes left of the bases, and the other boxes as `Columns` does.
     FirstKey,
-    /// Finds all boxes from the nodes left of the bases when the walk starts.
+    /// When the walk starts, finds all boxes from the nodes left of the bases.
     AllKeys,
 }
 
@@ -71,8 +71,8 @@ pub(super) struct Stop {
 }
 
 impl BorderWalk {
-    /// Starts a walk, which may be faster with a list that stores which box contains each node.
-    /// Takes O(words) time.
+    /// Starts a walk. It may be faster with a list that stores which box contains each node. Takes
+    /// O(words) time.
     pub(super) fn begin(&mut self, bases: &BaseSet, list: Option<&BusyList>) {
         self.side = u32::from(bases.grid().side(0));
         bases.columns_into(&mut self.columns);
@@ -94,7 +94,7 @@ impl BorderWalk {
         self.columns[0] & 1 == 1
     }
 
-    /// Records that column 0 has no base left. On a ring, that column is also next to a box that
+    /// Records that column 0 has no base left. On a ring, column 0 is also next to any box that
     /// ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;
@@ -110,14 +110,14 @@ impl BorderWalk {
         self.passed[list as usize] += 1;
     }
 
-    /// Moves the walk back because a box was inserted into a list at `index`. That box and the ones
-    /// after it then count as not passed.
+    /// Moves the walk back because a box was inserted into a list at `index`. That box and the
+    /// boxes after it then count as not passed.
     pub(super) fn turn_back(&mut self, list: List, index: usize) {
         let passed = &mut self.passed[list as usize];
         *passed = (*passed).min(index);
     }
 
-    /// Passes the granted boxes before the first one with a base next to it, if this is cheaper
+    /// Passes all granted boxes before the first one with a base next to it, if this is cheaper
     /// than walking.
     pub(super) fn skip_to_first(&mut self, granted: Option<&BusyList>, bases: &BaseSet) {
         if let Some(granted) = granted.filter(|_| self.finder == Finder::FirstKey) {
@@ -126,7 +126,7 @@ impl BorderWalk {
     }
 
     /// Returns the next box that may have a base in the column on its right. `granted` is the list
-    /// of the machine's boxes, if that list may store which box contains each node.
+    /// of the machine's boxes, if it might store which box contains each node.
     #[inline]
     pub(super) fn next(
         &mut self,
