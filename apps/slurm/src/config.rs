@@ -342,10 +342,8 @@ mod tests {
         assert!(fault(&format!("{GOOD}strategy = \"tfff\"\n")).contains("strategy"));
         assert!(fault(&format!("{GOOD}licence = \"a b\"\n")).contains("licence"));
         assert!(fault(&format!("{GOOD}tell = \"all\"\n")).contains("tell"));
-        assert!(
-            fault(&format!("{GOOD}partitions = [\"a\"]\n"))
-                .contains("set exactly one of partition and partitions")
-        );
+        let both = fault(&format!("{GOOD}partitions = [\"a\"]\n"));
+        assert!(both.contains("set exactly one of partition and partitions"), "{both}");
         for several in ["[]", "[\"a\", \"a\"]", "[\"a,b\"]"] {
             let text = GOOD.replace("partition = \"mesh\"", &format!("partitions = {several}"));
             assert!(fault(&text).contains("partition"), "{text}");

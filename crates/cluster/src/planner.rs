@@ -20,7 +20,7 @@ pub struct Planner {
     /// The machine, the queue and the running jobs.
     pub dispatcher: Dispatcher,
     now: u64,
-    /// The nodes in each pool, indexed by pool number.
+    /// The nodes in each pool, stored as free nodes, indexed by pool number.
     pools: Vec<Occupancy>,
     /// Jobs whose end is unknown.
     endless: HashSet<JobId>,
@@ -76,19 +76,17 @@ impl Planner {
         let start = start.min(self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));
         let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
-        self.record_end(number, end);
-        self.dispatcher.hold(job, Time(start), placement).is_ok()
-    }
-
-    fn record_end(&mut self, number: u64, end: Option<u64>) {
-        if end.is_none() {
+        let is_held = self.dispatcher.hold(job, Time(start), placement).is_ok();
+        if is_held && end.is_none() {
             self.endless.insert(JobId(number));
         }
+        is_held
     }
 
-    /// Returns an arrival time that puts a job at the given position in the queue.
+    /// Returns an arrival time that puts a job at the given position in the queue, which is sorted
+    /// by arrival.
     fn arrival(&self, position: usize) -> u64 {
-        (self.now + position as u64).min(u64::MAX / 2)
+        self.now.saturating_add(position as u64).min(u64::MAX / 2)
     }
 
     /// Adds a job at the given position in the queue. `limit` is the job's time limit in seconds.
@@ -97,15 +95,19 @@ impl Planner {
     /// Panics if a job already has this number.
     pub fn submit(&mut self, number: u64, position: usize, request: Request, limit: Option<u64>) {
         let job = job(number, self.arrival(position), request, limit);
-        self.record_end(number, limit);
         self.dispatcher.submit(job).expect("job numbers are unique");
+        if limit.is_none() {
+            self.endless.insert(JobId(number));
+        }
     }
 
     /// Removes a job that was added at the given position in the queue.
     pub fn withdraw(&mut self, number: u64, position: usize) {
         let arrival = Time(self.arrival(position));
-        let place = self.dispatcher.queue().place_of(arrival, JobId(number));
-        place.and_then(|place| self.dispatcher.withdraw(place));
+        let index = self.dispatcher.queue().place_of(arrival, JobId(number));
+        if index.and_then(|index| self.dispatcher.withdraw(index)).is_some() {
+            self.endless.remove(&JobId(number));
+        }
     }
 
     /// Starts the next job that the scheduler chooses. Returns the job's id and, if the job was
@@ -200,4 +202,22 @@ fn bounding_box(grid: &Grid, nodes: &[NodeId]) -> Option<Cuboid> {
     }
     let sides = || [0, 1, 2].map(|axis| high[axis] - low[axis] + 1);
     (!nodes.is_empty()).then(|| Cuboid::new(low, sides()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_hold_does_not_make_a_later_job_endless() {
+        let (grid, strategy) = ("mesh:2".parse().unwrap(), "ff".parse().unwrap());
+        let mut planner = Planner::new(grid, &strategy, &"easy".parse().unwrap(), 100).unwrap();
+        assert!(planner.hold(0, vec![NodeId(0)], 100, Some(160)));
+        assert!(!planner.hold(1, vec![NodeId(0)], 100, None), "the node is taken");
+        assert!(planner.hold(1, vec![NodeId(1)], 100, Some(170)), "the number is free");
+        planner.submit(2, 0, Request::shape([2, 1, 1]), Some(10));
+        assert!(planner.start_next().unwrap().is_none());
+        let start = planner.planned(planner.standing().as_ref(), JobId(2)).unwrap();
+        assert_eq!(start.at, Time(170));
+    }
 }

@@ -109,11 +109,13 @@ async fn reconcile(
     let page = options.page.clone();
     let page = page.map(|address| Page::new(address, options.machine.clone(), registry));
     let mut reconciler = Reconciler::new(writer, health, metrics, page);
-    let ended = || KubeError::Runtime("all watches have ended".to_string());
+    let ended = |what: &str| KubeError::Runtime(format!("{what} ended"));
     loop {
         tokio::select! {
-            update = updates.recv() => cluster.apply(update.ok_or_else(ended)?),
-            changed = leadership.changed() => changed.map_err(|_| ended())?,
+            update = updates.recv() => {
+                cluster.apply(update.ok_or_else(|| ended("all watches have"))?);
+            }
+            changed = leadership.changed() => changed.map_err(|_| ended("the election has"))?,
             () = tokio::time::sleep(reconciler.pause()) => {}
             () = reconciler.next_forecast() => {}
         }

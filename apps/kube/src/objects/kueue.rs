@@ -76,9 +76,33 @@ pub(crate) struct PodSetAssignment {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) struct AdmissionCheckState {
     pub(crate) name: String,
-    pub(crate) state: String,
+    pub(crate) state: CheckState,
     #[serde(default)]
     pub(crate) message: String,
+}
+
+/// The states that Kueue defines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) enum CheckState {
+    #[default]
+    Pending,
+    Ready,
+    Retry,
+    Rejected,
+    #[serde(other)]
+    Unknown,
+}
+
+impl CheckState {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            CheckState::Pending => "Pending",
+            CheckState::Ready => "Ready",
+            CheckState::Retry => "Retry",
+            CheckState::Rejected => "Rejected",
+            CheckState::Unknown => "in an unknown state",
+        }
+    }
 }
 
 /// A check that must pass before Workloads are admitted.

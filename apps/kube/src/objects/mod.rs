@@ -11,9 +11,9 @@ mod placement;
 mod pod;
 
 pub(crate) use job::Job;
+pub(crate) use kueue::{AdmissionCheck, CheckState, QUEUE, Quota, ResourceFlavor, Workload};
 #[cfg(test)]
-pub(crate) use kueue::CONTROLLER;
-pub(crate) use kueue::{AdmissionCheck, QUEUE, Quota, ResourceFlavor, Workload};
+pub(crate) use kueue::{AdmissionCheckState, CONTROLLER};
 pub(crate) use machine::{
     CoordinateSource, Machine, MachineSpec, MachineStatus, Maintenance, SlotCount,
 };

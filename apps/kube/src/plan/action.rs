@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::objects::{ObjectRef, PlacementSpec};
+use crate::objects::{CheckState, ObjectRef, PlacementSpec};
 
 /// Objects whose absence must be verified before a deletion, because watches may lag behind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,26 +37,6 @@ pub(crate) struct CheckAnswer {
 impl CheckAnswer {
     pub(super) fn new(state: CheckState, message: impl Into<String>) -> CheckAnswer {
         CheckAnswer { state, message: message.into(), retry_delay_s: None }
-    }
-}
-
-/// The states that Kueue defines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CheckState {
-    Pending,
-    Ready,
-    Retry,
-    Rejected,
-}
-
-impl CheckState {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            CheckState::Pending => "Pending",
-            CheckState::Ready => "Ready",
-            CheckState::Retry => "Retry",
-            CheckState::Rejected => "Rejected",
-        }
     }
 }
 

@@ -8,12 +8,12 @@ use std::collections::HashMap;
 
 use pavior_cluster::date;
 
-use super::action::{Action, CheckAnswer, CheckState, CheckUpdate};
+use super::action::{Action, CheckAnswer, CheckUpdate};
 use super::context::PlanContext;
 use super::memory::Memory;
 use super::records::Record;
 use super::waiting::{Prospect, Waiting, unassigned};
-use crate::objects::{Job, Object as _, ObjectRef, Placement, Quota, Workload};
+use crate::objects::{CheckState, Job, Object as _, ObjectRef, Placement, Quota, Workload};
 use crate::world::{Index, quota};
 
 /// The default value of `quotaSeconds`.
@@ -103,7 +103,8 @@ fn answer_strays(index: &Index<'_>, check: &str, quota_s: u64) -> Vec<Action> {
     let mut actions = Vec::new();
     for workload in kueue.workloads.values() {
         let quota = quota(kueue, workload).filter(|quota| quota.reserved);
-        let is_open = |quota: &Quota| quota.check.name == check && quota.check.state == "Pending";
+        let quota = quota.filter(|quota| quota.check.name == check);
+        let is_open = |quota: &Quota| quota.check.state == CheckState::Pending;
         let Some(quota) = quota.filter(is_open) else { continue };
         let answer = answer_stray(index, workload, || strays.as_slice(), quota_s);
         actions.extend(answer.map(|answer| check_action(&quota, answer, None)));
@@ -132,7 +133,7 @@ fn answer_stray<'s>(
 /// Answers the check on a finished Job. If Kueue suspends a Job after its last pod has ended,
 /// Kubernetes completes the Job only once it is resumed.
 fn answer_finished(job: &Job, quota: &Quota) -> Option<CheckAnswer> {
-    let is_stopped = job.is_suspended() && quota.check.state == "Pending";
+    let is_stopped = job.is_suspended() && quota.check.state == CheckState::Pending;
     is_stopped.then(|| CheckAnswer::new(CheckState::Ready, "all its pods have ended"))
 }
 
@@ -168,8 +169,8 @@ fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer
 /// resets a `Retry`, along with the quota.
 fn is_current(quota: &Quota, answer: &CheckAnswer) -> bool {
     let check = &quota.check;
-    check.state == "Retry"
-        || (check.state == answer.state.name() && check.message == answer.message)
+    check.state == CheckState::Retry
+        || (check.state == answer.state && check.message == answer.message)
 }
 
 fn check_action(quota: &Quota, answer: CheckAnswer, placement: Option<&Placement>) -> Action {

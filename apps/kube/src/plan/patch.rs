@@ -60,13 +60,13 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     patches.collect()
 }
 
-/// Returns the patch operations that annotate a pod.
+/// Returns the patch operations that annotate a pod. A patch can add only to an existing map, and
+/// Kubernetes annotates every pod of an Indexed Job. A pod without annotations gets none.
 fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
-    // Kubernetes annotates pods that have a rank, so such a pod already has a map of annotations.
-    let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
-    if pod.rank().is_none() {
+    if pod.metadata.annotations.is_none() {
         return Vec::new();
     }
+    let path = |name: &str| format!("/metadata/annotations/pavior.dev~1{name}");
     annotations
         .iter()
         .map(|(name, value)| json!({ "op": "add", "path": path(name), "value": value }))
@@ -79,12 +79,9 @@ mod tests {
 
     fn pod(affinity: &Value) -> Pod {
         let gates = json!([{ "name": "other" }, { "name": GATE }]);
-        let spec = match affinity {
-            Value::Null => json!({ "schedulingGates": gates }),
-            affinity => json!({ "schedulingGates": gates, "affinity": affinity }),
-        };
-        let labels = json!({ "batch.kubernetes.io/job-completion-index": "3" });
-        let metadata = json!({ "uid": "u1", "name": "p", "labels": labels });
+        let spec = json!({ "schedulingGates": gates, "affinity": affinity });
+        let rank = json!({ "batch.kubernetes.io/job-completion-index": "3" });
+        let metadata = json!({ "uid": "u1", "name": "p", "labels": rank, "annotations": rank });
         serde_json::from_value(json!({ "metadata": metadata, "spec": spec })).unwrap()
     }
 
@@ -105,10 +102,7 @@ mod tests {
         assert_eq!(patch[0]["path"], "/metadata/uid");
         assert_eq!(patch[1]["path"], "/spec/schedulingGates/1/name");
         let last = patch.as_array().unwrap().last().unwrap();
-        assert_eq!(
-            (&last["op"], &last["path"]),
-            (&json!("remove"), &json!("/spec/schedulingGates/1"))
-        );
+        assert_eq!(*last, json!({ "op": "remove", "path": "/spec/schedulingGates/1" }));
     }
 
     #[test]
@@ -123,6 +117,16 @@ mod tests {
         let found = paths(&both);
         assert!(found[0].ends_with("nodeSelectorTerms/0/matchFields"), "{found:?}");
         assert!(found[1].ends_with("nodeSelectorTerms/1/matchFields/-"), "{found:?}");
+    }
+
+    #[test]
+    fn a_pod_with_a_rank_but_without_annotations_is_opened_without_them() {
+        let mut pod = pod(&Value::Null);
+        let annotations =
+            |pod: &Pod| opened(pod).unwrap().to_string().matches("pavior.dev~1").count();
+        assert_eq!(annotations(&pod), 3);
+        pod.metadata.annotations = None;
+        assert_eq!(annotations(&pod), 0);
     }
 
     #[test]

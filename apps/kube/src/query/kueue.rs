@@ -6,7 +6,7 @@ use kube::Client;
 use pavior::text::shown;
 
 use crate::error::KubeError;
-use crate::objects::{Condition, Uid, Workload};
+use crate::objects::{CheckState, Condition, Uid, Workload};
 use crate::read::list;
 
 /// Returns the Kueue state of each Job that has a Workload.
@@ -24,10 +24,11 @@ fn describe(workload: &Workload) -> String {
     let evicted_why = evicted.map_or(String::new(), reason);
     let waiting_why = condition("QuotaReserved").map_or(String::new(), reason);
     let queue = status.admission.as_ref().map_or("", |admission| &admission.cluster_queue);
-    let mut open_checks = status.admission_checks.iter().filter(|check| check.state != "Ready");
+    let mut open_checks =
+        status.admission_checks.iter().filter(|check| check.state != CheckState::Ready);
     let check = open_checks.next().map_or(String::new(), |check| {
-        let (name, state) = (shown(&check.name), shown(&check.state));
-        format!(" Check {name} is {state}: {}", shown(&check.message))
+        let (name, message) = (shown(&check.name), shown(&check.message));
+        format!(" Check {name} is {}: {message}", check.state.name())
     });
     match (evicted.is_some(), holds("QuotaReserved")) {
         _ if workload.spec.active == Some(false) => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::state::World;
-use crate::objects::{AdmissionCheck, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
+use crate::objects::{AdmissionCheck, CheckState, ObjectRef, Quota, ResourceFlavor, Uid, Workload};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kueue {
@@ -50,7 +50,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         priority: workload.spec.priority.unwrap_or(0),
         // A flavor that has not been read yet may impose requirements.
         reserved: workload.is_reserved()
-            && !matches!(check.state.as_str(), "Retry" | "Rejected")
+            && !matches!(check.state, CheckState::Retry | CheckState::Rejected)
             && flavors().count() == names.len(),
         pods: counts.try_fold(0, |all: u32, count| Some(all.saturating_add(count?))),
         topology: sets().any(|set| set.topology.is_some()),

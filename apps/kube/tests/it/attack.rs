@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::cluster::objects::{JOBS, PODS, job};
-use crate::cluster::{Cluster, User, release};
+use crate::cluster::{Cluster, User};
 use crate::in_force::pod;
 
 const OTHER: &str = "/apis/batch/v1/namespaces/other/jobs";
@@ -14,7 +14,7 @@ fn succeeded(cluster: &Cluster, jobs: &str, name: &str) -> Value {
 
 #[test]
 fn attackers_do_not_block_other_users() {
-    let Some(mut cluster) = Cluster::start("attacks", release(), [4, 4, 2]) else { return };
+    let Some(mut cluster) = Cluster::start("attacks", [4, 4, 2]) else { return };
     let namespace =
         json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "other" } });
     cluster.good(User::Admin, "POST", "/api/v1/namespaces", &namespace);
@@ -45,9 +45,8 @@ fn attackers_do_not_block_other_users() {
         ("sly", json!({ "initContainers": first })),
         ("gated", json!({ "schedulingGates": [{ "name": "pavior.dev/placement" }] })),
     ] {
-        let (code, message) =
-            cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).unwrap_err();
-        assert_eq!(code, 422, "{name}: {message}");
+        let refusal = cluster.ask(User::Alice, "POST", PODS, &pod(name, &more)).expect_err(name);
+        assert_eq!(refusal.code, Some(422), "{name}: {refusal:?}");
     }
     // A pod that claims to belong to a Job in another namespace is not counted as that Job's.
     cluster.good(User::Alice, "POST", OTHER, &job("modest", "2x2x2", 1));
@@ -78,7 +77,7 @@ fn attackers_do_not_block_other_users() {
 
 #[test]
 fn a_replica_acquires_the_lease_of_a_killed_one() {
-    let Some(mut cluster) = Cluster::start("the Lease", release(), [2, 2, 1]) else { return };
+    let Some(mut cluster) = Cluster::start("the Lease", [2, 2, 1]) else { return };
     cluster.machine("mesh:2x2x1");
     cluster.start_replica("lease");
     cluster.job("first", "2x2x1", 1);

@@ -12,8 +12,7 @@ pub(crate) fn hold(cluster: &Cluster) -> bool {
         cluster.ask(user, "POST", &format!("{path}?dryRun=All"), object)
     };
     let refused = |user, path, object: &Value, word: &str| {
-        let answer = tried(user, path, object);
-        answer.is_err_and(|(code, message)| code == 422 && message.contains(word))
+        tried(user, path, object).is_err_and(|refusal| refusal.is_invalid(word))
     };
     let bound = pod("bad", &json!({ "nodeName": "n0-0-0" }));
     let gated = |made: Value| made["spec"]["template"]["spec"]["schedulingGates"].is_array();

@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{PODS, job};
-use crate::cluster::{Cluster, User, release};
+use crate::cluster::objects::{JOBS, PODS, job};
+use crate::cluster::{Cluster, User};
 use crate::judge::Record;
 use crate::sets::nodes;
 
@@ -33,7 +33,7 @@ fn jobset(name: &str, groups: &[(&str, u32, &str, u32)], together: bool, run_s: 
 }
 
 fn make(cluster: &Cluster, set: &Value) {
-    cluster.until("a JobSet is created", || cluster.ask(User::Admin, "POST", SETS, set).is_ok());
+    cluster.create(User::Admin, SETS, set);
 }
 
 fn is_complete(cluster: &Cluster, name: &str) -> bool {
@@ -42,7 +42,7 @@ fn is_complete(cluster: &Cluster, name: &str) -> bool {
 
 #[test]
 fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
-    let Some(mut cluster) = Cluster::start("JobSets", release(), [4, 2, 1]) else { return };
+    let Some(mut cluster) = Cluster::start("JobSets", [4, 2, 1]) else { return };
     if !cluster.start_controller("jobset") {
         return;
     }
@@ -64,12 +64,7 @@ fn real_jobsets_get_a_box_for_each_job_or_one_for_all() {
 
     // A pod fails: both Jobs are deleted and recreated with the same names.
     let uid = |name: &str| {
-        let job = cluster.ask(
-            User::Admin,
-            "GET",
-            &format!("{}/{name}", crate::cluster::objects::JOBS),
-            &Value::Null,
-        );
+        let job = cluster.try_get(&format!("{JOBS}/{name}"));
         job.unwrap_or_default()["metadata"]["uid"].clone()
     };
     let old = names.map(uid);

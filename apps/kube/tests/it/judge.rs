@@ -16,16 +16,24 @@ pub(crate) struct Record {
     pub(crate) confirmations: usize,
     /// The number of confirmations for several Jobs.
     pub(crate) of_sets: usize,
-    /// The rank and node of each bound pod, by its Job's uid.
-    pub(crate) bound: BTreeMap<String, Vec<(usize, String)>>,
+    /// The number of bound pods by their Job's uid.
+    pub(crate) bound: BTreeMap<String, usize>,
     /// The number of pods bound to a node that is not in their Job's placement.
     pub(crate) misplaced: usize,
-    spec: HashMap<String, Spec>,
-    pods: HashMap<String, (String, usize)>,
+    /// All placements, by uid.
+    placements: HashMap<String, Spec>,
+    pods: HashMap<String, PodOfJob>,
     /// The node of each pod, by its uid.
     nodes: HashMap<String, String>,
     /// The number of pods per Job.
     completions: HashMap<String, usize>,
+}
+
+/// A pod's Job, by uid, and its rank in the Job.
+#[derive(Clone, Debug)]
+struct PodOfJob {
+    job: String,
+    rank: usize,
 }
 
 /// A placement's Jobs, by uid, and its nodes, both in rank order.
@@ -51,140 +59,132 @@ impl Record {
         record
     }
 
-    /// Counts placements whose nodes do not form a box in rank order. Node names contain the
-    /// coordinates.
+    /// Counts placements whose nodes do not form a box in rank order.
     pub(crate) fn crooked(&self, grid: &Grid) -> usize {
-        let is_box = |nodes: &[String]| {
-            let place = |name: &String| {
-                let mut sides = name[1..].split('-').map(|side| side.parse().unwrap());
-                [(); 3].map(|()| sides.next().unwrap_or(0))
-            };
-            let first = place(&nodes[0]);
-            let sides = (1..=nodes.len() as u16).flat_map(|x| {
-                (1..=nodes.len() as u16 / x).map(move |y| [x, y, nodes.len() as u16 / x / y])
-            });
-            let mut boxes = sides
-                .filter(|sides| {
-                    sides.iter().map(|&side| usize::from(side)).product::<usize>() == nodes.len()
-                })
-                .filter(|sides| sides.iter().zip(grid.sides()).all(|(side, most)| *side <= most))
-                .map(|sides| Cuboid::new(first, sides));
-            boxes.any(|one| {
-                let names = one.nodes(grid).map(|node| {
-                    let [x, y, z] = grid.point(node);
-                    format!("n{x}-{y}-{z}")
-                });
-                names.eq(nodes.iter().cloned())
-            })
-        };
-        self.spec.values().filter(|spec| !is_box(&spec.nodes)).count()
+        self.placements.values().filter(|spec| !is_box(grid, &spec.nodes)).count()
     }
 
     /// Returns the number of proposed placements, and of those for several Jobs. A confirmation may
     /// be stored although the log says that it failed, if the replica was killed in the meantime.
     pub(crate) fn proposed(&self) -> (usize, usize) {
-        let of_sets = self.spec.values().filter(|spec| spec.jobs.len() > 1).count();
-        (self.spec.len(), of_sets)
+        let of_sets = self.placements.values().filter(|spec| spec.jobs.len() > 1).count();
+        (self.placements.len(), of_sets)
     }
 
     fn event(&mut self, event: &Value) {
-        let what = &event["objectRef"];
-        let answer = &event["responseObject"];
-        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let (resource, sub) = (word(&what["resource"]), word(&what["subresource"]));
-        let verb = word(&event["verb"]);
-        match (resource.as_str(), sub.as_str(), verb.as_str()) {
-            ("placements", "", "create") => self.propose(answer),
-            ("placements", "status", _) => {
-                if answer["status"]["confirmed"] != true {
-                    return;
-                }
+        let (what, answer) = (&event["objectRef"], &event["responseObject"]);
+        match [&what["resource"], &what["subresource"], &event["verb"]].map(word) {
+            ["placements", "", "create"] => self.propose(answer),
+            ["placements", "status", _] if answer["status"]["confirmed"] == true => {
                 // A killed API server may have stored changes that it has not logged.
                 self.propose(answer);
-                let uid = word(&answer["metadata"]["uid"]);
-                let Some(spec) = self.spec.get(&uid).cloned() else { return };
-                let same = |other: &Spec| other.jobs.iter().any(|job| spec.jobs.contains(job));
-                let others = self.confirmed.values().filter(|other| !same(other));
-                let taken: Vec<&String> = others.flat_map(|other| &other.nodes).collect();
-                self.overlaps += usize::from(spec.nodes.iter().any(|node| taken.contains(&node)));
-                self.confirmations += 1;
-                self.of_sets += usize::from(spec.jobs.len() > 1);
-                self.confirmed.insert(uid, spec);
+                self.confirm(word(&answer["metadata"]["uid"]));
             }
-            ("placements", "", "delete") => {
+            ["placements", "", "delete"] => {
                 // For a deletion, the log contains the object or a status with its uid.
-                let uids = [&answer["metadata"]["uid"], &answer["details"]["uid"]];
-                for uid in uids {
-                    self.confirmed.remove(&word(uid));
+                for uid in [&answer["metadata"]["uid"], &answer["details"]["uid"]] {
+                    self.confirmed.remove(word(uid));
                 }
             }
-            ("pods", "binding", "create") => {
-                let node = word(&event["requestObject"]["target"]["name"]);
-                let uid = word(&event["requestObject"]["metadata"]["uid"]);
-                self.bind(&uid, node);
+            ["pods", "binding", "create"] => {
+                let binding = &event["requestObject"];
+                self.bind(word(&binding["metadata"]["uid"]), word(&binding["target"]["name"]));
             }
             // A binding may succeed and still be answered with 504.
-            ("pods", "" | "status", _) if answer["spec"]["nodeName"].is_string() => {
-                self.bind(&word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
+            ["pods", "" | "status", _] if answer["spec"]["nodeName"].is_string() => {
+                self.bind(word(&answer["metadata"]["uid"]), word(&answer["spec"]["nodeName"]));
             }
             _ => {}
         }
+    }
+
+    /// Records a confirmation. Placements of one Job have the same name, so an earlier one has been
+    /// deleted, and the two do not overlap.
+    fn confirm(&mut self, uid: &str) {
+        let spec = self.placements[uid].clone();
+        let same = |other: &Spec| other.jobs.iter().any(|job| spec.jobs.contains(job));
+        let mut others = self.confirmed.values().filter(|other| !same(other));
+        let overlaps = |other: &Spec| spec.nodes.iter().any(|node| other.nodes.contains(node));
+        self.overlaps += usize::from(others.any(overlaps));
+        self.confirmations += 1;
+        self.of_sets += usize::from(spec.jobs.len() > 1);
+        self.confirmed.insert(uid.to_string(), spec);
     }
 
     /// Records unchanging facts: the owner of a pod, and the number of pods of a Job. Any answer
     /// counts, because a successful creation may be answered with 504.
     fn learn(&mut self, event: &Value) {
         let answer = &event["responseObject"];
-        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let uid = word(&answer["metadata"]["uid"]);
+        let uid = word(&answer["metadata"]["uid"]).to_string();
         if event["objectRef"]["resource"] == "jobs" {
             if let Some(pods) = answer["spec"]["completions"].as_u64() {
                 self.completions.insert(uid, pods as usize);
             }
         } else if event["objectRef"]["resource"] == "pods" {
             let labels = &answer["metadata"]["labels"];
-            let rank = word(&labels["batch.kubernetes.io/job-completion-index"]).parse();
-            let owner = word(&answer["metadata"]["ownerReferences"][0]["uid"]);
-            if let Ok(rank) = rank {
-                self.pods.insert(uid, (owner, rank));
+            let job = word(&answer["metadata"]["ownerReferences"][0]["uid"]).to_string();
+            if let Ok(rank) = word(&labels["batch.kubernetes.io/job-completion-index"]).parse() {
+                self.pods.insert(uid, PodOfJob { job, rank });
             }
         }
     }
 
     /// Records a placement's specification, which never changes.
     fn propose(&mut self, placement: &Value) {
-        let word = |value: &Value| value.as_str().unwrap_or_default().to_string();
-        let words = |list: &Value| list.as_array().into_iter().flatten().map(word).collect();
+        let texts = |list: &Value| {
+            let list = list.as_array().into_iter().flatten();
+            list.map(|text| word(text).to_string()).collect::<Vec<String>>()
+        };
         let spec = &placement["spec"];
-        let mut jobs: Vec<String> = words(&spec["set"]);
+        let mut jobs = texts(&spec["set"]);
         if jobs.is_empty() {
-            jobs.push(word(&spec["jobUid"]));
+            jobs.push(word(&spec["jobUid"]).to_string());
         }
-        let uid = word(&placement["metadata"]["uid"]);
-        self.spec.insert(uid, Spec { jobs, nodes: words(&spec["nodes"]) });
+        let uid = word(&placement["metadata"]["uid"]).to_string();
+        self.placements.insert(uid, Spec { jobs, nodes: texts(&spec["nodes"]) });
     }
 
-    fn bind(&mut self, uid: &str, node: String) {
-        let Some((job, rank)) = self.pods.get(uid).cloned() else { return };
-        if self.nodes.get(uid) == Some(&node) {
+    fn bind(&mut self, uid: &str, node: &str) {
+        let Some(PodOfJob { job, rank }) = self.pods.get(uid).cloned() else { return };
+        if self.nodes.insert(uid.to_string(), node.to_string()).as_deref() == Some(node) {
             return;
         }
-        self.nodes.insert(uid.to_string(), node.clone());
         // The rank in the box is the pod's rank plus the number of pods of all earlier Jobs.
-        let said = self.spec.values().any(|spec| {
-            let Some(at) = spec.jobs.iter().position(|one| *one == job) else { return false };
-            let before = spec.jobs[..at].iter().map(|job| self.completions.get(job));
-            let before: Option<usize> = before.map(Option::<&usize>::copied).sum();
-            before.is_some_and(|before| spec.nodes.get(before + rank) == Some(&node))
+        let is_placed = self.placements.values().any(|spec| {
+            let Some(at) = spec.jobs.iter().position(|other| *other == job) else { return false };
+            let before = spec.jobs[..at].iter().map(|job| self.completions.get(job).copied());
+            let before: Option<usize> = before.sum();
+            before.is_some_and(|before| spec.nodes.get(before + rank).is_some_and(|at| at == node))
         });
-        self.misplaced += usize::from(!said);
-        self.bound.entry(job).or_default().push((rank, node));
+        self.misplaced += usize::from(!is_placed);
+        *self.bound.entry(job).or_default() += 1;
     }
+}
+
+/// Returns true if nodes, whose names contain their coordinates, form a box in rank order.
+fn is_box(grid: &Grid, nodes: &[String]) -> bool {
+    let coordinates = |name: &str| {
+        let mut axes = name[1..].split('-').map(|axis| axis.parse().unwrap());
+        [(); 3].map(|()| axes.next().unwrap_or(0))
+    };
+    let Some(base) = nodes.first().map(|name| coordinates(name)) else { return false };
+    let [x, y, z] = grid.sides();
+    let sides = (1..=x).flat_map(|x| (1..=y).flat_map(move |y| (1..=z).map(move |z| [x, y, z])));
+    let mut boxes = sides.map(|sides| Cuboid::new(base, sides));
+    boxes.any(|cuboid| {
+        let points = cuboid.nodes(grid).map(|node| grid.point(node));
+        points.eq(nodes.iter().map(|name| coordinates(name)))
+    })
+}
+
+pub(crate) fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
 
 /// Reads the changes made by the API server, in order.
 pub(crate) fn events(folder: &Path) -> Vec<Value> {
     let text = std::fs::read_to_string(folder.join("audit.log")).expect("the log is there");
+    // An API server that is killed while it writes leaves an incomplete line.
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let (mut events, others): (Vec<Value>, Vec<Value>) = events.partition(|event| {
         let code = event["responseStatus"]["code"].as_u64().unwrap_or(0);
@@ -204,11 +204,11 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     };
     let uid = |event: &Value| {
         let answer = &event["responseObject"];
-        let (own, of) = (&answer["metadata"]["uid"], &answer["details"]["uid"]);
-        if own.is_null() { of.clone() } else { own.clone() }
+        let (object, status) = (&answer["metadata"]["uid"], &answer["details"]["uid"]);
+        if object.is_null() { status.clone() } else { object.clone() }
     };
     let good: Vec<&Value> = good.iter().filter(is_ours).collect();
-    let answered = |event: &Value| good.iter().any(|one| one["auditID"] == event["auditID"]);
+    let answered = |event: &Value| good.iter().any(|other| other["auditID"] == event["auditID"]);
     let lost = |event: &Value| {
         // Refused requests have changed nothing.
         let refused = event["responseStatus"]["code"].as_u64().is_some_and(|code| code < 500);
@@ -216,16 +216,18 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     };
     let mut found = Vec::new();
     for event in others.iter().filter(is_ours).filter(|event| lost(event)) {
-        let asked = when(event);
-        let of_it = good.iter().filter(|one| {
-            ["name", "namespace"].map(|key| one["objectRef"][key] == event["objectRef"][key])
-                == [true, true]
-        });
-        let before = of_it.filter(|one| when(one) <= asked).max_by_key(|one| when(one));
-        let Some(of) = before.map(|one| uid(one)) else { continue };
-        if !good.iter().any(|one| uid(one) == of && when(one) > asked) {
+        let requested_at = when(event);
+        let has_name = |other: &&&Value| {
+            let is_same = |key| other["objectRef"][key] == event["objectRef"][key];
+            is_same("name") && is_same("namespace")
+        };
+        let earlier = good.iter().filter(has_name).filter(|other| when(other) <= requested_at);
+        let Some(deleted) = earlier.max_by_key(|other| when(other)).map(|other| uid(other)) else {
+            continue;
+        };
+        if !good.iter().any(|other| uid(other) == deleted && when(other) > requested_at) {
             let mut event = event.clone();
-            event["responseObject"] = json!({ "metadata": { "uid": of } });
+            event["responseObject"] = json!({ "metadata": { "uid": deleted } });
             found.push(event);
         }
     }
@@ -261,7 +263,7 @@ fn a_pod_created_and_bound_without_a_response_is_known_from_later_events() {
     });
     let seen = |events: &[Value]| {
         let record = Record::of(&[std::slice::from_ref(&placement), events].concat());
-        (record.bound.values().map(Vec::len).sum::<usize>(), record.misplaced)
+        (record.bound.values().sum::<usize>(), record.misplaced)
     };
     assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "the pod's owner is unknown");
     // The pod's gate is opened, it is bound, and its state is written.

@@ -2,14 +2,13 @@
 //! than exist, two queues that borrow and reclaim, flavors, preemption, a short `quotaSeconds`, and
 //! kills of every component. The audit log is checked.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use pavior::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::objects::{JOBS, PODS, job};
-use crate::cluster::{Cluster, User, release};
+use crate::chaos::Chaos;
+use crate::cluster::objects::{JOBS, job};
+use crate::cluster::{Cluster, User};
 use crate::in_force::pod;
 use crate::judge::Record;
 use crate::ledger::Ledger;
@@ -46,8 +45,7 @@ fn queues(cluster: &Cluster) {
             "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": { "name": name },
         });
         object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = || cluster.ask(User::Admin, "POST", &format!("{API}/{path}"), &object);
-        cluster.until(kind, || made().is_ok());
+        cluster.create(User::Admin, &format!("{API}/{path}"), &object);
     };
     for name in ["left", "right"] {
         let spec = json!({ "spec": { "nodeLabels": { "half": name } } });
@@ -102,8 +100,7 @@ fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> V
 /// other pods.
 fn preempt_in_part(cluster: &Cluster) {
     let make = |name, priority, run_s| {
-        let body = queued(name, "owner", "2x4x2", priority, run_s);
-        cluster.until(name, || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
+        cluster.create(User::Alice, JOBS, &queued(name, "owner", "2x4x2", priority, run_s));
     };
     let job = |name| cluster.get(&format!("{JOBS}/{name}"));
     make("half0", "low", 15);
@@ -120,14 +117,13 @@ fn preempt_in_part(cluster: &Cluster) {
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");
     plain["spec"]["template"]["spec"] = pod("plain", &json!({}))["spec"].clone();
-    cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &plain).is_ok());
+    cluster.create(User::Alice, JOBS, &plain);
     cluster.until("all are complete", || cluster.complete() == BEFORE);
 }
 
 /// Checks that Kueue deactivates a Job that no state of the machine could hold.
 fn reject_what_never_fits(cluster: &Cluster) {
-    let body = queued("endless", "owner", "8x1x1", "high", 1);
-    cluster.until("it is made", || cluster.ask(User::Alice, "POST", JOBS, &body).is_ok());
+    cluster.create(User::Alice, JOBS, &queued("endless", "owner", "8x1x1", "high", 1));
     let path = format!("{JOBS}/endless");
     let uid = cluster.get(&path)["metadata"]["uid"].clone();
     let is_of = |one: &Value| one["metadata"]["labels"]["kueue.x-k8s.io/job-uid"] == uid;
@@ -139,136 +135,88 @@ fn reject_what_never_fits(cluster: &Cluster) {
     cluster.good(User::Admin, "DELETE", &path, &json!({ "propagationPolicy": "Background" }));
 }
 
-struct Storm {
-    cluster: Cluster,
-    draw: Stream,
-    counts: BTreeMap<&'static str, usize>,
-    cordoned: Vec<(Instant, String)>,
+/// Creates a Job. No Job or pod can be created while Kueue is down.
+fn make(chaos: &mut Chaos, number: usize) {
+    let run_s = if number % 6 == 2 { 12 } else { 1 };
+    // Some Jobs have nothing to do with Kueue.
+    let queue = if number % 10 == 9 { "" } else { QUEUES[usize::from(number % 4 == 3)].0 };
+    let shape = SHAPES[chaos.below(SHAPES.len())];
+    make_in(chaos, queue, &format!("job{number}"), shape, run_s);
 }
 
-impl Storm {
-    fn below(&mut self, bound: usize) -> usize {
-        (self.draw.next_u64() % bound.max(1) as u64) as usize
+fn make_in(chaos: &mut Chaos, queue: &str, name: &str, shape: &str, run_s: u32) {
+    let priority = PRIORITIES[chaos.below(PRIORITIES.len())].0;
+    let mut body = queued(name, queue, shape, priority, run_s);
+    if queue.is_empty() {
+        body["metadata"]["labels"] = json!({});
     }
+    chaos.cluster.create(User::Alice, JOBS, &body);
+}
 
-    /// Creates a Job. No Job or pod can be created while Kueue is down.
-    fn make(&mut self, number: usize) {
-        let run_s = if number % 6 == 2 { 12 } else { 1 };
-        // Some Jobs have nothing to do with Kueue.
-        let queue = if number % 10 == 9 { "" } else { QUEUES[usize::from(number % 4 == 3)].0 };
-        let shape = SHAPES[self.below(SHAPES.len())];
-        self.make_in(queue, &format!("job{number}"), shape, run_s);
-    }
-
-    fn make_in(&mut self, queue: &str, name: &str, shape: &str, run_s: u32) {
-        let priority = PRIORITIES[self.below(PRIORITIES.len())].0;
-        let mut body = queued(name, queue, shape, priority, run_s);
-        if queue.is_empty() {
-            body["metadata"]["labels"] = json!({});
+/// Causes a disturbance. Returns its name.
+fn disturb(chaos: &mut Chaos) -> Option<&'static str> {
+    match chaos.below(8) {
+        0 | 1 => {
+            chaos.cluster.restart_controller("kueue");
+            Some("Kueue killed")
         }
-        let made = || self.cluster.ask(User::Alice, "POST", JOBS, &body);
-        self.cluster.until("a Job is created", || matches!(made(), Ok(_) | Err((409, _))));
-    }
-
-    fn disturb(&mut self) {
-        let what = match self.below(8) {
-            0 | 1 => {
-                self.cluster.restart_controller("kueue");
-                "Kueue killed"
-            }
-            2 | 3 => {
-                let replica = self.below(2);
-                self.cluster.end_replica(replica);
-                self.cluster.start_replica("always");
-                "a replica killed"
-            }
-            4 => {
-                self.cluster.restart_part("kube-apiserver");
-                "the API server killed"
-            }
-            5 => {
-                let node = format!("n{}-{}-{}", self.below(4), self.below(4), self.below(2));
-                if !self.cordon(&node, true) {
-                    return;
-                }
-                self.cordoned.push((Instant::now() + Duration::from_secs(6), node));
-                "a node cordoned for 6 s, its pod deleted"
-            }
-            _ => return self.lose(|_| true, "a pod deleted"),
-        };
-        *self.counts.entry(what).or_default() += 1;
-        if what.starts_with("a node") {
-            let node = self.cordoned.last().unwrap().1.clone();
-            self.lose(|pod| pod["spec"]["nodeName"] == *node, "of them with a pod");
+        2 | 3 => {
+            let replica = chaos.below(2);
+            chaos.cluster.end_replica(replica);
+            chaos.cluster.start_replica("always");
+            Some("a replica killed")
         }
+        4 => {
+            chaos.cluster.restart_part("kube-apiserver");
+            Some("the API server killed")
+        }
+        5 => {
+            let node = chaos.node([4, 4, 2]);
+            chaos.cordon(&node).then_some(())?;
+            if chaos.delete_pod(|pod| pod["spec"]["nodeName"] == *node) {
+                chaos.count("of them with a pod");
+            }
+            Some("a node cordoned for 6 s, its pod deleted")
+        }
+        _ => chaos.delete_pod(|_| true).then_some("a pod deleted"),
     }
+}
 
-    fn cordon(&self, node: &str, cordoned: bool) -> bool {
-        let body = json!({ "spec": { "unschedulable": cordoned } });
-        self.cluster.ask(User::Admin, "PATCH", &format!("/api/v1/nodes/{node}"), &body).is_ok()
+/// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine, and
+/// the owner takes it back.
+fn share(chaos: &mut Chaos, jobs: usize, burst: usize) {
+    for first in (0..jobs).step_by(burst) {
+        let names: Vec<String> = (first..first + burst).map(|at| format!("shared{at}")).collect();
+        let (guests, owners) = names.split_at(burst * 2 / 5);
+        for name in guests {
+            make_in(chaos, "guest", name, "2x2x2", 6);
+        }
+        let cluster = &chaos.cluster;
+        let runs =
+            |name: &&String| cluster.get(&format!("{JOBS}/{name}"))["spec"]["suspend"] == false;
+        cluster.until("four run", || guests.iter().filter(runs).count() >= 4);
+        for name in owners {
+            let shape = SHAPES[chaos.below(SHAPES.len())];
+            make_in(chaos, "owner", name, shape, 2);
+        }
+        let all = BEFORE + first + burst;
+        chaos.cluster.until("all are complete", || chaos.cluster.complete() == all);
     }
+}
 
-    /// Deletes a running pod.
-    fn lose(&mut self, is: impl Fn(&Value) -> bool, what: &'static str) {
-        let all = self.cluster.ask(User::Admin, "GET", PODS, &Value::Null).unwrap_or_default();
-        let pods = all["items"].as_array().into_iter().flatten();
-        let runs = |pod: &&Value| pod["status"]["phase"] == "Running" && is(pod);
-        let pods: Vec<&Value> = pods.filter(runs).collect();
-        let Some(pod) = pods.get(self.below(pods.len())) else { return };
-        let path = format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap());
-        if self.cluster.ask(User::Alice, "DELETE", &path, &Value::Null).is_ok() {
-            *self.counts.entry(what).or_default() += 1;
+/// Runs Jobs with disturbances.
+fn storm(chaos: &mut Chaos, jobs: usize) {
+    for number in 0..jobs {
+        make(chaos, number);
+        std::thread::sleep(Duration::from_millis(500));
+        chaos.end_due();
+        if number % 2 == 1
+            && let Some(what) = disturb(chaos)
+        {
+            chaos.count(what);
         }
     }
-
-    fn uncordon(&mut self, all: bool) {
-        let now = Instant::now();
-        let (due, rest): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.cordoned).into_iter().partition(|(at, _)| all || *at <= now);
-        self.cordoned = rest;
-        for (at, node) in due {
-            if !self.cordon(&node, false) {
-                self.cordoned.push((at, node));
-            }
-        }
-    }
-
-    /// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine,
-    /// and the owner takes it back.
-    fn share(&mut self, jobs: usize, burst: usize) {
-        for first in (0..jobs).step_by(burst) {
-            let names: Vec<String> =
-                (first..first + burst).map(|at| format!("shared{at}")).collect();
-            let (guests, owners) = names.split_at(burst * 2 / 5);
-            for name in guests {
-                self.make_in("guest", name, "2x2x2", 6);
-            }
-            let cluster = &self.cluster;
-            let runs =
-                |name: &&String| cluster.get(&format!("{JOBS}/{name}"))["spec"]["suspend"] == false;
-            cluster.until("four run", || guests.iter().filter(runs).count() >= 4);
-            for name in owners {
-                let shape = SHAPES[self.below(SHAPES.len())];
-                self.make_in("owner", name, shape, 2);
-            }
-            let all = BEFORE + first + burst;
-            self.cluster.until("all are complete", || self.cluster.complete() == all);
-        }
-    }
-
-    fn run(&mut self, jobs: usize) {
-        for number in 0..jobs {
-            self.make(number);
-            std::thread::sleep(Duration::from_millis(500));
-            self.uncordon(false);
-            if number % 2 == 1 {
-                self.disturb();
-            }
-        }
-        while !self.cordoned.is_empty() {
-            self.uncordon(true);
-        }
-    }
+    chaos.end_all();
 }
 
 #[test]
@@ -282,7 +230,7 @@ fn kueue_assigns_quota_and_the_daemon_assigns_boxes() {
 
 /// Starts a cluster with Kueue and two replicas, if Kueue is available.
 fn start() -> Option<Cluster> {
-    let mut cluster = Cluster::start("Kueue", release(), [4, 4, 2])?;
+    let mut cluster = Cluster::start("Kueue", [4, 4, 2])?;
     if !cluster.start_controller("kueue") {
         return None;
     }
@@ -298,24 +246,19 @@ fn start() -> Option<Cluster> {
 fn try_seed(cluster: Cluster, seed: u64) {
     preempt_in_part(&cluster);
     reject_what_never_fits(&cluster);
-    let mut storm = Storm {
-        cluster,
-        draw: Stream::new(seed, 0, "kueue"),
-        counts: BTreeMap::new(),
-        cordoned: Vec::new(),
-    };
+    let mut chaos = Chaos::new(cluster, seed, "kueue");
     let (shared, burst) = pavior_trials::size((10, 10), (10, 10), (100, 25));
     let began = Instant::now();
-    storm.share(shared, burst);
-    let ledger = Ledger::read(storm.cluster.path());
+    share(&mut chaos, shared, burst);
+    let ledger = Ledger::read(chaos.cluster.path());
     eprintln!(
         "Kueue, seed {seed}: {shared} Jobs of two queues in {:.0?}: {ledger}",
         began.elapsed()
     );
     ledger.check_calm(PATIENCE_S);
     let (jobs, began) = (40, Instant::now());
-    storm.run(jobs);
-    let Storm { cluster, counts, .. } = storm;
+    storm(&mut chaos, jobs);
+    let Chaos { cluster, counts, .. } = chaos;
     cluster.within(1200, "all are complete", || cluster.complete() == BEFORE + shared + jobs);
     let seconds = began.elapsed().as_secs();
     let record = Record::read(cluster.path());

@@ -8,7 +8,7 @@ use std::path::Path;
 use k8s_openapi::jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::judge;
+use crate::judge::{self, word};
 use crate::kueue::flavor;
 
 const RESOURCE: &str = "pavior.dev/node";
@@ -245,36 +245,21 @@ const LAG_S: f64 = 90.0;
 
 impl fmt::Display for Ledger {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Ledger { admitted, placeless, bare, bare_because, preempted, reclaimed, .. } = self;
+        let Ledger { given_back, longest, elsewhere, unflavored, unasked, boxless, .. } = self;
+        let Ledger { waits, dated, impatient, .. } = self;
         write!(
             out,
-            "{} admitted, {} of them without a placement {:?}; without one for at most {:.1} s \
-             ({}); {} preempted, \
-             {} of them to reclaim quota; {} returned quota; quota held without a placement for at \
-             most {:.1} s; {} pods on nodes of another flavor, {} messages without a flavor; {} of \
-             {} Jobs without a shape admitted without our check; messages: {} to wait, {} with a \
-             start, {} that quota is released",
-            self.admitted,
-            self.placeless.len(),
-            self.placeless,
-            self.bare,
-            self.bare_because,
-            self.preempted,
-            self.reclaimed,
-            self.given_back,
-            self.longest,
-            self.elsewhere,
-            self.unflavored,
-            self.unasked,
-            self.boxless,
-            self.waits,
-            self.dated,
-            self.impatient,
+            "{admitted} admitted, {} of them without a placement {placeless:?}; without one for at \
+             most {bare:.1} s ({bare_because}); {preempted} preempted, {reclaimed} of them to \
+             reclaim quota; {given_back} returned quota; quota held without a placement for at \
+             most {longest:.1} s; {elsewhere} pods on nodes of another flavor, {unflavored} \
+             messages without a flavor; {unasked} of {boxless} Jobs without a shape admitted \
+             without our check; messages: {waits} to wait, {dated} with a start, {impatient} that \
+             quota is released",
+            placeless.len(),
         )
     }
-}
-
-fn word(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }
 
 fn seconds(stamp: &str) -> f64 {

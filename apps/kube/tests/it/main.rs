@@ -5,6 +5,7 @@
 //! error.
 
 mod attack;
+mod chaos;
 mod cluster;
 mod disturbed;
 mod in_force;

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 
 use crate::cluster::objects::{JOBS, job};
-use crate::cluster::{Cluster, User, release};
+use crate::cluster::{Cluster, User};
 
 /// Returns an address on which nothing listens.
 fn free_address() -> String {
@@ -22,7 +22,7 @@ fn state(address: &str) -> Value {
 
 #[test]
 fn the_page_shows_holders_and_waiting_jobs() {
-    let Some(mut cluster) = Cluster::start("the page of pavior kube", release(), [4, 4, 1]) else {
+    let Some(mut cluster) = Cluster::start("the page of pavior kube", [4, 4, 1]) else {
         return;
     };
     let (acts, looks) = (free_address(), free_address());

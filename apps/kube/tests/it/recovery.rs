@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::cluster::Cluster;
 use crate::cluster::objects::{PLACEMENTS, PODS};
-use crate::cluster::{Cluster, User, release};
 
 /// The number of nodes, and of Jobs that each wait for one node.
 const NODES: usize = 11;
@@ -27,7 +27,7 @@ fn prepare(cluster: &Cluster) {
 /// Uncordons the next node and returns the time until its Job has a confirmed box.
 fn place(cluster: &Cluster) -> Duration {
     let confirmed = || {
-        let all = cluster.ask(User::Admin, "GET", PLACEMENTS, &Value::Null).unwrap_or_default();
+        let all = cluster.try_get(PLACEMENTS).unwrap_or_default();
         let all = all["items"].as_array().into_iter().flatten();
         all.filter(|one| one["status"]["confirmed"] == true).count()
     };
@@ -49,7 +49,7 @@ fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
 #[test]
 fn replicas_act_soon_after_the_api_server_returns() {
     let sides = [NODES as u16, 1, 1];
-    let Some(mut cluster) = Cluster::start("recovery", release(), sides) else { return };
+    let Some(mut cluster) = Cluster::start("recovery", sides) else { return };
     cluster.machine(&format!("mesh:{NODES}x1x1"));
     prepare(&cluster);
     // The Lease expires during the longest outage.

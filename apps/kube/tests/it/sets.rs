@@ -4,7 +4,8 @@
 use serde_json::{Value, json};
 
 use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
-use crate::cluster::{Cluster, User, release};
+use crate::cluster::{Cluster, User};
+use crate::judge::word;
 
 const INDEX: &str = "jobset.sigs.k8s.io/job-global-index";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -12,20 +13,15 @@ const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// Creates a stand-in for a JobSet. Returns a reference to it.
 pub(crate) fn set(cluster: &Cluster, name: &str) -> Value {
     let map = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": name } });
-    let mut made = Value::Null;
-    cluster.until("the stand-in for a JobSet exists", || {
-        made = match cluster.ask(User::Admin, "POST", MAPS, &map) {
-            Err((409, _)) => {
-                cluster.ask(User::Admin, "GET", &format!("{MAPS}/{name}"), &Value::Null)
-            }
-            answer => answer,
-        }
-        .unwrap_or_default();
-        made["metadata"]["uid"].is_string()
+    cluster.create(User::Admin, MAPS, &map);
+    let mut uid = Value::Null;
+    cluster.until("the stand-in for a JobSet is read", || {
+        let map = cluster.try_get(&format!("{MAPS}/{name}")).unwrap_or_default();
+        uid = map["metadata"]["uid"].clone();
+        uid.is_string()
     });
     json!({
-        "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": made["metadata"]["uid"],
-        "controller": true,
+        "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": uid, "controller": true,
     })
 }
 
@@ -49,23 +45,18 @@ fn make(cluster: &Cluster, job: &Value) {
 pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     let selector = format!("{PODS}?labelSelector=batch.kubernetes.io/job-name%3D{job}");
     let all = cluster.get(&selector);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
-    let mut found: Vec<(String, String)> = all["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|pod| pod["metadata"]["deletionTimestamp"].is_null())
-        .filter(|pod| pod["spec"]["nodeName"].is_string())
+    let pods = all["items"].as_array().unwrap().iter();
+    let pods = pods.filter(|pod| pod["metadata"]["deletionTimestamp"].is_null());
+    let mut found: Vec<(&str, &str)> = pods
         .map(|pod| {
             let labels = &pod["metadata"]["labels"];
-            (
-                text(&labels["batch.kubernetes.io/job-completion-index"]),
-                text(&pod["spec"]["nodeName"]),
-            )
+            let rank = word(&labels["batch.kubernetes.io/job-completion-index"]);
+            (rank, word(&pod["spec"]["nodeName"]))
         })
+        .filter(|(_, node)| !node.is_empty())
         .collect();
     found.sort_unstable();
-    found.into_iter().map(|(_, node)| node).collect()
+    found.into_iter().map(|(_, node)| node.to_string()).collect()
 }
 
 /// Returns true if an event on a Job contains a text.
@@ -80,7 +71,7 @@ fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
 
 #[test]
 fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
-    let Some(mut cluster) = Cluster::start("sets of Jobs", release(), [4, 2, 1]) else { return };
+    let Some(mut cluster) = Cluster::start("sets of Jobs", [4, 2, 1]) else { return };
     cluster.machine("mesh:4x2x1");
     cluster.start_replica("always");
     cluster.start_replica("always");
@@ -125,7 +116,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
 
 #[test]
 fn jobs_of_a_set_are_validated_on_creation() {
-    let Some(mut cluster) = Cluster::start("policies of sets", release(), [4, 1, 1]) else {
+    let Some(mut cluster) = Cluster::start("policies of sets", [4, 1, 1]) else {
         return;
     };
     cluster.machine("mesh:4x1x1");
@@ -157,9 +148,8 @@ fn jobs_of_a_set_are_validated_on_creation() {
         json!({ "spec": { "completions": 3, "parallelism": 3 } }),
     ] {
         let path = format!("{JOBS}/good-0");
-        let (code, message) = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
-        assert_eq!(code, 422, "{message}");
-        assert!(message.contains("cannot be changed"), "{message}");
+        let refusal = cluster.ask(User::Alice, "PATCH", &path, &change).unwrap_err();
+        assert!(refusal.is_invalid("cannot be changed"), "{refusal:?}");
     }
     // A set whose controller's name contains terminal control characters, and a set with a repeated
     // number, do not stop the valid set.

@@ -78,11 +78,8 @@ mod tests {
                     Licenses=(null) State=INACTIVE\n\
                     No reservations in the system\n";
         let [license, maintenance] = &read(text)[..] else { panic!("{text}") };
-        assert!(
-            license.has_license("pavior")
-                && !license.has_license("pav")
-                && license.nodes.is_empty()
-        );
+        assert!(license.has_license("pavior") && !license.has_license("pav"));
+        assert!(license.nodes.is_empty());
         assert_eq!((maintenance.name.as_str(), maintenance.nodes.len()), ("maint", 3));
         assert!(!maintenance.has_license("pavior") && !maintenance.is_magnetic);
         assert!(maintenance.allows_other_nodes && license.allows_other_nodes);

@@ -129,9 +129,9 @@ impl Cluster {
         self.ports.first + self.nodes + 2
     }
 
-    /// Runs a shell command as root, or as an ordinary user.
-    pub(crate) fn shell(&self, line: &str, ordinary: bool) -> Output {
-        self.shell_as(if ordinary { User::Alice } else { User::Root }, line)
+    /// Runs a shell command as root.
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        self.shell_as(User::Root, line)
     }
 
     pub(crate) fn shell_as(&self, user: User, line: &str) -> Output {
@@ -142,7 +142,7 @@ impl Cluster {
 
     /// Runs a shell command as root, which must succeed, and returns its output.
     pub(crate) fn run(&self, line: &str) -> String {
-        let output = self.shell(line, false);
+        let output = self.shell(line);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{line}: {text}");
         String::from_utf8(output.stdout).unwrap().trim().to_string()
@@ -173,7 +173,7 @@ impl Cluster {
     pub(crate) fn wait_for(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
-            let output = self.shell(line, false);
+            let output = self.shell(line);
             last = String::from_utf8_lossy(&output.stdout).trim().to_string();
             if output.status.success() && good(&last) {
                 return last;
@@ -222,7 +222,7 @@ impl Cluster {
             "cd {folder}; grep -hwE '(JobId=|job |job0*|\\[){job}' log/*.log | sort | tail -n 60; \
              grep -hw JobId={job} jobs.txt"
         );
-        let output = self.shell(&line, false);
+        let output = self.shell(&line);
         format!("{}; {}", String::from_utf8_lossy(&output.stdout), self.log())
     }
 
@@ -233,14 +233,14 @@ impl Cluster {
     pub(crate) fn has_lost_script(&self, job: &str) -> bool {
         let folder = self.path().display();
         let what = format!("Purging vestigial job script .*/job0*{job}/");
-        self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log"), false).status.success()
+        self.shell(&format!("grep -qE '{what}' {folder}/log/n*.log")).status.success()
     }
 
     /// Starts slurmctld and waits until it answers.
     pub(crate) fn start_slurmctld(&self) {
         self.run(&format!("{0}/cluster.sh slurmctld {0}", self.path().display()));
         self.wait_for("scontrol ping", 60, |text| text.contains("UP"));
-        self.shell(&format!("scancel -n {HELD}"), false);
+        self.shell(&format!("scancel -n {HELD}"));
     }
 
     /// Stops slurmctld, which saves its state, and waits for its exit.
@@ -305,7 +305,7 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        self.shell(&format!("kill -{signal} $(cat {})", file.display()), false);
+        self.shell(&format!("kill -{signal} $(cat {})", file.display()));
     }
 
     pub(crate) fn kill_daemon(&mut self) {

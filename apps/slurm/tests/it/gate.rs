@@ -3,7 +3,7 @@
 use std::process::Output;
 use std::time::{Duration, Instant};
 
-use crate::cluster::{Cluster, Options};
+use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
 
 on_each_release! { a_gate_in_slurmctld two_machines_in_one_cluster }
@@ -42,7 +42,7 @@ struct Before {
 /// message. Newer releases then reject the job because there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
-    let said = cluster.shell(&line, true).stderr;
+    let said = cluster.shell_as(User::Alice, &line).stderr;
     let said = String::from_utf8_lossy(&said).into_owned();
     (!said.contains("pavior: ") && !said.contains("not contact"), said)
 }
@@ -93,10 +93,10 @@ fn unsupported_requirements_are_rejected(cluster: &Cluster) {
 }
 
 /// Writes a configuration and runs the daemon's program with it.
-fn run(cluster: &Cluster, config: &str, arguments: &str, user: bool) -> Output {
+fn run(cluster: &Cluster, config: &str, arguments: &str, user: User) -> Output {
     let file = cluster.path().join("other.toml");
     std::fs::write(&file, config).unwrap();
-    cluster.shell(&format!("{} {} {arguments}", cluster.program(), file.display()), user)
+    cluster.shell_as(user, &format!("{} {} {arguments}", cluster.program(), file.display()))
 }
 
 fn own_config(cluster: &Cluster) -> String {
@@ -111,13 +111,13 @@ fn startup_checks_report_faults(cluster: &Cluster) {
         ("n{:02}", "m{:02}", "64 nodes in the configuration but not in"),
         ("mesh:8x8", "mesh:8x7", ""),
     ] {
-        let output = run(cluster, &config.replace(from, to), "--dry-run", false);
+        let output = run(cluster, &config.replace(from, to), "--dry-run", User::Root);
         let expected = if word.is_empty() { Some(0) } else { Some(3) };
         assert_eq!(output.status.code(), expected, "{}", log(&output));
         assert!(log(&output).contains(word), "{}", log(&output));
     }
     // An ordinary user has no rights, so this fails even without --dry-run.
-    let output = run(cluster, &config, "", true);
+    let output = run(cluster, &config, "", User::Alice);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
     // An absent Slurm is not a configuration error, but a single cycle still fails.
@@ -131,7 +131,7 @@ fn startup_checks_report_faults(cluster: &Cluster) {
     let program = cluster.program();
     let (away, own) = (file.display(), own.display());
     let line = format!("SLURM_CONF={away} timeout 100 {program} {own} --dry-run");
-    let output = cluster.shell(&line, false);
+    let output = cluster.shell(&line);
     assert_eq!(output.status.code(), Some(1), "{}", log(&output));
     assert!(log(&output).contains("cycle skipped"), "{}", log(&output));
 }
@@ -173,7 +173,7 @@ fn check_identifies_the_loaded_gate(cluster: &Cluster) {
     // The loaded gate is for another machine.
     std::thread::sleep(Duration::from_millis(1100));
     let small = own_config(cluster).replace("mesh:8x8", "mesh:8x7");
-    let output = run(cluster, &small, "check", false);
+    let output = run(cluster, &small, "check", User::Root);
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(said.contains("another version or configuration"), "{said}");
 }

@@ -79,11 +79,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     let large = start("8x8-large");
     for serial in 0..6 {
         let late = start(&format!("2x2-late{serial}"));
-        assert!(
-            late >= large,
-            "a small job started at {late}, before the large box at {large}:\n{}",
-            cluster.log()
-        );
+        assert!(late >= large, "{late} is before {large}; log:\n{}", cluster.log());
     }
     let pass = start("1x1-pass");
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());

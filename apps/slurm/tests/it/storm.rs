@@ -47,7 +47,7 @@ pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
         std::thread::sleep(Duration::from_millis(storm.below(900)));
         cluster.start_daemon();
         let resume = "xargs -r -I{} scontrol update NodeName={} State=RESUME";
-        cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"), false);
+        cluster.shell(&format!("sinfo -h -N -t drain -o %N | sort -u | {resume}"));
         if round % 16 == 15 {
             // A killed slurmctld forgets jobs that it has not yet saved.
             std::thread::sleep(Duration::from_secs(7));
@@ -108,7 +108,7 @@ impl Storm {
             }
             2 | 3 => {
                 let running = "squeue -h -t R -o %i | shuf -n 1 | xargs -r scontrol requeue";
-                cluster.shell(running, false);
+                cluster.shell(running);
             }
             4 | 5 if !self.down.contains(&node) => {
                 cluster.kill(&node);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::cluster::{Cluster, Options};
+use crate::cluster::{Cluster, Options, User};
 use crate::release::{Release, on_each_release};
 use crate::{races, records, storm, whole};
 
@@ -50,12 +50,12 @@ fn the_gate_holds(cluster: &Cluster) {
         ("-N1 : -N1", "eterogeneous"),
     ] {
         let line = format!("sbatch -o /dev/null {options} --wrap true");
-        let output = cluster.shell(&line, true);
+        let output = cluster.shell_as(User::Alice, &line);
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && text.contains(word), "{options}: {text}");
     }
     let line = "sbatch --parsable -o /dev/null -J 4x4-gate --comment=shape=4x4 --wrap true";
-    let output = cluster.shell(line, true);
+    let output = cluster.shell_as(User::Alice, line);
     let job = String::from_utf8(output.stdout).unwrap().trim().to_string();
     let shown = format!("squeue -h -j {job} -o '%t %r %D %W'");
     cluster.wait_for(&shown, 20, |text| text == "PD Licenses 16 pavior:1");
@@ -68,7 +68,7 @@ fn the_gate_holds(cluster: &Cluster) {
         format!("scontrol update JobId={job} Partition=mesh"),
         format!("scontrol update JobId={job} Priority=1000"),
     ] {
-        assert!(!cluster.shell(&change, true).status.success(), "{change}");
+        assert!(!cluster.shell_as(User::Alice, &change).status.success(), "{change}");
     }
     assert_eq!(cluster.run(&shown), "PD Licenses 16 pavior:1");
 }
@@ -94,7 +94,7 @@ fn jobs_start_in_boxes_and_get_notes(cluster: &Cluster) {
     // The 11 nodes are rounded up to a 3x4 box.
     cluster.submit("3x4-count", "-N11", 0.5);
     cluster.wait_until_empty(60);
-    let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname", false);
+    let output = cluster.shell("srun --comment=shape=2x2 -J 2x2-srun hostname");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let found = cluster.run(&format!("{program} {} check", config.display()));
     assert!(found.contains("faults: []"), "{found}");

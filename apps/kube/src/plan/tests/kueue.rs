@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::model::Model;
-use crate::objects::{CONTROLLER, Job, Object as _, Uid, Workload};
+use crate::objects::{
+    AdmissionCheckState, CONTROLLER, CheckState, Job, Object as _, Uid, Workload,
+};
 
 /// A stand-in for Kueue that assigns quota by priority and creation time, preempts, handles checks,
-/// and resumes and suspends Jobs.
+/// and resumes and suspends Jobs. Cohorts and borrowing are not modeled.
 pub(super) struct Kueue {
     quota: u32,
     /// Node labels of the flavor.
     labels: Value,
     /// The number of pods missing from each assignment.
-    pub(super) cut: u32,
+    pub(super) missing_pods: u32,
     pub(super) preempts: bool,
     /// The time when each Workload is retried; until then, Kueue 0.17 keeps the quota.
-    until: HashMap<Uid, i64>,
+    retry_at: HashMap<Uid, i64>,
     /// The time of each Workload's latest eviction by a check, which determines the queue order.
     evicted: HashMap<Uid, i64>,
 }
@@ -37,9 +39,9 @@ impl Kueue {
         Kueue {
             quota,
             labels,
-            cut: 0,
+            missing_pods: 0,
             preempts: false,
-            until: HashMap::new(),
+            retry_at: HashMap::new(),
             evicted: HashMap::new(),
         }
     }
@@ -68,18 +70,18 @@ impl Kueue {
     /// Processes every Workload once, in queue order.
     pub(super) fn step(&mut self, model: &mut Model, now: i64) {
         let mut queue: Vec<Workload> = model.world.kueue.workloads.values().cloned().collect();
-        let evicted = |workload: &Workload| self.evicted.get(&workload.uid()).copied();
+        let evicted_at = |workload: &Workload| self.evicted.get(&workload.uid()).copied();
         queue.sort_by_cached_key(|workload| {
             let priority = workload.spec.priority.unwrap_or(0);
-            (-priority, evicted(workload), workload.created(), workload.uid())
+            (-priority, evicted_at(workload), workload.created(), workload.uid())
         });
         for workload in &queue {
             let job = workload.job().and_then(|uid| model.world.jobs.get(&uid)).cloned();
             let mut workload = model.world.kueue.workloads[&workload.uid()].clone();
             let Some(job) = job else { continue };
-            let state = workload.status.admission_checks[1].state.clone();
+            let state = our_check(&mut workload).state;
             if job.is_finished() {
-                set(model, &mut workload, &["Finished"]);
+                set_conditions(model, &mut workload, &["Finished"]);
             } else if !workload.is_reserved() {
                 if self.preempts && !self.has_quota_for(model, &job) {
                     self.preempt(model, &workload, &job, &queue);
@@ -87,9 +89,9 @@ impl Kueue {
                 if self.has_quota_for(model, &job) {
                     self.reserve(model, &mut workload, &job);
                 }
-            } else if state == "Retry" {
+            } else if state == CheckState::Retry {
                 self.retry(model, &mut workload, &job, now);
-            } else if state == "Ready" && job.is_suspended() {
+            } else if state == CheckState::Ready && job.is_suspended() {
                 let labels = serde_json::from_value(self.labels.clone()).unwrap();
                 model.resume(&job.uid(), &labels);
             }
@@ -100,8 +102,8 @@ impl Kueue {
     fn retry(&mut self, model: &mut Model, workload: &mut Workload, job: &Job, now: i64) {
         let uid = workload.uid();
         let delay_s = model.retry_delays_s.remove(&uid).unwrap_or(0);
-        if *self.until.entry(uid.clone()).or_insert(now + delay_s) <= now {
-            self.until.remove(&uid);
+        if *self.retry_at.entry(uid.clone()).or_insert(now + delay_s) <= now {
+            self.retry_at.remove(&uid);
             self.evicted.insert(uid, now);
             evict(model, workload, job);
         }
@@ -127,13 +129,13 @@ impl Kueue {
 
     /// Reserves quota for a Job's unfinished pods.
     fn reserve(&self, model: &mut Model, workload: &mut Workload, job: &Job) {
-        let count = job.remaining() - self.cut;
+        let count = job.remaining() - self.missing_pods;
         let assignment = json!({ "flavors": { "pods": "fast" }, "count": count });
         let admission = json!({ "podSetAssignments": [assignment] });
         workload.status.admission = Some(serde_json::from_value(admission).unwrap());
         let ended = json!([{ "count": job.status.succeeded.unwrap_or(0) }]);
         workload.status.reclaimable_pods = serde_json::from_value(ended).unwrap();
-        set(model, workload, &["QuotaReserved"]);
+        set_conditions(model, workload, &["QuotaReserved"]);
     }
 
     fn has_quota_for(&self, model: &Model, job: &Job) -> bool {
@@ -147,8 +149,13 @@ impl Kueue {
     }
 }
 
+/// Returns our check. Another program's check comes first.
+pub(super) fn our_check(workload: &mut Workload) -> &mut AdmissionCheckState {
+    &mut workload.status.admission_checks[1]
+}
+
 /// Sets exactly the conditions that hold.
-fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
+fn set_conditions(model: &mut Model, one: &mut Workload, holds: &[&str]) {
     let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
     let conditions: Vec<Value> = conditions.collect();
     one.status.conditions = serde_json::from_value(json!(conditions)).unwrap();
@@ -157,8 +164,9 @@ fn set(model: &mut Model, one: &mut Workload, holds: &[&str]) {
 
 fn evict(model: &mut Model, one: &mut Workload, job: &Job) {
     one.status.admission = None;
-    one.status.admission_checks[1].state = "Pending".into();
-    one.status.admission_checks[1].message = "Reset to Pending after eviction.".into();
-    set(model, one, &["Evicted"]);
+    let check = our_check(one);
+    check.state = CheckState::Pending;
+    check.message = "Reset to Pending after eviction.".into();
+    set_conditions(model, one, &["Evicted"]);
     model.suspend(&job.uid(), true);
 }

@@ -435,7 +435,7 @@ impl Model {
             return false;
         };
         let check = &mut workload.status.admission_checks[update.index];
-        check.state = update.answer.state.name().to_string();
+        check.state = update.answer.state;
         check.message.clone_from(&update.answer.message);
         let delay_s = update.answer.retry_delay_s;
         self.retry_delays_s.extend(delay_s.map(|delay_s| (workload.uid(), delay_s as i64)));

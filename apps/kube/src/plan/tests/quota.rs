@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::kueue::Kueue;
+use super::kueue::{Kueue, our_check};
 use super::model::Model;
 use super::small::{kinds, planned, planned_at};
-use crate::objects::{MACHINE, Object, ObjectRef, PlacementSpec, SHAPE, Uid, Workload};
+use crate::objects::{CheckState, MACHINE, Object, ObjectRef, PlacementSpec, SHAPE, Uid, Workload};
 use crate::plan::{Action, Memory, Plan};
 
 /// A cluster with Kueue and one replica of the daemon.
@@ -61,7 +61,7 @@ impl Cluster {
 
     fn check(&self, job: &Uid) -> (String, String) {
         let check = &self.workload(job).status.admission_checks[1];
-        (check.state.clone(), check.message.clone())
+        (check.state.name().to_string(), check.message.clone())
     }
 
     fn pods(&self, job: &Uid) -> Vec<Uid> {
@@ -99,7 +99,7 @@ fn a_job_gets_its_box_before_admission() {
     assert_eq!(cluster.runs(&job), 4);
     // The other checks of the Workload are unchanged.
     let other = &cluster.workload(&job).status.admission_checks[0];
-    assert_eq!((other.name.as_str(), other.state.as_str()), ("theirs", "Pending"));
+    assert_eq!((other.name.as_str(), other.state.name()), ("theirs", "Pending"));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_change_of_flavor_replaces_the_box_before_admission() {
     let mut one = cluster.workload(&job).clone();
     let admission = json!({ "podSetAssignments": [{ "flavors": { "pods": "slow" }, "count": 4 }] });
     one.status.admission = Some(serde_json::from_value(admission).unwrap());
-    one.status.admission_checks[1].state = "Pending".into();
+    our_check(&mut one).state = CheckState::Pending;
     cluster.model.put_workload(one);
     let words: Vec<Vec<&str>> = (0..4).map(|_| cluster.plan_and_apply(0)).collect();
     assert!(words[0].contains(&"withdraw"), "{words:?}");
@@ -198,7 +198,7 @@ fn jobs_with_topology_aware_scheduling_are_left_to_kueue() {
 #[test]
 fn a_partially_admitted_job_returns_its_quota() {
     let mut cluster = Cluster::new(&json!({}), 16, json!({}));
-    cluster.kueue.cut = 1;
+    cluster.kueue.missing_pods = 1;
     let job = cluster.submit("a", "2x2", 0);
     cluster.step(0);
     assert!(!cluster.plan_and_apply(0).contains(&"propose"));
@@ -209,7 +209,7 @@ fn a_partially_admitted_job_returns_its_quota() {
     assert_eq!(Kueue::used(&cluster.model), 4, "until the time of the retry");
     cluster.step(60);
     assert_eq!(Kueue::used(&cluster.model), 0);
-    cluster.kueue.cut = 0;
+    cluster.kueue.missing_pods = 0;
     cluster.go(61, 70);
     assert_eq!(cluster.runs(&job), 4);
 }
@@ -290,12 +290,8 @@ fn a_job_that_returned_its_quota_queues_behind_its_priority() {
     let large = cluster.submit("large", "4x3", 0);
     let small = cluster.submit("small", "2x2", 0);
     cluster.go(5, 40);
-    assert_eq!(
-        (cluster.runs(&holder), cluster.runs(&small)),
-        (8, 4),
-        "{:?}",
-        cluster.check(&large)
-    );
+    let runs = [&holder, &small].map(|job| cluster.runs(job));
+    assert_eq!(runs, [8, 4], "{:?}", cluster.check(&large));
 }
 
 #[test]
@@ -362,7 +358,7 @@ fn a_workload_in_retry_gets_no_box() {
     cluster.step(0);
     assert!(kinds(&cluster.planned(0)).contains(&"propose"));
     let mut one = cluster.workload(&job).clone();
-    one.status.admission_checks[1].state = "Retry".into();
+    our_check(&mut one).state = CheckState::Retry;
     cluster.model.put_workload(one);
     let made = cluster.planned(0);
     assert!(!kinds(&made).contains(&"propose"), "it is about to lose its quota");

@@ -38,14 +38,8 @@ fn is_box(model: &Model, unit: &[Uid]) -> bool {
     };
     pavior::boxes::orientations([sides[0], sides[1], 1]).any(|turned| {
         let cuboid = pavior::Cuboid::new(point(ended[0]), turned);
-        let nodes: Vec<String> = cuboid
-            .nodes(&grid)
-            .map(|node| {
-                let [x, y, _] = grid.point(node);
-                format!("n{x}-{y}")
-            })
-            .collect();
-        nodes.iter().collect::<Vec<_>>() == ended
+        let points = cuboid.nodes(&grid).map(|node| grid.point(node));
+        points.eq(ended.iter().map(|name| point(name)))
     })
 }
 
@@ -149,10 +143,8 @@ fn settle(model: &mut Model, replica: &mut Replica, jobs: &[Uid], seed: u64) {
     }
     let mut units: BTreeMap<Uid, Vec<Uid>> = BTreeMap::new();
     for job in jobs {
-        units
-            .entry(model.world.jobs[job].owner().unwrap_or(job.clone()))
-            .or_default()
-            .push(job.clone());
+        let unit = model.world.jobs[job].owner().unwrap_or(job.clone());
+        units.entry(unit).or_default().push(job.clone());
     }
     for unit in units.values_mut() {
         unit.sort_unstable_by_key(|job| model.world.jobs[job].global_index());

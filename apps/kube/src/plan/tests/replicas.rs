@@ -83,10 +83,9 @@ impl Replicas {
 
     /// Lets the running replicas receive updates.
     pub(super) fn look(&mut self, model: &Model, draw: &mut Draw) {
-        self.all
-            .iter_mut()
-            .filter(|replica| replica.away == 0)
-            .for_each(|replica| replica.look(model, draw));
+        for replica in self.all.iter_mut().filter(|replica| replica.away == 0) {
+            replica.look(model, draw);
+        }
     }
 
     /// Lets most replicas without pending actions plan again.

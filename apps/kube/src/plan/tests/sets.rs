@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::model::Model;
 use super::small::{kinds, planned, settle};
-use crate::objects::Object as _;
+use crate::objects::{Object as _, Pod};
 use crate::plan::Action;
 
 /// Returns the node and Job number of each open pod, in order of Job and index.
@@ -77,10 +77,8 @@ fn a_set_is_placed_again_after_one_of_its_jobs_is_deleted() {
     assert_eq!(kinds(&planned(&model)), ["withdraw"]);
     // The other Job's pods keep running until there is a Job to place them with.
     let made = settle(&mut model);
-    assert_eq!(
-        model.pods(|pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some()).len(),
-        4
-    );
+    let is_bound = |pod: &Pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some();
+    assert_eq!(model.pods(is_bound).len(), 4);
     assert!(made.waiting.iter().all(|one| one.why.contains("too few")), "{:?}", made.waiting);
     model.end_terminating();
     model.add_job_of("s", 1, "4x2", 4);

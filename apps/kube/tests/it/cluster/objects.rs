@@ -2,22 +2,25 @@
 
 use serde_json::{Value, json};
 
-use super::{mutates, release};
+use super::mutates;
 
 pub(crate) const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 pub(crate) const PODS: &str = "/api/v1/namespaces/default/pods";
 pub(crate) const PLACEMENTS: &str = "/apis/pavior.dev/v1alpha1/namespaces/default/placements";
 
+/// The difference between the time limit and the run time of a Job, in seconds.
+const SLACK_S: u32 = 4;
+
 /// Returns a Job as a user would write it, with only a shape.
 pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
-    let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap_or(1)).product();
+    let nodes: u64 = shape.split('x').map(|side| side.parse::<u64>().unwrap()).product();
     let container = json!({ "name": "main", "image": "toy" });
     let annotations = json!({
-        "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + 4).to_string(),
+        "pavior.dev/shape": shape, "pavior.dev/seconds": (run_s + SLACK_S).to_string(),
     });
     // The cluster adds these itself if it can.
     let mut spec = json!({ "restartPolicy": "Never", "containers": [container] });
-    if !mutates(release()) {
+    if !mutates() {
         spec["schedulingGates"] = json!([{ "name": "pavior.dev/placement" }]);
         spec["tolerations"] = json!([{ "key": "pavior.dev/machine", "operator": "Exists" }]);
         spec["containers"][0]["resources"] = json!({ "limits": { "pavior.dev/node": "1" } });
@@ -37,7 +40,7 @@ pub(crate) fn job(name: &str, shape: &str, run_s: u32) -> Value {
 }
 
 /// Returns the API path for creating an object.
-pub(super) fn place(object: &Value) -> String {
+pub(super) fn creation_path(object: &Value) -> String {
     let version = object["apiVersion"].as_str().unwrap();
     let root = if version.contains('/') { "/apis" } else { "/api" };
     let namespace = match object["metadata"]["namespace"].as_str() {

@@ -6,7 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::plain_http::request;
-use super::{Cluster, REQUIRED, example, script};
+use super::{Cluster, RELEASE, REQUIRED, example, script};
+
+/// The parts of the control plane.
+pub(crate) const PARTS: &[&str] =
+    &["etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager"];
 
 impl Cluster {
     /// Kills and restarts a part of the control plane.
@@ -18,7 +22,7 @@ impl Cluster {
     /// Starts a killed part of the control plane and waits until it is ready.
     pub(crate) fn run_part(&self, part: &str) {
         let mut command = Command::new(script());
-        command.args(["run", self.release]).arg(self.path()).arg(part);
+        command.args(["run", RELEASE.as_str()]).arg(self.path()).arg(part);
         command.env("PORT", self.port.to_string()).env("CONTROLLERS", self.controllers);
         command.stdin(Stdio::null());
         assert!(command.status().unwrap().success(), "{part} did not restart");
@@ -26,12 +30,12 @@ impl Cluster {
 
     /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
     pub(crate) fn start_controller(&self, name: &str) -> bool {
-        let said = self.controller("start", name).output().expect("bash is there");
-        if !said.status.success() {
-            let why = String::from_utf8_lossy(&said.stderr).trim().to_string();
+        let output = self.controller("start", name).output().expect("bash is there");
+        if !output.status.success() {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_string();
             pavior_trials::skipped(name, &why, REQUIRED);
         }
-        said.status.success()
+        output.status.success()
     }
 
     /// Kills and restarts the controller.
@@ -64,8 +68,10 @@ impl Cluster {
             assert!(head.contains(" 200 "), "{head}: {answer}");
             serde_json::from_str::<Value>(&answer).expect("etcd answers in JSON")
         };
-        let now = post("/v3/kv/range", &json!({ "key": "Lw==" }))["header"]["revision"].clone();
-        post("/v3/kv/compaction", &json!({ "revision": now, "physical": true }));
+        // Every response has the revision. The key is `/` in Base64.
+        let range = post("/v3/kv/range", &json!({ "key": "Lw==" }));
+        let revision = &range["header"]["revision"];
+        post("/v3/kv/compaction", &json!({ "revision": revision, "physical": true }));
         self.restart_part("kube-apiserver");
     }
 }

@@ -55,10 +55,8 @@ fn user_limits_of_22_05_are_parsed() {
                 User Limits= 1001={MaxJobsPU=2(1) MaxTRESPU=cpu=N(2),node=N(1)} \
                 1002={MaxJobsPU=2(0)}";
     let (qos, unreadable) = grammar::parse_qos(text);
-    assert_eq!(
-        (finite(&qos["q"].users[&1001]), unreadable),
-        (vec![limit("MaxJobsPU", Unit::Jobs, 2, 1)], 0)
-    );
+    assert_eq!(finite(&qos["q"].users[&1001]), [limit("MaxJobsPU", Unit::Jobs, 2, 1)]);
+    assert_eq!(unreadable, 0);
     let group = finite(&qos["q"].group);
     assert_eq!(
         group,

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use crate::cluster::{Cluster, Options};
+use crate::cluster::{Cluster, Options, User};
 use crate::records;
 use crate::release::{Release, on_each_release};
 
@@ -55,7 +55,7 @@ fn metric_until(cluster: &Cluster, name: &str, good: impl Fn(u64) -> bool) {
 /// Submits a job as an ordinary user, and returns its number or the error message.
 fn attempt(cluster: &Cluster, options: &str) -> Result<String, String> {
     let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 0.2'");
-    let output = cluster.shell(&line, true);
+    let output = cluster.shell_as(User::Alice, &line);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_string();
     if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
 }
@@ -74,9 +74,9 @@ fn the_gate_refuses_control_characters(cluster: &Cluster) {
     }
     let options = format!("-H -J 1x1-held {}", comment("größe shape=1x1"));
     let held = attempt(cluster, &options).unwrap();
-    for (user, change) in [(true, "a\nb"), (false, "a\nb"), (true, "ab")] {
+    for (user, change) in [(User::Alice, "a\nb"), (User::Root, "a\nb"), (User::Alice, "ab")] {
         let line = format!("scontrol update JobId={held} Comment='{change}'");
-        failed += usize::from(cluster.shell(&line, user).status.success());
+        failed += usize::from(cluster.shell_as(user, &line).status.success());
     }
     cluster.run(&format!("scancel {held}"));
     let attack = "control characters in comments, on submission and later";
@@ -211,7 +211,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
         let text = "x\n1|CG|None|1|4|||1|1:00|1|(null)|";
         let options = format!("-J wrong-forged{serial} -t 5 {}", comment(text));
         let line = format!("sbatch --parsable -o /dev/null {options} --wrap 'sleep 600'");
-        let forged = String::from_utf8(cluster.shell(&line, true).stdout).unwrap();
+        let forged = String::from_utf8(cluster.shell_as(User::Alice, &line).stdout).unwrap();
         let (forged, node) = (forged.trim(), format!("n{:02}", (9 + 5 * serial) % 64));
         let open = format!("ReqNodeList={node} Licenses= Priority=4294967290");
         cluster.run(&format!("scontrol update JobId={forged} {open}"));
