@@ -46,8 +46,8 @@
 //! jobs wait until they are among the oldest N. This bounds the cost, but such jobs do not start
 //! even if they would fit alongside the bookings.
 //!
-//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has `T <= 2 (q
-//! + r) + 1` segments, of which d <= q begin when nodes stop being free. If the strategy's answers
+//! Cost, for q bookings and r running jobs: the timeline of free nodes (`timeline/`) has T <=
+//! 2(q+r)+1 segments, of which d <= q begin when nodes stop being free. If the strategy's answers
 //! are monotone, a booking costs one search and O(d + log T) comparisons of O(N/64) words each. For
 //! boxes, d counts only from the latest time before which a job that is no larger and no longer is
 //! known to be refused (`refusals.rs`). With other strategies, a booking costs one search for each
