@@ -23,7 +23,7 @@ const OTHER_KEYS: &[&str] =
 /// The state of a machine, with the job names from the file.
 pub(crate) struct Busy {
     pub(crate) state: State,
-    /// The jobs by id.
+    /// The jobs by id, which is their position in the file and in `state.held()`.
     jobs: Vec<BusyJob>,
     by_name: HashMap<Value, JobId>,
     /// If set, jobs that are not running at this time are ignored.
@@ -132,6 +132,11 @@ impl Busy {
     /// Returns the name of a job for display, without quotes.
     pub(crate) fn shown_name(&self, job: JobId) -> JobName<'_> {
         JobName(self.name(job))
+    }
+
+    /// Returns the number of nodes that a job holds.
+    pub(crate) fn nodes(&self, job: JobId) -> u32 {
+        self.state.held()[job.0 as usize].1.nodes()
     }
 
     pub(crate) fn job_named(&self, name: &Value) -> Option<JobId> {

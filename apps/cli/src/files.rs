@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use pavior::files::{Bounded, FileError, Limits};
+use pavior::files::{Bounded, FileError, Limits, Lock};
 
 use crate::failure::Failure;
 
@@ -32,6 +32,12 @@ pub(crate) fn open(path: &Path) -> Result<Bounded, Failure> {
     let is_document = plain.extension().is_some_and(|extension| extension == "json");
     let limits = if is_document { lines().without_lines() } else { lines() };
     Ok(pavior::files::open(path, limits)?)
+}
+
+/// Locks a directory to write to, creating it if necessary.
+pub(crate) fn lock(folder: &Path) -> Result<Lock, Failure> {
+    let in_use = || Failure::usage(format!("{} is in use by another process", shown(folder)));
+    Lock::take(folder)?.ok_or_else(in_use)
 }
 
 /// Checks that a drawing's file extension is one of the `known` ones.

@@ -2,7 +2,6 @@
 
 use pavior::experiments::{Folder, PlacedCounts, Point, Scenario, Specification};
 use pavior::simulation::Histories;
-use pavior::text::shown;
 use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::failure::Failure;
@@ -105,7 +104,7 @@ fn describe_places(counts: &PlacedCounts) -> String {
 
 /// Reports a peculiarity of a log.
 pub(crate) fn print_note(note: &Note) {
-    let text = shown(&note.text);
+    let text = &note.text;
     match note.count {
         0 | 1 if note.line == 0 => eprintln!("note: {text}"),
         1 => eprintln!("note: {text} (line {})", note.line),

@@ -1,5 +1,6 @@
 //! Options that several commands share.
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 
 use crate::output::Format;
@@ -48,6 +49,11 @@ pub(crate) enum Turning {
     All,
     /// No box.
     None,
+}
+
+/// Parses a search budget.
+pub(crate) fn budget() -> RangedU64ValueParser {
+    RangedU64ValueParser::new().range(..=1_000_000_000_000)
 }
 
 /// Parses a number that is neither infinite nor NaN.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use pavior::answers::SearchLimits;
 
-use super::FormatArgs;
+use super::{FormatArgs, budget};
 
 #[derive(Debug, Args)]
 pub(crate) struct KubeArgs {
@@ -87,11 +88,7 @@ pub(crate) enum KubeCommand {
         /// The shape in chips, such as 4x4x2
         shape: String,
         /// The search budget: the maximum number of bit-set words to process
-        #[arg(
-            long,
-            default_value_t = pavior::answers::SearchLimits::BUDGET,
-            value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
-        )]
+        #[arg(long, default_value_t = SearchLimits::BUDGET, value_parser = budget())]
         budget: u64,
         #[command(flatten)]
         output: FormatArgs,

@@ -32,7 +32,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use advise::{AdviceFormat, AdviseArgs};
 pub(crate) use allocate::AllocateArgs;
 pub(crate) use bench::BenchArgs;
-pub(crate) use common::{AskArgs, FormatArgs, ThreadArgs, Turning, finite};
+pub(crate) use common::{AskArgs, FormatArgs, ThreadArgs, Turning, budget, finite};
 pub(crate) use experiments::{ExperimentArgs, MergeArgs, ReproduceArgs};
 pub(crate) use explain::ExplainArgs;
 pub(crate) use forecast::{ForecastArgs, StateArgs};

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pavior::answers::SearchLimits;
 
-use super::{AskArgs, FormatArgs, Turning};
+use super::{AskArgs, FormatArgs, Turning, budget};
 
 #[derive(Debug, Args)]
 pub(crate) struct SlotsArgs {
@@ -29,11 +30,7 @@ pub(crate) struct SlotsArgs {
     pub(crate) moves: Option<usize>,
     /// The search budget: the maximum number of bit-set words to process. If it runs out, the best
     /// result so far is printed with a bound
-    #[arg(
-        long,
-        default_value_t = pavior::answers::SearchLimits::BUDGET,
-        value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
-    )]
+    #[arg(long, default_value_t = SearchLimits::BUDGET, value_parser = budget())]
     pub(crate) budget: u64,
     /// Draws the machine and the boxes
     #[arg(long)]

@@ -32,7 +32,8 @@ pub(crate) struct ConvertArgs {
     pub(crate) from: PathBuf,
     /// The file to write, whose name determines the format
     pub(crate) to: PathBuf,
-    /// The machine for which --shape-rule chooses a shape for each job without one
+    /// The machine for which --shape-rule chooses a shape for each job without one; Batsim files
+    /// state its size
     #[arg(long, short)]
     pub(crate) machine: Option<String>,
     /// The rule that turns a number of nodes into a box
@@ -109,7 +110,10 @@ pub(crate) struct InspectArgs {
     #[command(flatten)]
     pub(crate) read: ParameterArgs<LogParameters>,
     /// Writes an HTML page, to standard output if no file is given
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    #[arg(
+        long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-",
+        conflicts_with = "format",
+    )]
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) output: FormatArgs,

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use pavior::answers::SearchLimits;
 
-use super::{AskArgs, FormatArgs, Turning, finite};
+use super::{AskArgs, FormatArgs, Turning, budget, finite};
 
 #[derive(Debug, Args)]
 pub(crate) struct UnblockArgs {
@@ -58,8 +59,8 @@ pub(crate) struct UnblockArgs {
     /// answer is not proven
     #[arg(
         long,
-        default_value_t = pavior::answers::SearchLimits::BUDGET,
-        value_parser = clap::value_parser!(u64).range(..=1_000_000_000_000),
+        default_value_t = SearchLimits::BUDGET,
+        value_parser = budget(),
         conflicts_with_all = ["blockers", "earliest", "nearest"],
     )]
     pub(crate) budget: u64,

@@ -2,7 +2,7 @@
 
 use pavior::draw as report;
 use pavior::experiments::advice::{
-    Advice, AdviceError, Change, Run, advise, cell, notes, page, recommendations, value,
+    Advice, AdviceError, Change, Measure, Run, advise, cell, notes, page, recommendations, value,
 };
 use pavior::experiments::{Environment, Keys, Specification};
 use serde_json::{Value, json};
@@ -76,8 +76,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     }
     for by_size in [false, true] {
         output::text("", MAX_WIDTH)?;
-        let what = if by_size { "waiting (h) by nodes" } else { "difference" };
-        table(advice, what, by_size)?;
+        table(advice, by_size)?;
     }
     output::text("", MAX_WIDTH)?;
     for note in notes(advice) {
@@ -91,34 +90,26 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     )
 }
 
-fn table(advice: &Advice, what: &str, by_size: bool) -> Result<(), Failure> {
-    let columns: Vec<usize> = advice
-        .measures
-        .iter()
-        .enumerate()
-        .skip(usize::from(by_size))
-        .filter(|(_, measure)| measure.nodes.is_some() == by_size)
-        .map(|(index, _)| index)
-        .collect();
-    let titles: Vec<String> = columns
-        .iter()
-        .map(|&at| {
-            let measure = &advice.measures[at];
-            let title = measure.title.trim_end_matches(" nodes");
-            match measure.unit {
-                "" => title.to_string(),
-                _ if by_size => title.to_string(),
-                unit => format!("{title} {unit}"),
-            }
-        })
-        .collect();
+/// Prints the changes of means over all jobs, or of the mean waiting times by job size.
+fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
+    let what = if by_size { "waiting (h) by nodes" } else { "difference" };
+    let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));
+    let is_listed = |(_, measure): &(usize, &Measure)| measure.nodes.is_some() == by_size;
+    let columns: Vec<(usize, &Measure)> = measures.filter(is_listed).collect();
+    let title = |(_, measure): &(usize, &Measure)| {
+        let title = measure.title.trim_end_matches(" nodes");
+        let unit = if by_size { "" } else { measure.unit };
+        format!("{title} {unit}").trim_end().to_string()
+    };
+    let titles: Vec<String> = columns.iter().map(title).collect();
     let header: Vec<&str> = [what].into_iter().chain(titles.iter().map(String::as_str)).collect();
     let mut table = Table::new(&header, 1);
-    let values = columns.iter().map(|&at| value(&advice.measures[at], advice.present.values[at]));
+    let values = columns.iter().map(|&(at, measure)| value(measure, advice.present.values[at]));
     table.row(["current value".to_string()].into_iter().chain(values).collect());
-    for one in &advice.alternatives {
-        let cells = columns.iter().map(|&at| cell(&advice.measures[at], one.changes[at]));
-        table.row([one.name.clone()].into_iter().chain(cells).collect());
+    for alternative in &advice.alternatives {
+        let changes = &alternative.changes;
+        let cells = columns.iter().map(|&(at, measure)| cell(measure, changes[at]));
+        table.row([alternative.name.clone()].into_iter().chain(cells).collect());
     }
     table.print(MAX_WIDTH).map(drop)
 }

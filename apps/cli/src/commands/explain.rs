@@ -198,15 +198,10 @@ impl ExplainReport {
                 Ok(choice) => {
                     let parts = choice.placement.parts();
                     let words = parts.iter().map(|part| explain::words(self.grid(), part));
-                    [
-                        name,
-                        "true".into(),
-                        String::new(),
-                        choice.placement.nodes().to_string(),
-                        choice.index().to_string(),
-                        parts.len().to_string(),
-                        words.collect::<Vec<_>>().join("; "),
-                    ]
+                    let words = words.collect::<Vec<_>>().join("; ");
+                    let nodes = choice.placement.nodes().to_string();
+                    let (index, count) = (choice.index().to_string(), parts.len().to_string());
+                    [name, "true".into(), String::new(), nodes, index, count, words]
                 }
                 Err(refusal) => {
                     let none = String::new;

@@ -132,15 +132,10 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
     match args.output.format() {
         Format::Json => output::json(&Value::Array(entries.to_vec())),
         Format::Csv => {
-            let keys: Vec<&str> = entries
-                .first()
-                .and_then(Value::as_object)
-                .map_or(Vec::new(), |object| object.keys().map(String::as_str).collect());
-            let rows: Vec<Vec<String>> = entries
-                .iter()
-                .map(|entry| keys.iter().map(|key| cell(&entry[key])).collect())
-                .collect();
-            output::csv(&keys, &rows)
+            let first = entries.first().and_then(Value::as_object);
+            let keys: Vec<&str> = first.into_iter().flatten().map(|(key, _)| &**key).collect();
+            let row = |entry: &Value| keys.iter().map(|key| cell(&entry[key])).collect();
+            output::csv(&keys, &entries.iter().map(row).collect::<Vec<_>>())
         }
         Format::Table => {
             let row = |entry: &Value| columns.iter().map(|column| cell(&entry[column])).collect();

@@ -135,7 +135,7 @@ impl Results<'_> {
         let parameters: Vec<&str> =
             ["scheduler", "load"].into_iter().filter(|name| self.varies(name)).collect();
         let words = if parameters.contains(&"scheduler") { 2 } else { 1 };
-        let shows_rejected = self.any_rejected() && !metrics.contains(&"rejected");
+        let shows_rejected = self.rows.iter().any(has_rejected) && !metrics.contains(&"rejected");
         let rejected: &[&str] = if shows_rejected { &["rejected"] } else { &[] };
         let header = [&["strategy"][..], &parameters, rejected, metrics].concat();
         let row = |row: &PointResult<'_>| {
@@ -238,11 +238,6 @@ impl Results<'_> {
             names.push(name);
         }
         names.join(", ")
-    }
-
-    /// Returns true if any row has rejected jobs.
-    fn any_rejected(&self) -> bool {
-        self.rows.iter().any(has_rejected)
     }
 
     /// Returns true if two rows with the same load rejected different jobs.

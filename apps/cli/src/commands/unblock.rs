@@ -112,12 +112,10 @@ fn read_weights(path: &Path, busy: &Busy, snapshot: &Snapshot) -> Result<ScaledW
     })?;
     let are_integers = given.iter().flatten().all(|weight| weight.fract() == 0.0);
     let scale = if are_integers { 1.0 } else { 1e6 };
-    let nodes = |job: JobId| {
-        let held = busy.state.held().iter().find(|(id, _)| *id == job);
-        held.map_or(0.0, |(_, placement)| f64::from(placement.nodes()))
+    let weight = |job: JobId| {
+        let weight = given[job.0 as usize].unwrap_or_else(|| busy.nodes(job).into());
+        (weight * scale).round() as u64
     };
-    let weight =
-        |job: JobId| (given[job.0 as usize].unwrap_or_else(|| nodes(job)) * scale).round() as u64;
     let weights = Weights::new(snapshot, weight).map_err(Failure::usage)?;
     Ok(ScaledWeights { weights, scale })
 }
@@ -138,6 +136,7 @@ impl UnblockReport {
         let fits = answer.plan.as_ref().is_some_and(|plan| plan.jobs.is_empty());
         let plan = answer.plan.as_ref();
         let place = plan.and_then(|plan| plan.boxes.first());
+        let most = jobs(limits.max_jobs);
         let value = json!({
             "fits": fits,
             "proven": answer.proven,
@@ -156,13 +155,8 @@ impl UnblockReport {
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
             }
-            _ if answer.proven => {
-                format!("no plan exists with at most {} moved", jobs(limits.max_jobs))
-            }
-            _ => format!(
-                "no plan found within the budget with at most {} moved",
-                jobs(limits.max_jobs)
-            ),
+            _ if answer.proven => format!("no plan exists with at most {most} moved"),
+            _ => format!("no plan found within the budget with at most {most} moved"),
         };
         self.print_moves(value, sentence, plan)
     }
@@ -180,10 +174,8 @@ impl UnblockReport {
             Some(plan) if plan.moves.is_empty() => "no job holds these nodes".to_string(),
             Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
-                format!(
-                    "no plan exists with at most {} moved from other nodes",
-                    jobs(limits.max_jobs)
-                )
+                let most = jobs(limits.max_jobs);
+                format!("no plan exists with at most {most} moved from other nodes")
             }
             None => "no plan found within the search budget".to_string(),
         };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use pavior::draw::{Chart, ChartAxis, Mark, Marks, Series, svg};
 use pavior::experiments::{Catalogue, InputFiles};
@@ -30,6 +31,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
         let selected = catalogue.strategies.select(name);
         selected.map_err(|error| Failure::option("--strategy", name, 0, &error))?;
     }
+    let _lock = files::lock(out)?;
     let effort = if args.quick { Effort::QUICK } else { Effort::FULL };
     let yardstick = Yardstick::built_in();
     let folder = args.logs.as_ref().map(logs::folder);
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
     let whole = args.strategy.is_empty();
     let evidence = BoardEvidence { yardstick: &yardstick, board: &board, parts: &parts, whole };
     let judged = Findings::built_in().judge(&evidence).map_err(Failure::other)?;
-    write(args, &instances, (&board, &parts, &judged))?;
+    write(out, &instances, &evidence, &judged)?;
     print_notes(args, &yardstick, &board, &judged);
     let format = args.output.format();
     print_board(format, &board)?;
@@ -56,25 +58,26 @@ pub(crate) fn run(args: &YardstickArgs) -> Result<(), Failure> {
 
 /// Writes the board, and each scenario's jobs and certificates.
 fn write(
-    args: &YardstickArgs,
+    out: &Path,
     instances: &[Instance],
-    (board, parts, judged): (&Board, &[Parts], &Judged),
+    BoardEvidence { board, parts, .. }: &BoardEvidence<'_>,
+    judged: &Judged,
 ) -> Result<(), Failure> {
     for instance in instances {
-        let folder = args.out.join(&instance.name);
+        let folder = out.join(&instance.name);
         fs::create_dir_all(&folder)?;
         let jobs = &instance.workload;
         files::write_whole(&folder.join("jobs.json"), |out| out.write_all(jobs))?;
     }
     for certificate in &board.certificates {
-        let path = args.out.join(&certificate.scenario).join("bounds.json");
+        let path = out.join(&certificate.scenario).join("bounds.json");
         files::write_whole(&path, |out| {
             serde_json::to_writer(&mut *out, certificate)?;
             writeln!(out)
         })?;
     }
     let table = |name: &str, columns: &[&str], rows: &mut dyn Iterator<Item = Vec<String>>| {
-        files::write_whole(&args.out.join(name), |out| {
+        files::write_whole(&out.join(name), |out| {
             yardstick::write(columns, rows, out).map_err(std::io::Error::other)
         })
     };
@@ -82,8 +85,8 @@ fn write(
     table("parts.csv", &Parts::COLUMNS, &mut parts.iter().map(Parts::cells))?;
     table("statements.csv", &Judged::COLUMNS, &mut judged.cells())?;
     let drawn = svg(&figure(board));
-    files::write_whole(&args.out.join("board.svg"), |out| out.write_all(drawn.as_bytes()))?;
-    eprintln!("written to {}", files::shown(&args.out));
+    files::write_whole(&out.join("board.svg"), |out| out.write_all(drawn.as_bytes()))?;
+    eprintln!("written to {}", files::shown(out));
     Ok(())
 }
 
@@ -155,9 +158,9 @@ fn print_verdicts(judged: &Judged) -> Result<(), Failure> {
     output::plain("\n")?;
     let mut table = Table::new(&["statement", "verdict", "ours", "stated", "meaning"], 2);
     table = table.with_words(3).with_words(4);
-    for one in &judged.rows {
-        let verdict = one.verdict.word().to_string();
-        table.row(vec![one.id.clone(), verdict, one.number(), one.paper.clone(), one.note.clone()]);
+    for row in &judged.rows {
+        let verdict = row.verdict.word().to_string();
+        table.row(vec![row.id.clone(), verdict, row.number(), row.paper.clone(), row.note.clone()]);
     }
     table.print(output::width()).map(drop)
 }

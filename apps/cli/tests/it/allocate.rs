@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{good_input, stdout};
+use crate::{good_input, pavior, stdout};
 
 /// Returns the answers to lines of input.
 pub(crate) fn answers(machine: &str, strategy: &str, lines: &[&str]) -> Vec<Value> {
@@ -137,15 +137,8 @@ fn malformed_lines_get_an_error_and_change_nothing() {
 
 #[test]
 fn input_that_is_not_utf8_gets_an_error() {
-    use std::io::Write;
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(["allocate", "--machine", "mesh:2", "--strategy", "ff"])
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(b"\xff\xfe\x00\n{\"op\":\"show\"}").unwrap();
-    let output = child.wait_with_output().unwrap();
+    let arguments = ["allocate", "--machine", "mesh:2", "--strategy", "ff"];
+    let output = pavior(&arguments, b"\xff\xfe\x00\n{\"op\":\"show\"}");
     assert!(output.status.success());
     let text = stdout(&output);
     let lines: Vec<&str> = text.lines().collect();

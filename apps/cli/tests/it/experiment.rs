@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use crate::{Folder, good, json, pavior, refused, refused_for, stderr, words};
+use crate::{Folder, good, json, pavior, refused, refused_for, start, stderr, words};
 
 /// An experiment of a few hundred replications that takes about a second on one thread.
 const SWEEP: &str = "machine = 'mesh:16x16'\nstrategy = ['ff', 'tff', 'bl']\nload = [0.5, 1, 2]\n\
@@ -48,12 +48,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
-            .args(words(&format!("{resumed} --threads 1")))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = start(&words(&format!("{resumed} --threads 1")));
         std::thread::sleep(pause);
         // SIGKILL leaves the program no chance to clean up.
         child.kill().unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good, refused_for, refused_input, words};
+use crate::{Folder, good_input, refused_for, refused_input, refused_input_for, words};
 
 const EXAMPLE_1: &str = r#"{"job":"b1","parts":[{"base":[1,2],"sides":[4,3]}]}
 {"job":"b2","parts":[{"base":[5,5],"sides":[2,2]}]}
@@ -42,13 +42,15 @@ fn mfa_gives_the_choice_of_its_paper() {
     assert_eq!(answer["blocked"], Value::Null);
 }
 
-#[test]
-fn refusals_are_explained() {
-    let busy = r#"{"job":7,"parts":[{"base":[0,0],"sides":[4,1]}]}
+/// A 4x4 mesh with two jobs and a failed node.
+const CROWDED: &str = r#"{"job":7,"parts":[{"base":[0,0],"sides":[4,1]}]}
 {"job":"7","parts":[{"base":[0,3],"sides":[1,1]},{"base":[2,1],"sides":[1,1]}]}
 {"node":[1,2]}
 "#;
-    let answer = explain("mesh:4x4", busy, "--shape 2x3 --strategy tff,naive");
+
+#[test]
+fn refusals_name_the_jobs_in_the_way_and_the_moves_that_help() {
+    let answer = explain("mesh:4x4", CROWDED, "--shape 2x3 --strategy tff,naive");
     assert_eq!(answer["strategies"][0]["reason"], "no-free-submesh");
     assert_eq!(answer["strategies"][1]["granted"], true);
     assert_eq!(answer["fits"], Value::Null);
@@ -67,21 +69,31 @@ fn refusals_are_explained() {
         "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them."
     );
     assert_eq!(answer["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
-    // End times are printed as in the file. A job without an end time never ends.
-    let ends = busy.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
+}
+
+#[test]
+fn end_times_are_printed_as_in_the_file() {
+    let ends = CROWDED.replace("[2,1],\"sides\":[1,1]}]}", "[2,1],\"sides\":[1,1]}],\"end\":12.5}");
     let answer = explain("mesh:4x4", &ends, "--shape 2x3 --strategy tff");
     assert_eq!(answer["blocked"]["until"], 12.5);
     assert!(
         answer["why"][0].as_str().unwrap().ends_with("; 2x3 at 2,1 becomes free first, at 12.5.")
     );
-    let answer = explain("mesh:4x4", busy, "--shape 4x4 --strategy tff");
+}
+
+#[test]
+fn failed_nodes_are_in_the_way() {
+    let answer = explain("mesh:4x4", CROWDED, "--shape 4x4 --strategy tff");
     assert_eq!(answer["blocked"]["failed"], json!([[1, 2]]));
     let jobs = json!([{"job":7,"nodes":4},{"job":"7","nodes":2}]);
     assert_eq!(answer["blocked"]["jobs"], jobs);
-    // The machine has enough nodes, but too few of them are free.
-    let answer = explain("mesh:4x4", busy, "--nodes 10 --strategy naive,tff");
+}
+
+#[test]
+fn too_few_free_nodes_and_too_small_machines_are_distinguished() {
+    let answer = explain("mesh:4x4", CROWDED, "--nodes 10 --strategy naive,tff");
     assert_eq!(answer["strategies"][0]["reason"], "too-few-free-nodes");
-    let answer = explain("mesh:4x4", busy, "--nodes 17 --strategy naive,tff");
+    let answer = explain("mesh:4x4", CROWDED, "--nodes 17 --strategy naive,tff");
     assert_eq!(answer["request"], json!({"nodes":17,"shape":null}));
     let reasons = [0, 1].map(|index| answer["strategies"][index]["reason"].clone());
     assert_eq!(reasons, [json!("larger-than-machine"), json!("larger-than-machine")]);
@@ -99,20 +111,17 @@ fn only_jobs_running_at_the_given_time_count() {
         assert_eq!(answer["jobs"], jobs, "{time}");
     }
     let run = words("explain -m mesh:8x8 --nodes 1 --busy - --at 1");
-    let error = refused_input(&run, EXAMPLE_1);
-    assert!(error.contains("--at requires a \"start\" for every job"), "{error}");
+    refused_input_for(&run, EXAMPLE_1, "--at requires a \"start\" for every job");
 }
 
 #[test]
 fn tables_fit_80_columns_and_csv_has_one_line_per_strategy() {
-    let folder = Folder::new();
-    let busy = folder.write("busy.jsonl", EXAMPLE_1);
-    let run = format!("explain --machine mesh:8x8 --busy {busy} --shape 4x4 --format");
-    let table = good(&words(&format!("{run} table")));
+    let run = "explain --machine mesh:8x8 --busy - --shape 4x4 --format";
+    let table = good_input(&words(&format!("{run} table")), EXAMPLE_1);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.contains("refused: no-free-submesh"), "{table}");
     assert!(table.contains("In the way on "), "{table}");
-    let csv = good(&words(&format!("{run} csv --strategy naive,ff")));
+    let csv = good_input(&words(&format!("{run} csv --strategy naive,ff")), EXAMPLE_1);
     assert_eq!(
         csv,
         "strategy,granted,reason,nodes,index,parts,placement\n\
@@ -134,14 +143,17 @@ fn drawings_are_complete_files() {
     let drawn = folder.read("state.svg");
     assert!(drawn.contains("stroke-dasharray") && drawn.contains("cheapest to empty"));
     assert_eq!(folder.names(), ["state.svg"]);
-    // A folder is not a valid output file. This is reported before any input is read.
+}
+
+#[test]
+fn an_output_that_is_a_folder_is_refused_before_input_is_read() {
+    let folder = Folder::new();
     let run = format!("explain --machine mesh:8x8 --busy - --shape 1x1 --svg {}", folder.path(""));
-    let message = refused_input(&words(&run), "nonsense");
-    assert!(message.contains("directory"), "{message}");
+    refused_input_for(&words(&run), "nonsense", "directory");
 }
 
 /// Returns the message for an impossible state.
-fn refused(busy: &str) -> String {
+fn refused_state(busy: &str) -> String {
     refused_input(&words("explain --machine mesh:4x4 --busy - --shape 1x1"), busy)
 }
 
@@ -180,13 +192,13 @@ fn errors_underline_the_wrong_part_of_a_line() {
         ),
     ];
     for (busy, place, reason) in cases {
-        let message = refused(&busy);
+        let message = refused_state(&busy);
         assert!(message.contains(place) && message.contains(reason), "{busy}: {message}");
         assert!(message.lines().last().unwrap().trim_start().starts_with('^'), "{message}");
     }
     // If the line is long, only the part around the error is shown.
     let parts: Vec<String> = (0..400).map(|_| part.to_string()).collect();
-    let message = refused(&format!("{{\"job\":1,\"parts\":[{}]}}", parts.join(",")));
+    let message = refused_state(&format!("{{\"job\":1,\"parts\":[{}]}}", parts.join(",")));
     assert!(message.lines().all(|line| line.chars().count() < 200), "{message}");
     assert!(message.contains('…') && message.contains("stdin:1:48:"), "{message}");
 }

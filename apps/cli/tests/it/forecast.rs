@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Folder, good_input, refused_input, words};
+use crate::{Folder, good_input, refused_input_for, words};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -134,7 +134,6 @@ fn mistakes_are_reported_with_their_place() {
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),
         ("", "", "--queue needs --machine"),
     ] {
-        let error = refused_input(&words(&format!("forecast --queue - {more}")), queue);
-        assert!(error.contains(expected), "{queue} {more}: {error}");
+        refused_input_for(&words(&format!("forecast --queue - {more}")), queue, expected);
     }
 }

@@ -47,8 +47,11 @@ fn all_formats_contain_the_summary() {
     assert_eq!(page.matches("<svg").count(), 5, "sizes, runs, load, jobs, hours, and no weekdays");
     inspect(&["--html", &folder.path("page.html")]);
     assert_eq!(folder.read("page.html"), page);
-    refused_for(
-        &["trace", "inspect", &path, "--lenient", "--html", "x.swf"],
-        "the name must end in .html",
-    );
+}
+
+#[test]
+fn options_are_checked_before_the_log_is_read() {
+    let inspect = ["trace", "inspect", "missing.swf", "--html"];
+    refused_for(&[&inspect[..], &["x.swf"]].concat(), "the name must end in .html");
+    refused_for(&[&inspect[..], &["--format", "csv"]].concat(), "cannot be used with");
 }

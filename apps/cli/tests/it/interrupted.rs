@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::time::Duration;
 
 use pavior::experiments::{JournalEntry, Policy, Sample};
@@ -14,13 +14,7 @@ use crate::{Folder, good, words};
 const ALL: &str = "reproduce all --quick --resume --out";
 
 fn start(line: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(words(line))
-        .args(["--threads", "1"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+    crate::start(&words(&format!("{line} --threads 1")))
 }
 
 /// Kills a run (SIGKILL, without cleanup) as soon as a file has reached a minimum length. Returns

@@ -88,7 +88,7 @@ fn filters_and_rules_accept_names() {
     let run = format!("simulate --trace {log} -m mesh:4x4 -s tff --no-timing --freedom");
     good(&words(&format!("{run} any:partition=gpu,box")));
     let wrong = format!("{run} any:partition=g");
-    refused_for(&words(&wrong), "`g` is not a partition of the log");
+    refused_for(&words(&wrong), "the log has no partition `g`, only gpu, cpu");
 }
 
 /// Reads every small log in the folder of cases next to the repository, if that folder exists.

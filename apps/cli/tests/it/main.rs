@@ -7,6 +7,7 @@ mod allocate;
 mod answers;
 mod attacks;
 mod bench;
+mod convert;
 mod dependencies;
 mod docs;
 mod evalys;
@@ -43,7 +44,7 @@ mod unblock;
 mod unsupported;
 mod yardstick;
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
@@ -97,8 +98,8 @@ fn gzipped(contents: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// Runs `pavior` with arguments and with text on standard input.
-fn pavior(arguments: &[&str], input: &str) -> Output {
+/// Runs `pavior` with arguments and standard input.
+fn pavior(arguments: &[&str], input: impl AsRef<[u8]>) -> Output {
     use std::io::Write;
     let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
         .args(arguments)
@@ -108,8 +109,15 @@ fn pavior(arguments: &[&str], input: &str) -> Output {
         .spawn()
         .unwrap();
     // A command that fails before it reads its input closes the pipe. This is not an error here.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     child.wait_with_output().unwrap()
+}
+
+/// Starts `pavior` and discards its output.
+fn start(arguments: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_pavior"));
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
 }
 
 fn stdout(output: &Output) -> String {
@@ -155,6 +163,11 @@ fn refused_input(arguments: &[&str], input: &str) -> String {
 
 /// Runs `pavior`, which must reject its arguments with a message that contains the given words.
 fn refused_for(arguments: &[&str], words: &str) {
-    let message = refused(arguments);
+    refused_input_for(arguments, "", words);
+}
+
+/// Runs `pavior` like [`refused_for`], with text on standard input.
+fn refused_input_for(arguments: &[&str], input: &str, words: &str) {
+    let message = refused_input(arguments, input);
     assert!(message.contains(words), "{arguments:?}: {message}");
 }

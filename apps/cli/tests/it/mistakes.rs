@@ -66,8 +66,8 @@ fn invalid_logs_are_rejected() {
     let whole = folder.write("whole.swf.gz", &zipped);
     good(&["simulate", "--trace", &whole, "--strategy", "ff"]);
     let cases: [(&str, &[u8], &str); 7] = [
-        ("empty.swf", b"", "no job lines"),
-        ("comments.swf", b"; Computer: none\n", "no job lines"),
+        ("empty.swf", b"", "no jobs found"),
+        ("comments.swf", b"; Computer: none\n", "no jobs found"),
         ("cut.swf.gz", &zipped[..zipped.len() / 2], "cut.swf.gz"),
         ("binary.swf", &[0xff, 0x00, 0xfe, 0x0a, 0x01], "binary.swf:1:1"),
         ("short.swf", b"1 0 -1 60 4\n", "short.swf:1:"),

@@ -194,7 +194,9 @@ fn mistakes_are_refused() {
     let run = format!("yardstick --out {}", folder.path("out"));
     refused_for(&words(&format!("{run} --strategy tlb")), "did you mean `tbl`");
     refused_for(&words(&format!("{run} --quick --threads 0")), "at least one thread");
-    std::fs::create_dir(folder.path("out")).unwrap();
+    let lock = pavior::files::Lock::take(Path::new(&folder.path("out"))).unwrap();
+    refused_for(&words(&format!("{run} --quick")), "is in use by another process");
+    drop(lock);
     folder.write("out/notes.txt", "mine");
     refused_for(&words(&run), "is not empty");
 }

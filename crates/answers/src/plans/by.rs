@@ -45,7 +45,7 @@ pub struct Prospect {
     /// The job's expected end, or `None` if it never ends.
     pub end: Option<Time>,
     /// The loss if the job is requeued now, in any additive unit, or `None` if the job must not be
-    /// requeued.
+    /// requeued. Sums saturate at `u64::MAX`.
     pub loss: Option<u64>,
 }
 
@@ -230,19 +230,21 @@ impl Sets {
     fn next(&mut self) -> Option<(u64, Vec<JobId>)> {
         let Reverse((loss, set)) = self.waiting.pop()?;
         let next = set.last().map_or(0, |last| last + 1);
-        if let Some((more, _)) = self.jobs.get(next) {
+        if next < self.jobs.len() {
             if set.len() < self.most {
-                let longer = [&set[..], &[next]].concat();
-                self.waiting.push(Reverse((loss.saturating_add(*more), longer)));
+                self.push([&set[..], &[next]].concat());
             }
-            if let Some((&last, others)) = set.split_last() {
-                let other = [others, &[next]].concat();
-                let loss = loss - self.jobs[last].0 + more;
-                self.waiting.push(Reverse((loss, other)));
+            if let Some((_, others)) = set.split_last() {
+                self.push([others, &[next]].concat());
             }
         }
         let mut jobs: Vec<JobId> = set.iter().map(|&place| self.jobs[place].1).collect();
         jobs.sort_unstable();
         Some((loss, jobs))
+    }
+
+    fn push(&mut self, set: Vec<usize>) {
+        let losses = set.iter().map(|&place| self.jobs[place].0);
+        self.waiting.push(Reverse((losses.fold(0, u64::saturating_add), set)));
     }
 }

@@ -43,6 +43,18 @@ fn who_ends_in_time_need_not_move() {
 }
 
 #[test]
+fn the_sum_of_losses_saturates() {
+    let part = |x| vec![Cuboid::new([x, 0, 0], [1, 1, 1])];
+    let snapshot = states::snapshot(Grid::mesh(&[3]).unwrap(), &[part(0), part(1), part(2)], &[]);
+    let prospect = |job: JobId| Prospect { end: None, loss: Some(u64::MAX - 2 + job.0) };
+    let room = [Shape::new([3, 1, 1])];
+    let limits = SearchLimits::jobs(3);
+    let answer = room_by(&snapshot, Room::Box(&room), BY, prospect, &limits);
+    let plan = answer.plan.unwrap();
+    assert_eq!((plan.requeued.len(), plan.lost), (3, u64::MAX));
+}
+
+#[test]
 fn a_move_waits_for_those_whose_nodes_it_takes() {
     let (snapshot, prospect) = row(&[NodeId(4), NodeId(5)]);
     let nodes = [NodeId(2), NodeId(3)];

@@ -113,13 +113,9 @@ impl Report {
              relative to {}.",
             self.results.rows[0].strategy
         )];
-        let rejected: Vec<String> = self
-            .results
-            .rows
-            .iter()
-            .filter(|row| row.rejected > 0)
-            .map(|row| format!("{} {}", row.strategy, row.rejected))
-            .collect();
+        let rows = self.results.rows.iter().filter(|row| row.rejected > 0);
+        let rejected: Vec<String> =
+            rows.map(|row| format!("{} {}", row.strategy, row.rejected)).collect();
         if !rejected.is_empty() {
             notes.push(format!("Requests that can never be granted: {}.", rejected.join(", ")));
         }

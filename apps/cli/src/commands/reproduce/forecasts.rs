@@ -62,9 +62,9 @@ fn print(format: Format, judged: &[JudgedLog]) -> Result<(), Failure> {
             ];
             let mut table = Table::new(&columns.map(|(header, _)| header), 1);
             for row in &rows {
-                let cell = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
-                let cell = |(_, name)| cell(name).map(|place| row[place].clone());
-                table.row(columns.map(|column| cell(column).unwrap_or_default()).to_vec());
+                let place = |name| JudgedLog::COLUMNS.iter().position(|&column| column == name);
+                let cell = |(_, name)| row[place(name).expect("a column of the study")].clone();
+                table.row(columns.map(cell).to_vec());
             }
             table.print(output::width())?;
             output::plain("\n")?;

@@ -61,7 +61,7 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
         let message = format!("{here} is not empty; {how}--out chooses another directory");
         return Err(Failure::usage(message));
     }
-    Lock::take(out)?.ok_or_else(|| Failure::usage(format!("{here} is in use by another process")))
+    files::lock(out)
 }
 
 fn folder(args: &ReproduceArgs, name: &str) -> PathBuf {

@@ -9,7 +9,7 @@ use pavior::workload::traces::{Format, Header, Record, batsim};
 use pavior::workload::{Family, Generator, Selection, SideDistribution};
 use pavior::{BadName, Grid};
 
-use super::Log;
+use super::{Log, LogFile};
 use crate::args::GenerateArgs;
 use crate::failure::Failure;
 use crate::{input, settings};
@@ -27,6 +27,7 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
             args.jobs
         )));
     }
+    let out = args.out.as_deref().map(LogFile::new).transpose()?;
     let grid = args.machine.as_deref().map(input::machine).transpose()?;
     let is_sides =
         SideDistribution::builtin().iter().any(|spec| spec.name == bare_name(&args.model));
@@ -45,8 +46,8 @@ pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {
     header.push("MaxJobs", &records.len().to_string());
     header.push("MaxProcs", &nodes.to_string());
     let log = Log { header, records, nodes: nodes.into(), version: batsim::Version::V4 };
-    match &args.out {
-        Some(path) => log.write(path),
+    match out {
+        Some(file) => file.write(&log),
         None => Ok(log.write_to(&mut io::stdout().lock(), Format::Swf)?),
     }
 }

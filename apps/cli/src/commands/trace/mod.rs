@@ -31,9 +31,14 @@ struct Log {
     version: batsim::Version,
 }
 
-impl Log {
-    /// Writes the log in the format implied by the file name, compressed if that ends in `.gz`.
-    fn write(&self, path: &Path) -> Result<(), Failure> {
+/// A log file to write. Its name implies its format, and compression if it ends in `.gz`.
+struct LogFile<'p> {
+    path: &'p Path,
+    format: Format,
+}
+
+impl<'p> LogFile<'p> {
+    fn new(path: &'p Path) -> Result<LogFile<'p>, Failure> {
         let format = Format::of_file(&path.to_string_lossy());
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
@@ -42,18 +47,25 @@ impl Log {
                 files::shown(path)
             ))
         })?;
-        let gzip = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Ok(LogFile { path, format })
+    }
+
+    fn write(&self, log: &Log) -> Result<(), Failure> {
+        let LogFile { path, format } = *self;
+        let gzip = files::has_extension(path, "gz");
         Ok(files::write_whole(path, |out| {
             if gzip {
                 let mut encoder = GzEncoder::new(out, Compression::default());
-                self.write_to(&mut encoder, format)?;
+                log.write_to(&mut encoder, format)?;
                 encoder.finish().map(drop)
             } else {
-                self.write_to(out, format)
+                log.write_to(out, format)
             }
         })?)
     }
+}
 
+impl Log {
     fn write_to(&self, out: &mut dyn Write, format: Format) -> io::Result<()> {
         match format {
             Format::Swf => swf::write(out, &self.header, &self.records),

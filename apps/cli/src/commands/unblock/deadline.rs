@@ -1,10 +1,11 @@
 //! Plans to make room by a given time: which jobs to move, requeue, or wait for.
 
-use pavior::answers::{Prospect, Room, RoomPlan, SearchLimits, room_by};
+use pavior::answers::{Prospect, Room, RoomBy, RoomPlan, SearchLimits, room_by};
 use pavior::{Cuboid, JobId, Time};
 use serde_json::{Value, json};
 
 use super::{UnblockReport, jobs, list};
+use crate::busy::Ends;
 use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 
@@ -27,25 +28,21 @@ impl UnblockReport {
         limits: &SearchLimits,
     ) -> Result<(), Failure> {
         let (ends, starts) = (self.busy.ends()?, self.busy.starts()?);
-        let held = self.busy.state.held().iter().map(|(_, placement)| f64::from(placement.nodes()));
-        let held: Vec<f64> = held.collect();
-        let prospect = |job: JobId| {
-            let place = job.0 as usize;
-            let lost = |(now, start): (f64, f64)| {
-                (held[place] * (now - start).max(0.0) * LOSS_PARTS).round() as u64
-            };
-            Prospect { end: ends.rank(job), loss: now.zip(starts[place]).map(lost) }
+        let loss = |job: JobId| {
+            let run = (now? - starts[job.0 as usize]?).max(0.0);
+            Some((f64::from(self.busy.nodes(job)) * run * LOSS_PARTS).round() as u64)
         };
-        let answer = room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
-        let time = |rank: &Time| (*rank > Time::ZERO).then(|| ends.at(*rank));
-        let answer = RoomAnswer { report: self, plan: answer.plan.as_ref(), proven: answer.proven };
+        let prospect = |job: JobId| Prospect { end: ends.rank(job), loss: loss(job) };
+        let RoomBy { plan, proven } =
+            room_by(&self.snapshot, room, ends.rank_at(by), prospect, limits);
+        let answer = RoomAnswer { report: self, plan, proven, by, ends: &ends };
         let header = ["job", "from", "to", "when"];
-        let rows = answer.rows(time);
+        let rows = answer.rows();
         let reply = Reply {
-            json: answer.json(by, time),
+            json: answer.json(),
             tables: Vec::from_iter(Table::of_words(&header, &rows)),
             csv: (&header, rows),
-            sentences: vec![answer.sentence(by, limits)],
+            sentences: vec![answer.sentence(limits)],
         };
         reply.print(self.format, MAX_WIDTH)
     }
@@ -54,21 +51,28 @@ impl UnblockReport {
 /// An answer, with everything needed to print it.
 struct RoomAnswer<'a> {
     report: &'a UnblockReport,
-    plan: Option<&'a RoomPlan>,
+    plan: Option<RoomPlan>,
     proven: bool,
+    by: f64,
+    ends: &'a Ends<'a>,
 }
 
 impl RoomAnswer<'_> {
-    fn json(&self, by: f64, time: impl Fn(&Time) -> Option<Value>) -> Value {
-        let (report, plan) = (self.report, self.plan);
+    /// Returns the time of a move that waits for the end with this rank, or `None` for now.
+    fn time(&self, rank: Time) -> Option<Value> {
+        (rank > Time::ZERO).then(|| self.ends.at(rank))
+    }
+
+    fn json(&self) -> Value {
+        let (report, plan) = (self.report, self.plan.as_ref());
         let moves = report.moves(plan.map(|plan| &plan.moves));
         let mut moves: Vec<Value> = moves.iter().map(|step| json!(step)).collect();
         for (step, ready) in moves.iter_mut().zip(plan.iter().flat_map(|plan| &plan.ready)) {
-            step["ready"] = json!(time(ready));
+            step["ready"] = json!(self.time(*ready));
         }
         let place = plan.and_then(|plan| plan.moves.boxes.first());
         json!({
-            "by": by,
+            "by": self.by,
             "proven": self.proven,
             "lost": plan.map(|plan| plan.lost as f64 / LOSS_PARTS),
             "requeued": plan.map(|plan| report.names(&plan.requeued)),
@@ -81,10 +85,10 @@ impl RoomAnswer<'_> {
     }
 
     /// Returns one row for each requeued job, followed by one for each moved job.
-    fn rows(&self, time: impl Fn(&Time) -> Option<Value>) -> Vec<Vec<String>> {
-        let (report, Some(plan)) = (self.report, self.plan) else { return Vec::new() };
+    fn rows(&self) -> Vec<Vec<String>> {
+        let (report, Some(plan)) = (self.report, &self.plan) else { return Vec::new() };
         let list = |boxes: &[Cuboid]| list(report.snapshot.grid(), boxes);
-        let held = |job: JobId| {
+        let place = |job: JobId| {
             let mut jobs = report.snapshot.jobs();
             jobs.find(|(other, _)| *other == job).map_or_else(String::new, |(_, parts)| list(parts))
         };
@@ -92,39 +96,24 @@ impl RoomAnswer<'_> {
         let requeued = plan
             .requeued
             .iter()
-            .map(|&job| vec![name(job), held(job), "the queue".into(), "now".into()]);
+            .map(|&job| vec![name(job), place(job), "the queue".into(), "now".into()]);
         let moved = plan.moves.moves.iter().zip(&plan.ready).map(|(step, ready)| {
-            let when = time(ready).map_or_else(|| "now".to_string(), |at| format!("from {at} on"));
+            let from = |at: Value| format!("from {at} on");
+            let when = self.time(*ready).map_or_else(|| "now".to_string(), from);
             vec![name(step.job), list(&step.from), list(&step.to), when]
         });
         requeued.chain(moved).collect()
     }
 
-    fn sentence(&self, by: f64, limits: &SearchLimits) -> String {
-        let Some(plan) = self.plan else {
+    fn sentence(&self, limits: &SearchLimits) -> String {
+        let (report, by) = (self.report, self.by);
+        let Some(plan) = &self.plan else {
+            let found = if self.proven { "exists" } else { "found within the budget" };
             let most = jobs(limits.max_jobs);
-            return if self.proven {
-                format!("no plan by {by} exists with at most {most} moved or requeued")
-            } else {
-                format!(
-                    "no plan by {by} found within the budget with at most {most} moved or requeued"
-                )
-            };
+            return format!("no plan by {by} {found} with at most {most} moved or requeued");
         };
-        let report = self.report;
-        let place = plan
-            .moves
-            .boxes
-            .first()
-            .map_or_else(String::new, |at| format!(": {}", report.describe(at)));
-        let changes = match (plan.moves.jobs.len(), plan.requeued.len()) {
-            (0, 0) => "without moves".to_string(),
-            (moved, 0) => format!("after moving {}", jobs(moved)),
-            (0, requeued) => format!("after requeueing {}", jobs(requeued)),
-            (moved, requeued) => {
-                format!("after moving {} and requeueing {}", jobs(moved), jobs(requeued))
-            }
-        };
+        let place = plan.moves.boxes.first();
+        let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));
         let lost = if plan.lost > 0 {
             format!("; lost work: {} nodes x time", plan.lost as f64 / LOSS_PARTS)
         } else {
@@ -135,6 +124,18 @@ impl RoomAnswer<'_> {
             names => format!("; jobs that end before then: {}", names.join(", ")),
         };
         let caveat = if self.proven { "" } else { "; a better plan may exist" };
-        format!("free by {by} {changes}{place}{lost}{awaited}{caveat}")
+        format!("free by {by} {}{place}{lost}{awaited}{caveat}", changes(plan))
+    }
+}
+
+/// Describes how many jobs a plan moves and requeues.
+fn changes(plan: &RoomPlan) -> String {
+    match (plan.moves.jobs.len(), plan.requeued.len()) {
+        (0, 0) => "without moves".to_string(),
+        (moved, 0) => format!("after moving {}", jobs(moved)),
+        (0, requeued) => format!("after requeueing {}", jobs(requeued)),
+        (moved, requeued) => {
+            format!("after moving {} and requeueing {}", jobs(moved), jobs(requeued))
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! Tests that a killed command leaves the old output file unchanged. The next command that writes
 //! to the folder removes any temporary files.
 
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{Folder, good, words};
+use crate::{Folder, good, start, words};
 
 /// Returns the number of unfinished files.
 fn partial(folder: &Folder) -> usize {
@@ -21,13 +20,9 @@ fn write_other(folder: &Folder) {
 /// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
 /// true if the writer left a temporary file.
 fn killed(folder: &Folder) -> bool {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_pavior"))
-        .args(words("trace generate lublin --nodes 64 --jobs 100000 --out"))
-        .arg(folder.path("log.swf"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let out = folder.path("log.swf");
+    let line = format!("trace generate lublin --nodes 64 --jobs 100000 --out {out}");
+    let mut child = start(&words(&line));
     let began = Instant::now();
     while partial(folder) == 0 {
         if child.try_wait().unwrap().is_some() || began.elapsed() > Duration::from_mins(1) {

@@ -1,6 +1,7 @@
 //! Attacks on the command line: names with control sequences, huge numbers, and kills.
 
 mod counts;
+mod failure_rates;
 mod kills;
 mod memory;
 mod names;

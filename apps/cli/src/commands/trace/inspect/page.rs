@@ -3,10 +3,13 @@
 use pavior::draw::{
     Chart, ChartAxis, Drawing, Mark, Marks, Page, Section, SectionTable, Series, svg,
 };
-use pavior::workload::inspect::{Bin, LogSummary, Spread};
+use pavior::workload::inspect::{Class, LogSummary, Spread};
 use pavior::workload::traces::Format;
 
-use super::{Inspection, clock_name, facts, quantiles, range, round};
+use super::format::{
+    Bar, by_hour, by_weekday, clock_name, most_frequent, of_bins, quantiles, round,
+};
+use super::{Inspection, facts};
 
 /// Creates the page.
 pub(super) fn page(inspection: &Inspection<'_>) -> Page {
@@ -47,10 +50,11 @@ fn jobs(inspection: &Inspection<'_>) -> Section {
     }
 }
 
-/// Draws one bar per name.
-fn bars(title: &str, x: &str, y: &str, values: Vec<(String, f64)>) -> Drawing {
-    let (categories, values) = values.into_iter().unzip();
-    drawing(title, [x, y], (Marks::Bars, 0), categories, values)
+/// Draws the number of jobs in each group.
+fn bars(title: &str, x: &str, bars: Vec<Bar>) -> Drawing {
+    let (categories, counts): (_, Vec<u64>) = bars.into_iter().unzip();
+    let values = counts.into_iter().map(|count| count as f64).collect();
+    drawing(title, [x, "jobs"], (Marks::Bars, 0), categories, values)
 }
 
 /// Draws evenly spaced values, starting at x = `first`.
@@ -76,10 +80,6 @@ fn drawing(
     Drawing { svg: svg(&chart), caption: String::new() }
 }
 
-fn of_bins(bins: &[Bin]) -> Vec<(String, f64)> {
-    bins.iter().map(|bin| (range(bin), bin.count as f64)).collect()
-}
-
 fn sizes_and_runs(summary: &LogSummary) -> Vec<Section> {
     let mut spreads = vec![("size", &summary.sizes), ("run time in s", &summary.runs)];
     spreads.extend(summary.estimate_factors.as_ref().map(|factors| ("estimate / run", factors)));
@@ -89,8 +89,8 @@ fn sizes_and_runs(summary: &LogSummary) -> Vec<Section> {
     };
     let header = quantiles(&summary.sizes).map(|(key, _)| key);
     let drawings = vec![
-        bars("Jobs by size", "nodes", "jobs", of_bins(&summary.size_histogram)),
-        bars("Jobs by run time", "seconds", "jobs", of_bins(&summary.run_histogram)),
+        bars("Jobs by size", "nodes", of_bins(&summary.size_histogram)),
+        bars("Jobs by run time", "seconds", of_bins(&summary.run_histogram)),
     ];
     vec![Section {
         title: "Sizes, run times and estimates".to_string(),
@@ -121,21 +121,16 @@ fn weeks(summary: &LogSummary) -> Option<Section> {
 
 fn arrivals(summary: &LogSummary) -> Section {
     let arrivals = &summary.arrivals;
-    let hours = arrivals.by_hour.iter().enumerate();
-    let hours = hours.map(|(hour, &count)| (format!("{hour:02}"), count as f64)).collect();
-    let mut drawings = vec![bars("Arrivals by hour", clock_name(arrivals.clock), "jobs", hours)];
-    if let Some(days) = arrivals.by_weekday {
-        let names = super::WEEKDAYS.iter().map(ToString::to_string);
-        let days = names.zip(days.map(|count| count as f64)).collect();
-        drawings.push(bars("Arrivals by day of the week", "", "jobs", days));
-    }
+    let hours = by_hour(arrivals);
+    let mut drawings = vec![bars("Arrivals by hour", clock_name(arrivals.clock), hours)];
+    drawings.extend(by_weekday(arrivals).map(|days| bars("Arrivals by day of the week", "", days)));
     Section { title: "Arrivals".to_string(), drawings, ..Section::default() }
 }
 
 fn classes(summary: &LogSummary) -> Option<Section> {
-    let row = |class: &pavior::workload::inspect::Class| {
+    let row = |class: &Class| {
         let cells = [class.jobs, class.values].map(|count| count.to_string());
-        [vec![class.field.to_string()], cells.to_vec(), vec![super::most_frequent(class)]].concat()
+        [vec![class.field.to_string()], cells.to_vec(), vec![most_frequent(class)]].concat()
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     (!rows.is_empty()).then(|| Section {

@@ -1,0 +1,28 @@
+//! Tests `pavior trace convert`.
+
+use serde_json::Value;
+
+use crate::{Folder, good, refused_for, words};
+
+#[test]
+fn batsim_files_state_the_size_of_the_machine() {
+    let folder = Folder::new();
+    let log = folder.write("log.swf", "1 0 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1\n");
+    let to = folder.path("to.json");
+    for (machine, nodes) in [("", 4), ("--machine mesh:4x4", 16)] {
+        good(&words(&format!("trace convert {log} {to} {machine}")));
+        let written: Value = serde_json::from_str(&folder.read("to.json")).unwrap();
+        assert_eq!(written["nb_res"], nodes, "{machine}");
+    }
+}
+
+#[test]
+fn options_are_checked_before_the_log_is_read() {
+    for (options, reason) in [
+        ("to.txt", "cannot tell the format from the name"),
+        ("to.json --sessions 20m", "only .swf logs"),
+        ("to.swf --shape-rule compct", "did you mean `compact`"),
+    ] {
+        refused_for(&words(&format!("trace convert missing.swf {options}")), reason);
+    }
+}
