@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A clock that counts milliseconds since 1970. It reads the wall clock only once, so it does not
-/// jump while the service runs. Clones share the same time.
+/// jump while the service runs; on Linux, it also stands still while the system is suspended.
+/// Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
     wall_ms: u64,

@@ -328,23 +328,14 @@ pub(crate) fn decision_of(
 ) -> Result<Choice, String> {
     let answer =
         explain::answer(state, strategy, request, seed).map_err(|error| error.to_string())?;
-    let strategy = strategy.to_string();
-    Ok(match answer.outcome {
-        Ok(choice) => Choice {
-            strategy,
-            granted: true,
-            reason: None,
-            nodes: choice.placement.nodes().into(),
-            index: Some(choice.index()),
-            parts: Place::all(grid, choice.placement.parts()),
-        },
-        Err(refusal) => Choice {
-            strategy,
-            granted: false,
-            reason: Some(refusal.word()),
-            nodes: 0,
-            index: None,
-            parts: Vec::new(),
-        },
+    let choice = answer.outcome.as_ref().ok();
+    let placement = choice.map(|choice| &choice.placement);
+    Ok(Choice {
+        strategy: strategy.to_string(),
+        granted: choice.is_some(),
+        reason: answer.outcome.as_ref().err().map(|refusal| refusal.word()),
+        nodes: placement.map_or(0, |placement| placement.nodes().into()),
+        index: choice.map(explain::Choice::index),
+        parts: placement.map_or_else(Vec::new, |placement| Place::all(grid, placement.parts())),
     })
 }

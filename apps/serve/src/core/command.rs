@@ -2,7 +2,7 @@
 
 use pavior::{Coordinates, Cuboid, Freedom};
 
-use super::{Ask, FormattedReply, JobName, Reply};
+use super::{Ask, FormattedReply, JobName, NodeState, Reply};
 #[cfg(feature = "http")]
 use super::{Problem, Reason};
 
@@ -81,17 +81,6 @@ impl LeaseRequest {
     }
 }
 
-/// A change to a node's state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NodeChange {
-    /// The node has failed. Its lease, if any, keeps it. Afterward, the node is unavailable.
-    Fail,
-    /// The node is available again after a failure or a drain.
-    Repair,
-    /// The node needs maintenance. Apart from the name, this is the same as a failure.
-    Drain,
-}
-
 /// Nodes to reserve in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationRequest {
@@ -141,8 +130,8 @@ pub enum Command {
         machine: Option<String>,
         /// The node.
         node: Coordinates,
-        /// The change.
-        change: NodeChange,
+        /// The new state. A lease that holds the node keeps it.
+        state: NodeState,
     },
     /// Reserves nodes in advance.
     Reserve(ReservationRequest),

@@ -103,64 +103,67 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Adds machines, and updates the strategies and schedulers of existing machines.
+    /// Adds machines, and updates the strategies and schedulers of existing machines. Leases keep
+    /// their nodes.
     ///
     /// # Errors
     /// Returns an error, and leaves the state unchanged, if a description is invalid or a machine
     /// has a different grid than before.
     pub fn configure(&mut self, machines: &[MachineSpec]) -> Result<(), StateError> {
-        let mut added = Vec::new();
+        let (mut added, mut rebuilt) = (Vec::new(), Vec::new());
         for spec in machines {
-            let fresh = ServedMachine::new(spec, self.seed)?;
-            match self.boards.iter().find(|board| board.spec.name == spec.name) {
-                None => added.push(fresh),
-                Some(known) if known.grid == fresh.grid => {}
-                Some(known) => {
-                    return Err(StateError::OtherGrid {
-                        name: spec.name.clone(),
-                        known: known.grid.to_string(),
-                        asked: fresh.grid.to_string(),
-                    });
-                }
+            let mut fresh = ServedMachine::new(spec, self.seed)?;
+            let Some(index) = self.board_index(Some(&spec.name)) else {
+                added.push(fresh);
+                continue;
+            };
+            let known = &self.boards[index];
+            if known.grid != fresh.grid {
+                return Err(StateError::OtherGrid {
+                    name: spec.name.clone(),
+                    known: known.grid.to_string(),
+                    asked: fresh.grid.to_string(),
+                });
+            }
+            if known.spec != *spec {
+                let bad = |reason| StateError::Machine { name: spec.name.clone(), reason };
+                self.fill(&mut fresh, known).map_err(bad)?;
+                rebuilt.push((index, fresh));
             }
         }
         self.boards.extend(added);
-        let changed = |spec: &&MachineSpec| {
-            self.boards.iter().any(|board| board.spec.name == spec.name && board.spec != **spec)
-        };
-        let changed: Vec<MachineSpec> = machines.iter().filter(changed).cloned().collect();
-        for spec in changed {
-            self.rebuild(&spec)?;
+        for (index, fresh) in rebuilt {
+            self.replace(index, fresh);
         }
         Ok(())
     }
 
-    /// Rebuilds a machine with another strategy or scheduler. Leases keep their nodes.
-    fn rebuild(&mut self, spec: &MachineSpec) -> Result<(), StateError> {
-        let bad = |reason: String| StateError::Machine { name: spec.name.clone(), reason };
-        let mut fresh = ServedMachine::new(spec, self.seed)?;
-        let index = self.board_of(&spec.name).map_err(bad)?;
-        for lease in self.leases.by_grant(Some(&spec.name)) {
-            fresh.hold(lease).map_err(bad)?;
+    /// Copies a machine's leases, reservations, queue and unavailable nodes to an empty machine.
+    fn fill(&self, fresh: &mut ServedMachine, known: &ServedMachine) -> Result<(), String> {
+        let name = &known.spec.name;
+        for lease in self.leases.by_grant(Some(name)) {
+            fresh.hold(lease)?;
         }
-        let old = &self.boards[index];
-        for &node in old.failed.iter().chain(&old.drained) {
-            fresh.set_node(node, old.node_state(node));
+        for &node in known.failed.iter().chain(&known.drained) {
+            fresh.set_node(node, known.node_state(node));
         }
-        for reservation in
-            self.reservations.values().filter(|reservation| reservation.machine == spec.name)
-        {
-            fresh.reserve(reservation).map_err(bad)?;
+        for reservation in self.reservations.values().filter(|entry| entry.machine == *name) {
+            fresh.reserve(reservation)?;
         }
-        // The new strategy may grant a waiting request more or fewer nodes.
-        for id in old.waiting() {
-            let waiting = &self.waiting[&id];
-            let (before, now) = (old.quota_nodes(waiting), fresh.enqueue(waiting));
+        for id in known.waiting() {
+            fresh.enqueue(&self.waiting[&id]);
+        }
+        Ok(())
+    }
+
+    /// Replaces a machine. Its strategy may grant waiting requests more or fewer nodes.
+    fn replace(&mut self, index: usize, fresh: ServedMachine) {
+        let old = std::mem::replace(&mut self.boards[index], fresh);
+        for waiting in old.waiting().map(|id| &self.waiting[&id]) {
+            let (before, now) = (old.quota_nodes(waiting), self.boards[index].quota_nodes(waiting));
             let used = self.usage.entry(waiting.tenant.clone()).or_insert(0);
             *used = used.saturating_sub(before).saturating_add(now);
         }
-        self.boards[index] = fresh;
-        Ok(())
     }
 
     /// Allocates a lease's nodes. If a waiting request has the same number, it leaves the queue.

@@ -26,7 +26,7 @@ mod view;
 
 pub use pavior::workload::Ask;
 
-pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest};
+pub use command::{Caller, Command, IdempotencyKey, LeaseRequest, ReservationRequest};
 pub use decide::{ClockRule, Decision, RefusedRequest};
 pub use event::{EndReason, Event, NodeState, ServiceRecord, StoredReply};
 pub use fold::FoldError;

@@ -97,11 +97,11 @@ impl Learner {
         self.forecasters.resize_with(self.state.boards.len(), || None);
         self.stale = vec![Stale::All; self.forecasters.len()];
         for (board, known) in self.state.boards.iter().zip(&mut self.forecasters) {
-            let scheduler = board.spec.scheduler.as_ref().and_then(|name| name.parse().ok());
-            let Some(scheduler) = scheduler else {
+            let Some(name) = &board.spec.scheduler else {
                 *known = None;
                 continue;
             };
+            let scheduler = name.parse().expect("it was parsed when the machine was created");
             if let Some(forecaster) = known {
                 forecaster.order_by(scheduler);
                 continue;

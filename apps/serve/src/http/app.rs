@@ -122,8 +122,12 @@ impl App {
         }
     }
 
-    /// Returns a machine's grid. If the name is unknown, returns the first machine's grid, because
-    /// the decision will report the problem.
+    /// Returns the grid of the machine named in a body, or a problem if there is none.
+    pub(crate) fn named_grid(&self, machine: Option<&str>) -> Result<&Grid, Problem> {
+        Ok(&self.machines[self.machine_index(machine)?].1)
+    }
+
+    /// Returns the grid of a machine that is known to exist.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         &self.machines[self.machine_index(machine).unwrap_or(0)].1
     }

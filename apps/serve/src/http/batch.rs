@@ -12,7 +12,7 @@ use super::extract::{Change, ChangeHeaders};
 use super::reply::BatchReply;
 use super::statuses::Named;
 use super::{App, Fault};
-use crate::core::{Command, NodeChange, Problem, Reason, Reply};
+use crate::core::{Command, NodeState, Problem, Reason, Reply};
 
 /// Commands to carry out in order.
 #[derive(Deserialize, ToSchema)]
@@ -65,23 +65,22 @@ pub(crate) struct RenewOperation {
 
 impl Operation {
     fn command(self, app: &App) -> Result<Command, Problem> {
-        let node = |body: NodeBody, change: NodeChange| {
-            let grid = app.grid(body.machine.as_deref());
-            let node = body::node(&body.node, grid)?;
-            Ok(Command::Node { machine: body.machine, node, change })
+        let node = |body: NodeBody, state: NodeState| {
+            let node = body::node(&body.node, app.named_grid(body.machine.as_deref())?)?;
+            Ok(Command::Node { machine: body.machine, node, state })
         };
         match self {
             Operation::Lease(body) => {
-                let grid = *app.grid(body.machine.as_deref());
+                let grid = *app.named_grid(body.machine.as_deref())?;
                 Ok(Command::Lease(body.request(&grid)?))
             }
             Operation::End(EndOperation { id, epoch }) => Ok(Command::End { id, epoch }),
             Operation::Renew(RenewOperation { id, epoch, ttl_s }) => {
                 Ok(Command::Renew { id, epoch, ttl_ms: millis("ttl_s", ttl_s)? })
             }
-            Operation::Fail(body) => node(body, NodeChange::Fail),
-            Operation::Repair(body) => node(body, NodeChange::Repair),
-            Operation::Drain(body) => node(body, NodeChange::Drain),
+            Operation::Fail(body) => node(body, NodeState::Failed),
+            Operation::Repair(body) => node(body, NodeState::Healthy),
+            Operation::Drain(body) => node(body, NodeState::Drained),
         }
     }
 }

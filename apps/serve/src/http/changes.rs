@@ -13,7 +13,7 @@ use super::extract::{Change, ChangeHeaders, QueryParams};
 use super::statuses::{Changed, Conflict, Named};
 use super::{App, Fault};
 use crate::core::reply::{Clock, Ended, LeaseReply, Node, Waiting};
-use crate::core::{Command, NodeChange, Problem, Reason, Reply};
+use crate::core::{Command, NodeState, Problem, Reason, Reply};
 
 /// The query parameters of a request for nodes.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
@@ -60,7 +60,7 @@ pub(crate) async fn create(
     let command = |bytes: &_| {
         let mut body: LeaseBody = parse(bytes)?;
         body.wait |= query.wait.unwrap_or(false);
-        let grid = *app.grid(body.machine.as_deref());
+        let grid = *app.named_grid(body.machine.as_deref())?;
         body.request(&grid).map(Command::Lease)
     };
     let change = match query.diagnosis {
@@ -120,7 +120,7 @@ pub(crate) async fn renew(
 pub(crate) async fn hold(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
         let body: HoldBody = parse(bytes)?;
-        let grid = *app.grid(body.machine.as_deref());
+        let grid = *app.named_grid(body.machine.as_deref())?;
         let (request, parts) = body.request(&grid)?;
         Ok(Command::Hold { request, parts })
     };
@@ -146,7 +146,7 @@ pub(crate) fn parse_id(id: &str, kind: &str, unknown: Reason) -> Result<u64, Pro
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    change_node(&app, change, NodeChange::Fail).await
+    change_node(&app, change, "node/Fail", NodeState::Failed).await
 }
 
 /// Marks a failed or drained node as available again.
@@ -156,7 +156,7 @@ pub(crate) async fn fail(State(app): State<Arc<App>>, change: Change) -> Result<
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    change_node(&app, change, NodeChange::Repair).await
+    change_node(&app, change, "node/Repair", NodeState::Healthy).await
 }
 
 /// Drains a node for maintenance. Apart from the name, this is the same as a failure.
@@ -166,16 +166,21 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     responses((status = 200, description = "the node's state", body = Node), Named)
 )]
 pub(crate) async fn drain(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
-    change_node(&app, change, NodeChange::Drain).await
+    change_node(&app, change, "node/Drain", NodeState::Drained).await
 }
 
-async fn change_node(app: &App, request: Change, change: NodeChange) -> Result<Reply, Fault> {
+async fn change_node(
+    app: &App,
+    change: Change,
+    route: &str,
+    state: NodeState,
+) -> Result<Reply, Fault> {
     let command = |bytes: &_| {
         let NodeBody { node, machine } = parse(bytes)?;
-        let node = body::node(&node, app.grid(machine.as_deref()))?;
-        Ok(Command::Node { machine, node, change })
+        let node = body::node(&node, app.named_grid(machine.as_deref())?)?;
+        Ok(Command::Node { machine, node, state })
     };
-    request.carry_out(app, &format!("node/{change:?}"), command).await
+    change.carry_out(app, route, command).await
 }
 
 /// Confirms the clock, so that time continues from it and leases expire again (operator only).

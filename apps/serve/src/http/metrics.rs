@@ -189,10 +189,7 @@ async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Reg
     // If counting fails, the counts are missing from this scrape.
     if let Ok((slots, bounds)) = tokio::task::spawn_blocking(count).await {
         registry.register("slots", "Boxes of a shape found to fit simultaneously", slots);
-        registry.register(
-            "slots_bound",
-            "Upper bound on the boxes that fit simultaneously",
-            bounds,
-        );
+        let help = "Upper bound on the boxes that fit simultaneously";
+        registry.register("slots_bound", help, bounds);
     }
 }

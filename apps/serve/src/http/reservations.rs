@@ -105,7 +105,7 @@ pub(crate) async fn reservations(
 pub(crate) async fn reserve(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {
         let body: ReservationBody = parse(bytes)?;
-        let grid = *app.grid(body.machine.as_deref());
+        let grid = *app.named_grid(body.machine.as_deref())?;
         body.request(&grid).map(Command::Reserve)
     };
     change.carry_out(&app, "reserve", command).await

@@ -129,6 +129,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     let limits = query.moves.map(|moves| SearchLimits::jobs(moves as usize));
     let answer = SlotsAnswer::of(&snapshot, &[shape], end, WORK_LIMIT, limits);
     let answer = answer.json(grid, |JobId(id)| JobName::Large(id), Instant::from);
+    let next = |NextSlotJson { at, slots, proven }| NextSlots { at, slots: slots as u64, proven };
     Ok(SlotsReply {
         seq: view.seq,
         machine: board.spec.name.clone(),
@@ -137,11 +138,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
         bound: answer.now.bound.into(),
         proven: answer.now.proven,
         boxes: answer.now.boxes,
-        next: answer.next.map(|NextSlotJson { at, slots, proven }| NextSlots {
-            at,
-            slots: slots as u64,
-            proven,
-        }),
+        next: answer.next.map(next),
         after: answer.after.map(|SlotsAfterJson { slots, moves }| SlotsAfter {
             slots: slots.slots as u64,
             bound: slots.bound.into(),

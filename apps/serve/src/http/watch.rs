@@ -24,7 +24,7 @@ use super::permits::{Party, Permit};
 use super::statuses::{Gone, Guarded};
 use super::{App, Fault};
 use crate::core::reply;
-use crate::core::{Caller, EndReason, Event, Instant, ServiceRecord};
+use crate::core::{Caller, Event, Instant, ServiceRecord};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, Unavailable, weight};
 
@@ -311,14 +311,7 @@ fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)
         Event::Renewed { id, expires_ms, .. } => {
             ("renewed", json!({ "id": id, "expires": expires_ms.map(Instant) }))
         }
-        Event::Ended { id, why, .. } => {
-            let why = match why {
-                EndReason::Ended => "ended",
-                EndReason::Expired => "expired",
-                EndReason::Cancelled => "cancelled",
-            };
-            ("ended", json!({ "id": id, "why": why }))
-        }
+        Event::Ended { id, why, .. } => ("ended", json!({ "id": id, "why": why })),
         Event::Node { machine, node, state } => {
             ("node", json!({ "machine": machine, "node": node, "state": state }))
         }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use self::parse::Message;
 use crate::core::{
-    Ask, Caller, Command, JobName, LeaseRequest, MachineSpec, NodeChange, Problem, Reason, Reply,
+    Ask, Caller, Command, JobName, LeaseRequest, MachineSpec, NodeState, Problem, Reason, Reply,
     ServiceLimits, ServiceState, StateError,
 };
 
@@ -46,8 +46,8 @@ impl LineSession {
         match message.op() {
             Some("allocate") => self.allocate(&message),
             Some("release") => self.release(&message),
-            Some("fail") => self.change_node(&message, NodeChange::Fail),
-            Some("repair") => self.change_node(&message, NodeChange::Repair),
+            Some("fail") => self.change_node(&message, NodeState::Failed),
+            Some("repair") => self.change_node(&message, NodeState::Healthy),
             Some("show") => Ok(self.show()),
             Some("hold") => self.hold(&message),
             Some("list") => Ok(self.list()),
@@ -101,9 +101,9 @@ impl LineSession {
         Ok(json!({ "job": job, "released": true, "nodes": ended.nodes }))
     }
 
-    fn change_node(&mut self, message: &Message, change: NodeChange) -> Result<Value, String> {
+    fn change_node(&mut self, message: &Message, state: NodeState) -> Result<Value, String> {
         let node = message.node(self.grid())?;
-        let command = Command::Node { machine: None, node, change };
+        let command = Command::Node { machine: None, node, state };
         let Reply::Node(node) = self.carry_out(command)? else {
             unreachable!("the reply to a node change is its state")
         };

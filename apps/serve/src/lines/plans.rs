@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::parse::Message;
 use super::{LineSession, MACHINE, answer_to, lease_request};
-use crate::core::{Ask, Command, NodeChange};
+use crate::core::{Ask, Command, NodeState};
 use crate::plan::{self, Plan};
 
 impl LineSession {
@@ -38,7 +38,7 @@ impl LineSession {
         let limits = message.limits()?;
         if !message.flag("dry_run", false)? {
             for &node in &nodes {
-                let command = Command::Node { machine: None, node, change: NodeChange::Drain };
+                let command = Command::Node { machine: None, node, state: NodeState::Drained };
                 self.carry_out(command)?;
             }
         }

@@ -81,6 +81,14 @@ impl Data {
         if wanted == known {
             return Ok(self);
         }
+        let has_waiting = |spec: &&MachineSpec| {
+            spec.scheduler.is_none()
+                && self.state.waiting.values().any(|request| request.machine == spec.name)
+        };
+        if let Some(MachineSpec { name, .. }) = wanted.iter().find(has_waiting) {
+            let text = format!("requests are waiting for machine {name}; specify its --scheduler");
+            return Err(ServiceError::Usage(text));
+        }
         // An impossible change must fail before it is recorded.
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };

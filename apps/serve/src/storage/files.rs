@@ -36,27 +36,28 @@ impl Files {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
             let digits = name.strip_prefix(prefix)?.split('.').next()?;
-            digits.parse().ok().filter(|&number| file_name(number) == *name)
+            digits.parse().ok().filter(|&number| number > 0 && file_name(number) == *name)
         };
         let mut numbers: Vec<u64> = names.iter().filter_map(number).collect();
         numbers.sort_unstable();
         Ok(numbers)
     }
 
-    /// Creates a file for records from `next` on, which contains only the format frame.
-    pub(super) fn create(&self, next: u64) -> Result<(Box<dyn DiskFile>, String, u64), StoreError> {
+    /// Creates a file for records from `next` on, which contains only the format frame. Returns the
+    /// file and its size in bytes.
+    pub(super) fn create(&self, next: u64) -> Result<(Box<dyn DiskFile>, u64), StoreError> {
         let name = journal_name(next);
         let refused = |error: io::Error| match error {
             error if is_full(&error) => StoreError::Full(format!("{name}: {error}")),
             error if lacks_descriptors(&error) => StoreError::Later(format!("{name}: {error}")),
-            error => failed(error),
+            error => failed_on(&name, &error),
         };
         let format = frame::format();
         let mut file = self.disk.open(&name).map_err(refused)?;
         file.write_at(0, &format).map_err(refused)?;
-        file.sync().map_err(failed)?;
-        self.disk.sync_names().map_err(failed)?;
-        Ok((file, name, format.len() as u64))
+        let synced = file.sync().and_then(|()| self.disk.sync_names());
+        synced.map_err(|error| failed_on(&name, &error))?;
+        Ok((file, format.len() as u64))
     }
 
     /// Checks a file other than the last one and passes its records to `each`, if given. Returns
@@ -72,7 +73,7 @@ impl Files {
         if start != next {
             return Err(misplaced(start, next));
         }
-        let bytes = self.disk.read(&name).map_err(failed)?;
+        let bytes = self.read_listed(&name)?;
         let mut next = next;
         let segment = Segment { name: &name, bytes: &bytes, is_last: false, mark };
         segment.read_frames(&mut next, each)?;
@@ -96,9 +97,17 @@ impl Files {
         Ok(copy)
     }
 
+    /// Reads a file that may have been removed since the directory was listed.
+    fn read_listed(&self, name: &str) -> Result<Vec<u8>, StoreError> {
+        self.disk.read(name).or_else(|error| match error.kind() {
+            io::ErrorKind::NotFound => Err(StoreError::Compacted(self.oldest()?)),
+            _ => Err(failed_on(name, &error)),
+        })
+    }
+
     pub(super) fn load(&self, seq: u64) -> Result<StateSnapshot, StoreError> {
         let file = snapshot_name(seq);
-        let bytes = self.disk.read(&file).map_err(failed)?;
+        let bytes = self.read_listed(&file)?;
         let damaged = |reason: &str| StoreError::damaged(&file, 0, reason);
         let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is truncated"))?;
         let (body, stored) = bytes.split_at(end);
@@ -120,8 +129,7 @@ impl History for Files {
     }
 
     fn scan(&self, after: u64, each: Each<'_>) -> Result<(), StoreError> {
-        let starts = self.starts()?;
-        let oldest = starts.first().map_or(0, |first| first - 1);
+        let (starts, oldest) = (self.starts()?, self.oldest()?);
         if after < oldest {
             return Err(StoreError::Compacted(oldest));
         }
@@ -129,13 +137,7 @@ impl History for Files {
         let mut wants_more = true;
         for (index, &start) in starts.iter().enumerate().skip(from) {
             let name = journal_name(start);
-            let bytes = match self.disk.read(&name) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    return Err(StoreError::Compacted(self.oldest()?));
-                }
-                Err(error) => return Err(failed(error)),
-            };
+            let bytes = self.read_listed(&name)?;
             let (mut next, is_last) = (start, index + 1 == starts.len());
             let mut pass = |record: ServiceRecord| {
                 wants_more = record.seq <= after || each(record)?;
@@ -158,10 +160,11 @@ impl History for Files {
         let starts = self.starts()?;
         let (mut sum, mut oldest) = (0u64, None);
         for &start in starts.iter().rev() {
-            match self.disk.length(&journal_name(start)) {
+            let name = journal_name(start);
+            match self.disk.length(&name) {
                 Ok(length) => sum = sum.saturating_add(length),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(failed_on(&name, &error)),
             }
             if sum > bytes && oldest.is_some() {
                 break;
@@ -185,7 +188,7 @@ impl History for Files {
             self.disk.rename(&temporary, &name)?;
             self.disk.sync_names()
         };
-        write().map_err(|error| StoreError::Failed(format!("{name}: {error}")))
+        write().map_err(|error| failed_on(&name, &error))
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
@@ -195,13 +198,15 @@ impl History for Files {
             return Ok(());
         };
         let starts = self.starts()?;
+        let remove =
+            |name: String| self.disk.remove(&name).map_err(|error| failed_on(&name, &error));
         // Oldest first, so that there is never a gap.
         for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
-            self.disk.remove(&journal_name(pair[0])).map_err(failed)?;
+            remove(journal_name(pair[0]))?;
             self.disk.sync_names().map_err(failed)?;
         }
         for &old in snapshots.iter().filter(|&&snapshot| snapshot < base) {
-            self.disk.remove(&snapshot_name(old)).map_err(failed)?;
+            remove(snapshot_name(old))?;
         }
         self.disk.sync_names().map_err(failed)
     }
@@ -236,4 +241,21 @@ fn lacks_descriptors(error: &io::Error) -> bool {
 #[expect(clippy::needless_pass_by_value, reason = "used at the end of a chain of `map_err`")]
 pub(super) fn failed(error: io::Error) -> StoreError {
     StoreError::Failed(error.to_string())
+}
+
+fn failed_on(name: &str, error: &io::Error) -> StoreError {
+    StoreError::Failed(format!("{name}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::disk::DiskFolder;
+
+    #[test]
+    fn a_snapshot_removed_after_it_was_listed_counts_as_compacted() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let files = Files { disk: Arc::new(DiskFolder::open(folder.path()).unwrap()) };
+        assert_eq!(files.load(5).err(), Some(StoreError::Compacted(0)));
+    }
 }

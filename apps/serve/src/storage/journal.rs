@@ -21,15 +21,14 @@ use crate::core::ServiceRecord;
 /// The journal's writer.
 pub struct JournalStore {
     files: Arc<Files>,
+    /// The file for records from `start` on.
     file: Box<dyn DiskFile>,
-    name: String,
+    start: u64,
     /// The size of the file up to the end of the last durable frame, in bytes.
     length: u64,
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The number in the name of the current file.
-    start: u64,
     /// The reason why writing has stopped, if it has.
     failed: Option<String>,
 }
@@ -88,7 +87,7 @@ impl JournalStore {
         let length = end.length as u64;
         let files = Arc::new(files);
         let mut journal =
-            JournalStore { files, file, name, length, next, marks, start: last, failed: None };
+            JournalStore { files, file, start: last, length, next, marks, failed: None };
         journal.begin_writing(&end)?;
         Ok((journal, opened))
     }
@@ -97,11 +96,10 @@ impl JournalStore {
     fn create(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
-        let (file, name, length) = files.create(1)?;
+        let (file, length) = files.create(1)?;
         let files = Arc::new(files);
-        let (next, start) = (1, 1);
         let mut journal =
-            JournalStore { files, file, name, length, next, marks, start, failed: None };
+            JournalStore { files, file, start: 1, length, next: 1, marks, failed: None };
         journal.mark()?;
         Ok(journal)
     }
@@ -112,8 +110,8 @@ impl JournalStore {
         if end.length > 0 {
             return Ok(());
         }
-        let (file, name, length) = self.files.create(self.next)?;
-        (self.file, self.name, self.length, self.start) = (file, name, length, self.next);
+        let (file, length) = self.files.create(self.next)?;
+        (self.file, self.start, self.length) = (file, self.next, length);
         self.mark()
     }
 
@@ -139,8 +137,7 @@ impl JournalStore {
         // After a failed sync, the kernel may have dropped the data, so a retry could acknowledge
         // data that is not on disk. A removed file counts as lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
-            let failed = self.give_up(&self.name.clone(), &error);
-            return Err(StoreError::Unknown(Box::new(failed)));
+            return Err(StoreError::Unknown(Box::new(self.give_up(&self.name(), &error))));
         }
         self.length += bytes.len() as u64;
         Ok(())
@@ -150,12 +147,16 @@ impl JournalStore {
     fn undo(&mut self, error: &io::Error) -> StoreError {
         let undone = self.file.truncate(self.length).and_then(|()| self.file.sync());
         if undone.is_err() {
-            return StoreError::Unknown(Box::new(self.give_up(&self.name.clone(), error)));
+            return StoreError::Unknown(Box::new(self.give_up(&self.name(), error)));
         }
         if !is_full(error) {
-            return self.give_up(&self.name.clone(), error);
+            return self.give_up(&self.name(), error);
         }
-        StoreError::Full(format!("{}: {error}", self.name))
+        StoreError::Full(format!("{}: {error}", self.name()))
+    }
+
+    fn name(&self) -> String {
+        journal_name(self.start)
     }
 
     fn give_up(&mut self, file: &str, error: &io::Error) -> StoreError {
@@ -230,9 +231,7 @@ impl RecordStore for JournalStore {
     fn append(&mut self, records: &[ServiceRecord]) -> Result<(), StoreError> {
         let Some(first) = records.first() else { return Ok(()) };
         assert_eq!(first.seq, self.next, "records are appended in order");
-        if let Some(reason) = &self.failed {
-            return Err(StoreError::Failed(reason.clone()));
-        }
+        self.retry()?;
         let mut body = Vec::with_capacity(records.len() * 256);
         for record in records {
             serde_json::to_writer(&mut body, record).expect("a record can be written");
@@ -266,20 +265,18 @@ impl RecordStore for JournalStore {
             return Ok(());
         }
         if let Err(error) = self.file.in_place() {
-            return Err(self.give_up(&self.name.clone(), &error));
+            return Err(self.give_up(&self.name(), &error));
         }
         self.mark()
     }
 
     fn rotate(&mut self) -> Result<bool, StoreError> {
-        if let Some(reason) = &self.failed {
-            return Err(StoreError::Failed(reason.clone()));
-        }
+        self.retry()?;
         if self.start == self.next {
             return Ok(true);
         }
         self.mark()?;
-        let (file, name, length) = match self.files.create(self.next) {
+        let (file, length) = match self.files.create(self.next) {
             Ok(created) => created,
             Err(StoreError::Later(reason)) => {
                 tracing::warn!(reason, "cannot open a new file; continuing in the old one");
@@ -298,7 +295,7 @@ impl RecordStore for JournalStore {
             }
             return Err(error);
         }
-        (self.file, self.name, self.length, self.start) = (file, name, length, self.next);
+        (self.file, self.start, self.length) = (file, self.next, length);
         Ok(true)
     }
 

@@ -145,8 +145,6 @@ pub(crate) struct Counters {
     pub(crate) records: AtomicU64,
     /// Time spent making groups durable, in microseconds.
     pub(crate) commit_us: AtomicU64,
-    /// The last durable record.
-    pub(crate) seq: AtomicU64,
     /// Saved snapshots.
     pub(crate) snapshots: AtomicU64,
 }
@@ -238,7 +236,7 @@ impl WriterHandle {
 
     /// Returns the number of the last durable record.
     pub fn seq(&self) -> u64 {
-        self.counters.seq.load(Ordering::Acquire)
+        self.recent.last()
     }
 
     /// Returns the reason why no decisions can be made, if any.

@@ -6,6 +6,7 @@
 
 mod handle;
 mod lead;
+mod outage;
 mod recent;
 mod recover;
 mod snapshots;

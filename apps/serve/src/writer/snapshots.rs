@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
-use super::thread::{RETRY_MS, Writer};
+use super::outage::RETRY_MS;
+use super::thread::Writer;
 use crate::core::ServiceState;
 
 /// The last snapshot, and the thread that is saving the next one.

@@ -1,20 +1,18 @@
-//! The writer thread: groups of decisions, durable writes, and recovery after failures.
+//! The writer thread, which makes groups of decisions durable.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::RwLock;
 
 use super::handle::{
-    AnswerSender, CallerCommand, CommandAnswer, Counters, RefusalInState, Task, Unavailable,
-    WriterHandle,
+    AnswerSender, CallerCommand, CommandAnswer, RefusalInState, Task, Unavailable, WriterHandle,
 };
 use super::recent::Recent;
-use super::recover::recover;
 use super::snapshots::Snapshots;
 use crate::clock::ServiceClock;
 use crate::core::{
@@ -23,11 +21,10 @@ use crate::core::{
 use crate::storage::{RecordStore, StoreError};
 
 /// The idle time before the store performs maintenance.
-const IDLE_TIME: Duration = Duration::from_millis(50);
-/// The time before a failed write or snapshot is retried, in milliseconds.
-pub(super) const RETRY_MS: u64 = 500;
+pub(super) const IDLE_TIME: Duration = Duration::from_millis(50);
 /// The time limit for adding commands to a group, in microseconds.
 const MAX_GROUP_US: u64 = 20_000;
+const HAS_STATE: &str = "without a state the service is unavailable";
 
 /// Sizes of the writer's queues, and the amount of history retained.
 #[derive(Clone, Debug)]
@@ -86,35 +83,9 @@ pub struct WriterParts {
 /// # Errors
 /// Returns an error if the system cannot create a thread.
 pub fn start(parts: WriterParts) -> io::Result<(WriterHandle, JoinHandle<()>)> {
-    let WriterParts { clock, state, store, limits, seed, tuning, unavailable } = parts;
-    let (queue, inbox) = sync_channel(tuning.queue);
-    let counters = Arc::new(Counters::default());
-    counters.seq.store(state.seq(), Ordering::Release);
-    let view = Arc::new(state.view());
-    let handle = WriterHandle {
-        queue: Arc::new(RwLock::new(Some(queue))),
-        durable: Arc::new(RwLock::new(view.clone())),
-        claim: store.claim(),
-        unavailable: Arc::new(RwLock::new(unavailable)),
-        doubt: Arc::default(),
-        counters,
-        recent: Arc::new(Recent::new(state.seq())),
-        history: store.history(),
-        clock,
-    };
-    let mut writer = Writer {
-        snapshots: Snapshots::new(state.seq()),
-        state: Some(state),
-        store,
-        limits,
-        seed,
-        tuning,
-        handle: handle.clone(),
-        records: Vec::new(),
-        view: Some(view),
-        retry_ms: 0,
-        is_clock_set: false,
-    };
+    let (queue, inbox) = sync_channel(parts.tuning.queue);
+    let mut writer = Writer::new(parts, queue);
+    let handle = writer.handle.clone();
     // `/readyz` must report doubt about the clock from the start.
     if handle.unavailable().is_none()
         && let Err(error) = writer.lead()
@@ -145,8 +116,8 @@ pub(super) struct Writer {
     /// The state; `None` if it could not be read back after a failed write.
     pub(super) state: Option<ServiceState>,
     pub(super) store: Box<dyn RecordStore>,
-    limits: ServiceLimits,
-    seed: u64,
+    pub(super) limits: ServiceLimits,
+    pub(super) seed: u64,
     pub(super) tuning: Tuning,
     pub(super) handle: WriterHandle,
     /// The records of the current group.
@@ -154,8 +125,8 @@ pub(super) struct Writer {
     /// The last view, which is current until the state gains more records.
     pub(super) view: Option<Arc<StateView>>,
     pub(super) snapshots: Snapshots,
-    /// The time of the next attempt to write after the disk was full.
-    retry_ms: u64,
+    /// The time of the next attempt to write after a failure.
+    pub(super) retry_ms: u64,
     /// True once this server has set its clock.
     pub(super) is_clock_set: bool,
 }
@@ -169,6 +140,35 @@ struct Decided {
 }
 
 impl Writer {
+    pub(super) fn new(parts: WriterParts, queue: SyncSender<Task>) -> Writer {
+        let WriterParts { clock, state, store, limits, seed, tuning, unavailable } = parts;
+        let view = Arc::new(state.view());
+        let handle = WriterHandle {
+            queue: Arc::new(RwLock::new(Some(queue))),
+            durable: Arc::new(RwLock::new(view.clone())),
+            claim: store.claim(),
+            unavailable: Arc::new(RwLock::new(unavailable)),
+            doubt: Arc::default(),
+            counters: Arc::default(),
+            recent: Arc::new(Recent::new(state.seq())),
+            history: store.history(),
+            clock,
+        };
+        Writer {
+            snapshots: Snapshots::new(state.seq()),
+            state: Some(state),
+            store,
+            limits,
+            seed,
+            tuning,
+            handle,
+            records: Vec::new(),
+            view: Some(view),
+            retry_ms: 0,
+            is_clock_set: false,
+        }
+    }
+
     fn run(mut self, inbox: &Receiver<Task>) {
         loop {
             let first = match inbox.recv_timeout(self.pause()) {
@@ -187,8 +187,12 @@ impl Writer {
         self.snapshots.finish();
     }
 
-    /// Returns the time until the next lease expires or maintenance is due.
-    fn pause(&self) -> Duration {
+    /// Returns the time until the next lease expires or maintenance is due. While no decision can
+    /// be made, no lease expires.
+    pub(super) fn pause(&self) -> Duration {
+        if self.handle.unavailable().is_some() {
+            return IDLE_TIME;
+        }
         let now = self.handle.clock.now_ms();
         let expiry = self.state.as_ref().and_then(ServiceState::next_expiry_ms);
         let until = expiry.map_or(IDLE_TIME, |at| Duration::from_millis(at.saturating_sub(now)));
@@ -227,7 +231,12 @@ impl Writer {
         let Err(error) = self.commit() else {
             return pending.into_iter().for_each(|decided| decided.sender.send(Ok(decided.answer)));
         };
-        let unavailable = self.fail(&error);
+        self.answer_failed(pending, &error);
+    }
+
+    /// Restores the durable state after a failed write, and reports the failure to the callers.
+    fn answer_failed(&mut self, pending: Vec<Decided>, error: &StoreError) {
+        let unavailable = self.fail(error);
         let is_unknown = matches!(error, StoreError::Unknown(_));
         for Decided { is_recorded, sender, .. } in pending {
             sender.send(Err(if is_unknown && is_recorded {
@@ -259,7 +268,7 @@ impl Writer {
     fn decide(&mut self, now_ms: u64, command: CallerCommand) -> CommandAnswer {
         let CallerCommand { caller, key, command } = command;
         self.store.note_decision(true);
-        let state = self.state.as_mut().expect("without a state the service is unavailable");
+        let state = self.state.as_mut().expect(HAS_STATE);
         let records = &mut self.records;
         let decision = state.decide(now_ms, &caller, key.as_ref(), command, records);
         let refusal = decision.refused.map(|refused| RefusalInState { refused, view: self.view() });
@@ -267,7 +276,7 @@ impl Writer {
     }
 
     fn view(&mut self) -> Arc<StateView> {
-        let state = self.state.as_ref().expect("without a state the service is unavailable");
+        let state = self.state.as_ref().expect(HAS_STATE);
         match &self.view {
             Some(view) if view.seq == state.seq() => view.clone(),
             _ => {
@@ -297,67 +306,7 @@ impl Writer {
         counters.commit_us.fetch_add(took, Ordering::Relaxed);
         counters.commits.fetch_add(1, Ordering::Relaxed);
         counters.records.fetch_add(self.records.len() as u64, Ordering::Relaxed);
-        let last = self.records.last().map_or(0, |record| record.seq);
-        counters.seq.store(last, Ordering::Release);
         self.handle.recent.add(&mut self.records);
         Ok(())
-    }
-
-    /// Restores the durable state after a failed write. Returns the error for callers.
-    pub(super) fn fail(&mut self, error: &StoreError) -> Unavailable {
-        tracing::error!(%error, "cannot store records");
-        self.records.clear();
-        self.retry_ms = self.handle.clock.now_ms() + RETRY_MS;
-        self.read_back(self.handle.seq());
-        let cause = if let StoreError::Unknown(cause) = error { cause } else { error };
-        let unavailable = match cause {
-            StoreError::Fenced(by) => Unavailable::Standby(by.clone()),
-            other => Unavailable::ReadOnly(other.to_string()),
-        };
-        self.handle.set_unavailable(Some(unavailable.clone()));
-        unavailable
-    }
-
-    /// Rereads the state up to a record.
-    fn read_back(&mut self, until: u64) {
-        self.view = None;
-        let history = self.handle.history.clone();
-        self.state = match recover(&*history, until, &self.limits, self.seed) {
-            Ok(state) => Some(state),
-            Err(error) => {
-                tracing::error!(%error, "cannot reread the stored state");
-                None
-            }
-        };
-    }
-
-    /// Returns the reason why no decision can be made now, if any. From time to time, a command
-    /// triggers another attempt to write.
-    fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
-        let unavailable = self.handle.unavailable()?;
-        if now_ms < self.retry_ms {
-            return Some(unavailable);
-        }
-        if let Err(error) = self.store.retry() {
-            self.retry_ms = now_ms + RETRY_MS;
-            if let StoreError::Fenced(by) = error {
-                self.handle.set_unavailable(Some(Unavailable::Standby(by)));
-            }
-            return Some(unavailable);
-        }
-        // The stored records are authoritative, not this server's state.
-        self.read_back(u64::MAX);
-        let Some(state) = &self.state else {
-            self.retry_ms = now_ms + RETRY_MS;
-            return Some(unavailable);
-        };
-        self.handle.counters.seq.store(state.seq(), Ordering::Release);
-        if let Err(error) = self.lead() {
-            self.fail(&error);
-            return Some(unavailable);
-        }
-        tracing::info!(seq = self.handle.seq(), "records can be stored again");
-        self.handle.set_unavailable(None);
-        None
     }
 }

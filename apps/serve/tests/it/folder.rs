@@ -136,7 +136,7 @@ fn a_server_does_not_start_without_its_earlier_records() {
     assert!(log.contains("is missing"), "{log}");
     fs::create_dir(setup.data.join("journal")).unwrap();
     let log = Server::refused(&setup);
-    assert!(log.contains("there is no journal"), "{log}");
+    assert!(log.contains("no journal in "), "{log}");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_file_in_place_of_the_folder_is_refused_with_its_option() {
     let file = folder.path().join("data");
     fs::write(&file, "precious").unwrap();
     let log = Server::refused(&Setup::new(&file));
-    let named = format!("--data {}: it is a file", file.display());
+    let named = format!("--data {}: it is not a directory", file.display());
     assert!(log.contains(&named), "{log}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
 }

@@ -2,8 +2,7 @@
 
 use pavior::{Cuboid, Freedom};
 use pavior_serve::core::{
-    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeChange, ReservationRequest,
-    ServiceState,
+    Ask, Caller, Command, IdempotencyKey, LeaseRequest, NodeState, ReservationRequest, ServiceState,
 };
 use pavior_serve::service::written;
 
@@ -73,9 +72,9 @@ pub(crate) fn command(
             Command::Renew { id: lease.id, epoch: lease.epoch, ttl_ms }
         }
         (8, _) => {
-            let change = [NodeChange::Fail, NodeChange::Repair, NodeChange::Drain];
-            let change = change[random.below(3) as usize];
-            Command::Node { machine: None, node: point(random), change }
+            let states = [NodeState::Failed, NodeState::Healthy, NodeState::Drained];
+            let state = states[random.below(3) as usize];
+            Command::Node { machine: None, node: point(random), state }
         }
         (9, _) => {
             let parts = vec![Cuboid::new(point(random), [side(random), side(random), 1])];

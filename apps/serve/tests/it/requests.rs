@@ -73,6 +73,9 @@ fn every_route_refuses_unknown_and_duplicate_parameters() {
         let reply = server.send("GET", path, "", &[]);
         reply.is(404, "unknown-machine");
     }
+    // The body's other members are not judged by another machine's axes.
+    let reply = server.client().post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#);
+    reply.is(404, "unknown-machine");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::client::{Client, has};
-use crate::server::fresh;
+use crate::server::{Server, Setup, fresh};
 
 fn waits_for(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
@@ -49,6 +49,17 @@ fn easy_names_the_reservation_and_its_end() {
     assert!(reason["until"].as_str().unwrap() > planned.as_str().unwrap());
     let sentence = reason["sentence"].as_str().unwrap();
     assert!(sentence.starts_with("It fits, but would not end before job 17 starts"), "{sentence}");
+}
+
+#[test]
+fn a_machine_keeps_its_scheduler_while_requests_are_waiting() {
+    let (mut server, setup) = fresh(|setup| setup.scheduler = Some("fcfs".into()));
+    let mut client = server.client();
+    client.lease(json!({ "shape": [8, 8] }));
+    ask(&mut client, json!({ "shape": [1, 1] }));
+    server.kill();
+    let log = Server::refused(&Setup { scheduler: None, ..setup });
+    assert!(log.contains("requests are waiting for machine"), "{log}");
 }
 
 #[test]

@@ -5,9 +5,7 @@ use pavior::answers::json::Point;
 
 use super::{Decider, Stop};
 use crate::core::reply;
-use crate::core::{
-    EndReason, Event, JobName, Lease, NodeChange, NodeState, Problem, Reason, Reply,
-};
+use crate::core::{EndReason, Event, JobName, Lease, NodeState, Problem, Reason, Reply};
 
 impl Decider<'_> {
     pub(super) fn end(&mut self, id: u64, epoch: Option<u64>) -> Result<Reply, Stop> {
@@ -56,18 +54,14 @@ impl Decider<'_> {
         if let Some(lease) = self.state.leases.get(id).filter(|lease| may_touch(&lease.tenant)) {
             let detail = match epoch {
                 Some(epoch) if lease.epoch == epoch => return Ok(lease),
-                Some(epoch) => {
-                    format!("lease {id} has epoch {}, not {epoch}", lease.epoch)
-                }
+                Some(epoch) => format!("lease {id} has epoch {}, not {epoch}", lease.epoch),
                 None => format!("missing \"epoch\", which was returned with lease {id}"),
             };
             return Err(Problem::new(Reason::StaleEpoch, detail));
         }
         if self.state.waiting.get(&id).is_some_and(|waiting| may_touch(&waiting.tenant)) {
-            return Err(Problem::new(
-                Reason::StillWaiting,
-                format!("request {id} is still waiting"),
-            ));
+            let detail = format!("request {id} is still waiting");
+            return Err(Problem::new(Reason::StillWaiting, detail));
         }
         if self.state.ended.tenant(id).is_some_and(may_touch) {
             return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));
@@ -79,7 +73,7 @@ impl Decider<'_> {
         &mut self,
         machine: Option<&str>,
         at: Coordinates,
-        to: NodeChange,
+        state: NodeState,
     ) -> Result<Reply, Stop> {
         self.require_operator("fail, repair and drain nodes")?;
         let index = self.board(machine)?;
@@ -89,11 +83,6 @@ impl Decider<'_> {
             let list: Vec<String> = coordinates.iter().map(u16::to_string).collect();
             let detail = format!("node [{}] is outside {grid}", list.join(","));
             return Err(Problem::new(Reason::UnknownNode, detail).into());
-        };
-        let state = match to {
-            NodeChange::Fail => NodeState::Failed,
-            NodeChange::Repair => NodeState::Healthy,
-            NodeChange::Drain => NodeState::Drained,
         };
         if self.state.boards[index].node_state(node) != state {
             let (machine, node) =

@@ -143,7 +143,7 @@ impl Decider<'_> {
             Command::Hold { request, parts } => self.hold(request, &parts),
             Command::End { id, epoch } => self.end(id, epoch),
             Command::Renew { id, epoch, ttl_ms } => self.renew(id, epoch, ttl_ms),
-            Command::Node { machine, node, change } => self.node(machine.as_deref(), node, change),
+            Command::Node { machine, node, state } => self.node(machine.as_deref(), node, state),
             Command::Reserve(request) => self.reserve(request),
             Command::Unreserve { id } => self.unreserve(id),
             Command::Batch(commands) => Ok(self.batch(commands)),
