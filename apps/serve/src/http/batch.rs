@@ -66,13 +66,15 @@ pub(crate) struct RenewOperation {
 impl Operation {
     fn command(self, app: &App) -> Result<Command, Problem> {
         let node = |body: NodeBody, state: NodeState| {
-            let node = body::node(&body.node, app.named_grid(body.machine.as_deref())?)?;
+            let node = body::node(&body.node, app.grid(body.machine.as_deref()))?;
             Ok(Command::Node { machine: body.machine, node, state })
         };
         match self {
             Operation::Lease(body) => {
-                let grid = *app.named_grid(body.machine.as_deref())?;
-                Ok(Command::Lease(body.request(&grid)?))
+                // The decision refuses an unknown machine, which does not stop other commands.
+                let unknown = app.named_grid(body.machine.as_deref()).err();
+                let request = body.request(app.grid(body.machine.as_deref()));
+                request.map(Command::Lease).map_err(|problem| unknown.unwrap_or(problem))
             }
             Operation::End(EndOperation { id, epoch }) => Ok(Command::End { id, epoch }),
             Operation::Renew(RenewOperation { id, epoch, ttl_s }) => {

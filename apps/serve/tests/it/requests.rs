@@ -73,9 +73,20 @@ fn every_route_refuses_unknown_and_duplicate_parameters() {
         let reply = server.send("GET", path, "", &[]);
         reply.is(404, "unknown-machine");
     }
-    // The body's other members are not judged by another machine's axes.
-    let reply = server.client().post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#);
-    reply.is(404, "unknown-machine");
+}
+
+#[test]
+fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
+    let (server, _) = fresh(|_| {});
+    let client = server.client();
+    client.post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#).is(404, "unknown-machine");
+    // In a batch, it does not stop the other commands.
+    let operations =
+        r#"{"operations":[{"lease":{"nodes":1,"machine":"x"}},{"lease":{"nodes":1}}]}"#;
+    let reply = client.post("/v1/batch", operations).json();
+    let statuses: Vec<_> =
+        reply["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
+    assert_eq!(statuses, [404, 200], "{reply}");
 }
 
 #[test]
