@@ -9,7 +9,7 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::engine::Fault;
+use crate::fault::Fault;
 use crate::session::{MAX_SEARCHED_NODES, Session};
 
 /// The maximum number of jobs that a plan moves.

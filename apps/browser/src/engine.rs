@@ -1,13 +1,13 @@
 //! The page's commands and their replies.
 
 use pavior::experiments::{
-    Environment, Keys, NoProgress, NoStore, Scenario, Setting, SettingError, Shard, Specification,
-    advice,
+    Environment, Keys, NoStore, Scenario, Setting, SettingError, Shard, Specification, advice,
 };
 use pavior::simulation::Histories;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::fault::Fault;
 use crate::log::Log;
 use crate::session::Session;
 use crate::{ask, registries};
@@ -59,7 +59,7 @@ const TRIED: [&str; 7] = [
 const MOST_TRIED: usize = 5;
 
 /// The maximum number of runs on a page.
-const RUNS: usize = 8;
+const MAX_RUNS: usize = 8;
 
 impl Engine {
     /// Answers a message, which is one line with a command in JSON, followed by the bytes of a log
@@ -89,10 +89,10 @@ impl Engine {
         match command {
             Command::Registries => Ok(registries::all()),
             Command::Open { run, settings } => {
-                let session = Session::new(&self.scenario(&settings)?)?;
-                if run >= RUNS {
-                    return Err(format!("a page can have at most {RUNS} runs").into());
+                if run >= MAX_RUNS {
+                    return Err(format!("a page can have at most {MAX_RUNS} runs").into());
                 }
+                let session = self.open(&settings)?;
                 self.runs.resize_with(self.runs.len().max(run + 1), || None);
                 Ok(self.runs[run].insert(session).opened())
             }
@@ -121,32 +121,32 @@ impl Engine {
         // Counting larger boxes after every event would take up most of the run time.
         let smallest_box = vec!["1"; axes].join("x");
         let first = (!all).then_some((&TRIED[..], MOST_TRIED));
-        let settings = setting_list(settings)?;
-        let environment =
-            Environment { files: &self.log, progress: &NoProgress, ..Environment::PLAIN };
-        let advice = advice::advise_among(&settings, Some(&smallest_box), first, environment);
+        let environment = Environment { files: &self.log, ..Environment::PLAIN };
+        let advice =
+            advice::advise_among(&setting_list(settings)?, Some(&smallest_box), first, environment);
         Ok(advice_json(&advice.map_err(Fault::of)?))
     }
 
-    fn scenario(&self, settings: &Settings) -> Result<(Scenario, Specification), Fault> {
+    fn open(&self, settings: &Settings) -> Result<Session, Fault> {
         let specification = specification(settings)?;
         let [point] = &specification.points[..] else {
             return Err("each setting must have exactly one value".to_string().into());
         };
-        let histories = Histories::default();
-        let scenario = Scenario::new(point.settings(), false, &self.log, &histories);
-        Ok((scenario.map_err(Fault::of)?, specification))
+        let scenario = Scenario::new(point.settings(), false, &self.log, &Histories::default());
+        Session::new(&scenario.map_err(Fault::of)?, point)
     }
 
     fn session(&self, run: usize) -> Result<&Session, Fault> {
-        let found = self.runs.get(run).and_then(Option::as_ref);
-        found.ok_or_else(|| format!("there is no run {run}").into())
+        self.runs.get(run).and_then(Option::as_ref).ok_or_else(|| unknown_run(run))
     }
 
     fn session_mut(&mut self, run: usize) -> Result<&mut Session, Fault> {
-        let found = self.runs.get_mut(run).and_then(Option::as_mut);
-        found.ok_or_else(|| format!("there is no run {run}").into())
+        self.runs.get_mut(run).and_then(Option::as_mut).ok_or_else(|| unknown_run(run))
     }
+}
+
+fn unknown_run(run: usize) -> Fault {
+    format!("there is no run {run}").into()
 }
 
 fn setting_list(settings: &Settings) -> Result<Vec<Setting>, Fault> {
@@ -193,31 +193,4 @@ fn advice_json(advice: &advice::Advice) -> Value {
         "alternatives": alternatives.collect::<Vec<_>>(),
         "recommendations": advice::recommendations(advice),
     })
-}
-
-/// The reason why a command failed, and the setting at fault, if any.
-#[derive(Debug)]
-pub(crate) struct Fault {
-    reason: String,
-    setting: Option<String>,
-}
-
-impl Fault {
-    pub(crate) fn of(error: impl std::fmt::Display) -> Fault {
-        error.to_string().into()
-    }
-
-    fn json(&self) -> Value {
-        let mut reply = json!({ "error": pavior::text::message(&self.reason) });
-        if let Some(setting) = &self.setting {
-            reply["setting"] = json!(setting);
-        }
-        reply
-    }
-}
-
-impl From<String> for Fault {
-    fn from(reason: String) -> Fault {
-        Fault { reason, setting: None }
-    }
 }

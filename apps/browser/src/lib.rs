@@ -13,6 +13,7 @@ mod ask;
 mod engine;
 #[cfg(target_family = "wasm")]
 mod exports;
+mod fault;
 mod log;
 mod registries;
 mod session;

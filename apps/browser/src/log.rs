@@ -14,7 +14,7 @@ use pavior::workload::traces::{ReadOptions, Trace};
 use pavior::workload::{FailureEvent, ReservedNodes};
 use serde_json::{Value, json};
 
-use crate::engine::Fault;
+use crate::fault::Fault;
 
 /// The log that the user dropped on the page. Without one, settings that use a log are errors.
 #[derive(Default)]

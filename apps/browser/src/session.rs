@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use pavior::answers::json::{Place, Point};
-use pavior::experiments::{Scenario, Specification};
+use pavior::experiments::{self, Scenario};
 use pavior::scheduling::RunningJob;
 use pavior::simulation::{Simulation, Stop};
 use pavior::workload::TimeUnit;
 use pavior::{Cuboid, Grid, JobId, Placement, Time};
 use serde_json::{Value, json};
 
-use crate::engine::Fault;
+use crate::fault::Fault;
 use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 
 /// The maximum number of nodes for interactive searches: for the largest free box after every step,
@@ -33,14 +33,10 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(
-        (scenario, specification): &(Scenario, Specification),
-    ) -> Result<Self, Fault> {
-        let point = &specification.points[0];
+    pub(crate) fn new(scenario: &Scenario, point: &experiments::Point) -> Result<Session, Fault> {
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
-        let run =
-            run.ok_or_else(|| Fault::from("a run requires jobs, not a snapshot".to_string()))?;
+        let run = run.ok_or_else(|| "a run requires jobs, not a snapshot".to_string())?;
         Ok(Session {
             statistics: Statistics::new(run.now()),
             run,

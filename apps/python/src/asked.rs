@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::arguments::{machine_name, plain, shown};
 use crate::errors::{bad_name, value};
-use crate::own::Own;
+use crate::own::{Code, Own};
 use crate::trace::Trace;
 
 /// The name that a point uses for an in-memory log.
@@ -252,8 +252,7 @@ pub(crate) struct Asked {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
     inputs: Folder,
-    /// True if the strategy or scheduler is written in Python.
-    pub(crate) own: bool,
+    pub(crate) code: Code,
 }
 
 impl Asked {
@@ -281,7 +280,7 @@ impl Asked {
             }
         }
         let point = point.clone();
-        Ok(Asked { specification, point, inputs, own: call.own.is_used() })
+        Ok(Asked { specification, point, inputs, code: call.own.code() })
     }
 
     /// Returns the source of logs and other files, including in-memory logs.

@@ -74,10 +74,9 @@ pub(crate) fn file(py: Python<'_>, error: &FileError) -> PyErr {
     match (reason.raw_os_error(), reason.kind()) {
         (Some(code), _) => {
             let words = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
-            match words.and_then(|words| words.extract::<String>()) {
-                Ok(words) => PyOSError::new_err((code, words, path.clone())),
-                Err(error) => error,
-            }
+            let words = words.and_then(|words| words.extract::<String>());
+            words
+                .map_or_else(|error| error, |words| PyOSError::new_err((code, words, path.clone())))
         }
         (None, ErrorKind::InvalidData) => value(error),
         (None, ErrorKind::IsADirectory) => PyIsADirectoryError::new_err(error.to_string()),

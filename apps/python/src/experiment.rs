@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pavior::experiments::{Folder, LeftOut, Span as Wanted, Specification as Experiment};
 use pavior::files::Limits;
+use pavior::simulation::Stop;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -16,7 +17,7 @@ use crate::errors::{bad_name, input};
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::Journal;
 use crate::own::Own;
-use crate::progress::{Cancel, Progress};
+use crate::progress::Progress;
 use crate::results::Results;
 use crate::span::Span;
 use crate::trace::Trace;
@@ -213,6 +214,32 @@ impl Specification {
         let again = (slf.get_type(), own.text());
         let rebuild = py.import("functools")?.call_method("partial", again, Some(&named))?;
         Ok((rebuild, PyTuple::empty(py)))
+    }
+}
+
+/// A handle for canceling a `replicate` call in another thread.
+#[pyclass(frozen, module = "pavior")]
+#[derive(Default)]
+pub(crate) struct Cancel {
+    stop: Stop,
+}
+
+#[pymethods]
+impl Cancel {
+    #[new]
+    fn new() -> Cancel {
+        Cancel::default()
+    }
+
+    /// Requests cancellation.
+    fn cancel(&self) {
+        self.stop.set();
+    }
+
+    /// True if cancellation has been requested.
+    #[getter]
+    fn cancelled(&self) -> bool {
+        self.stop.is_set()
     }
 }
 

@@ -72,6 +72,10 @@ impl Explanation {
         Some(Box::new_on(&self.grid, cuboid?))
     }
 
+    fn place_to_empty(&self) -> Option<Cuboid> {
+        Some(self.why.as_ref()?.blocked.as_ref()?.at)
+    }
+
     fn lines(&self) -> Vec<String> {
         let refuses = |answer: &&Answer| answer.outcome.is_err();
         let strategy = self.answers.iter().find(refuses).map(|answer| answer.selection.to_string());
@@ -130,8 +134,7 @@ impl Explanation {
     /// The place that is cheapest to empty.
     #[getter]
     fn blocked(&self) -> Option<Box> {
-        let blocked = self.why.as_ref()?.blocked.as_ref();
-        self.boxed(blocked.map(|blocked| blocked.at))
+        self.boxed(self.place_to_empty())
     }
 
     /// The jobs that hold nodes in `blocked`, largest first, with the total size of each job.
@@ -146,9 +149,7 @@ impl Explanation {
     }
 
     fn _repr_svg_(&self) -> String {
-        let blocked = self.why.as_ref().and_then(|why| why.blocked.as_ref());
-        let freed = blocked.map(|blocked| blocked.at);
-        let name = |job| name(&self.jobs, job);
+        let (freed, name) = (self.place_to_empty(), |job| name(&self.jobs, job));
         pavior::draw::explanation(&self.state, &self.request, &self.answers, freed.as_ref(), &name)
     }
 

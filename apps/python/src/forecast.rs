@@ -7,7 +7,6 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use pavior::Time;
 use pavior::answers::forecasts::{Effort, Judged, Score};
 use pavior::experiments::{Environment, LogForecastError, Point, forecast_log, parameters};
-use pavior::simulation::Stop;
 use pavior::workload::TimeUnit;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -16,7 +15,8 @@ use pyo3::types::{PyDict, PyString};
 use crate::arguments::whole;
 use crate::asked::{Asked, Call, taken, unexpected};
 use crate::errors::{input, value};
-use crate::progress::{Counts, Reporter};
+use crate::own::Code;
+use crate::progress::{Reporter, Task};
 use crate::shown::{cell, number};
 use crate::table::{Table, column, flags};
 
@@ -54,7 +54,7 @@ pub(crate) fn forecast<'py>(
     let call = Call::of(py, machine, [strategy, scheduler.or(Some(&easy))], Some(&rest))?;
     let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
     let asked = Asked::new(call)?;
-    if asked.own {
+    if asked.code == Code::Python {
         return Err(value("forecasts support only built-in strategies and schedulers"));
     }
     let point = asked.point.clone();
@@ -74,15 +74,15 @@ fn run(
     effort: Effort,
     reporter: &mut Reporter,
 ) -> PyResult<(Vec<Judged>, u64)> {
-    let (stop, counts) = (Stop::default(), Arc::new(Counts::default()));
+    let task = Arc::new(Task::default());
     let work = {
-        let (stop, counts) = (stop.clone(), counts.clone());
+        let task = task.clone();
         move || -> Result<_, LogForecastError> {
             let mut judged = Vec::new();
             let environment = Environment {
                 files: asked.inputs(),
-                progress: &*counts,
-                stop: Some(&stop),
+                progress: &*task,
+                stop: Some(&task.stop),
                 ..Environment::PLAIN
             };
             let settings = asked.point.settings();
@@ -91,7 +91,7 @@ fn run(
             Ok((judged, rejected))
         }
     };
-    reporter.watch(py, (&counts, &stop, false), work, |error| match error {
+    reporter.watch(py, &task, Code::Native, work, |error| match error {
         LogForecastError::Input(error) => input(py, &error),
         other => value(other),
     })

@@ -121,24 +121,17 @@ impl Box {
 
     /// Formats the box as a Python expression.
     pub(crate) fn words(&self) -> String {
-        format!(
-            "Box({}, {})",
-            words(&self.cuboid.base[..self.axes]),
-            words(&self.cuboid.sides[..self.axes])
-        )
+        let Cuboid { base, sides } = &self.cuboid;
+        format!("Box({}, {})", words(&base[..self.axes]), words(&sides[..self.axes]))
     }
 
     /// Returns the box for use on a machine, which must have the same number of axes.
     pub(crate) fn on(&self, grid: &Grid) -> PyResult<Cuboid> {
-        if self.axes == grid.axes() {
-            Ok(self.cuboid)
-        } else {
-            Err(value(format!(
-                "a box on {grid} must have {} coordinates, not {}",
-                grid.axes(),
-                self.axes
-            )))
+        let (needed, given) = (grid.axes(), self.axes);
+        if needed == given {
+            return Ok(self.cuboid);
         }
+        Err(value(format!("a box on {grid} must have {needed} coordinates, not {given}")))
     }
 }
 

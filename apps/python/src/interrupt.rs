@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_millis(300);
 pub(crate) fn interruptible_own<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
-    mut looked: impl FnMut() -> PyResult<()> + Send,
+    mut on_poll: impl FnMut() -> PyResult<()> + Send,
     is_stopped: impl Fn() -> bool + Send + Sync,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
@@ -41,19 +41,19 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
     // If this fails, there is no other way to end the caller's code.
     let raise = || drop(Python::attach(|py| raise_in(py, thread.load(Ordering::Relaxed))));
     let mut polls_since = 0;
-    let looked = || {
+    let on_poll = || {
         polls_since += u32::from(is_stopped());
         // Most code ends by itself at the run's next instant.
         if polls_since > 1 {
             raise();
         }
-        looked()
+        on_poll()
     };
     let stop = || {
         stop();
         raise();
     };
-    watched(py, stop, looked, work)
+    watched(py, stop, on_poll, work)
 }
 
 /// Raises `KeyboardInterrupt` in the Python code that a thread is running.
@@ -76,12 +76,12 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Does the same as [`interruptible`], but also calls `looked` after each check that finds no
-/// signal. An exception from `looked` ends the work, too.
+/// Does the same as [`interruptible`], but also calls `on_poll` after each check that finds no
+/// signal. An exception from `on_poll` ends the work, too.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,
-    mut looked: impl FnMut() -> PyResult<()> + Send,
+    mut on_poll: impl FnMut() -> PyResult<()> + Send,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let (done, answer) = mpsc::channel();
@@ -102,8 +102,8 @@ pub(crate) fn watched<T: Send + 'static>(
                     return Err(other(message));
                 }
                 Err(RecvTimeoutError::Timeout) => {
-                    let look = |py: Python<'_>| py.check_signals().and_then(|()| looked());
-                    if let Err(raised) = Python::attach(look) {
+                    let poll = |py: Python<'_>| py.check_signals().and_then(|()| on_poll());
+                    if let Err(raised) = Python::attach(poll) {
                         stop();
                         // The exception is returned even if the work has not ended.
                         let _ = answer.recv_timeout(GRACE);

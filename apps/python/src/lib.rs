@@ -47,7 +47,7 @@ mod _native {
     #[pymodule_export]
     use crate::episode::{Episode, Episodes};
     #[pymodule_export]
-    use crate::experiment::Specification;
+    use crate::experiment::{Cancel, Specification};
     #[pymodule_export]
     use crate::explain::Explanation;
     #[pymodule_export]
@@ -61,7 +61,7 @@ mod _native {
     #[pymodule_export]
     use crate::outcome::Outcome;
     #[pymodule_export]
-    use crate::progress::{Cancel, Progress};
+    use crate::progress::Progress;
     #[pymodule_export]
     use crate::results::Results;
     #[pymodule_export]

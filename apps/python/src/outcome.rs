@@ -123,23 +123,11 @@ impl Outcome {
 
     /// Describes the run, with a table of the metrics that apply and their meanings.
     fn _repr_html_(&self) -> String {
-        let row = |one: &Measured| {
-            let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
-            Some(vec![name, number(one.value?), unit, meaning])
-        };
-        let heads = ["metric", "value", "unit", "meaning"];
-        let rows = self.metrics.iter().filter_map(row).collect();
-        Excerpt::of_texts(&heads, &[false, true, false, false], rows).html(&self.summary())
+        self.excerpt(4).html(&self.summary())
     }
 
     fn __repr__(&self) -> String {
-        let row = |one: &Measured| {
-            let [name, unit] = [one.name, one.unit].map(str::to_string);
-            Some(vec![name, number(one.value?), unit])
-        };
-        let rows = self.metrics.iter().filter_map(row).collect();
-        let table = Excerpt::of_texts(&["metric", "value", "unit"], &[false, true, false], rows);
-        format!("<{}>\n{}", self.summary(), table.text())
+        format!("<{}>\n{}", self.summary(), self.excerpt(3).text())
     }
 }
 
@@ -165,6 +153,17 @@ impl Outcome {
         }
         let (jobs, placements) = (PyOnceLock::new(), PyOnceLock::new());
         Outcome { point, metrics, record, jobs, placements }
+    }
+
+    /// Returns the metrics that apply, with the first columns of name, value, unit and meaning.
+    fn excerpt(&self, columns: usize) -> Excerpt {
+        let row = |one: &Measured| {
+            let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
+            Some([name, number(one.value?), unit, meaning][..columns].to_vec())
+        };
+        let heads = &["metric", "value", "unit", "meaning"][..columns];
+        let rows = self.metrics.iter().filter_map(row).collect();
+        Excerpt::of_texts(heads, &[false, true, false, false][..columns], rows)
     }
 
     fn summary(&self) -> String {

@@ -8,7 +8,14 @@ use pyo3::types::PyType;
 use crate::arguments::shown;
 use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
-use crate::strategies::register as register_strategy;
+use crate::strategies::{class_of, register as register_strategy};
+
+/// The language of the strategy and scheduler in a run. Python code may never return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    Native,
+    Python,
+}
 
 /// The built-in strategies and schedulers, and those that the caller wrote.
 #[derive(Default)]
@@ -27,14 +34,7 @@ impl Own {
 
     /// Adds a strategy and returns its name in the registry.
     pub(crate) fn add_strategy(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
-        let class =
-            own.cast::<PyType>().ok().filter(|_| is_class(own, "Strategy").unwrap_or(false));
-        let Some(class) = class else {
-            return Err(PyTypeError::new_err(format!(
-                "a strategy must be a name such as 'tff', or a subclass of Strategy, not {}",
-                shown(own)
-            )));
-        };
+        let class = class_of(own)?;
         self.strategies = true;
         register_strategy(class, &mut self.catalogue.strategies, None)?;
         name_of(own)
@@ -61,9 +61,9 @@ impl Own {
         Ok(name)
     }
 
-    /// Returns true if anything was added.
-    pub(crate) fn is_used(&self) -> bool {
-        self.strategies || self.schedulers
+    /// Returns `Python` if anything was added.
+    pub(crate) fn code(&self) -> Code {
+        if self.strategies || self.schedulers { Code::Python } else { Code::Native }
     }
 
     /// Tells the schedulers the time unit, which is known once the experiment has been read.

@@ -1,4 +1,4 @@
-//! Reports the progress of a long call, and lets another thread stop it.
+//! Reports the progress of a long call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,32 +7,7 @@ use pavior::simulation::Stop;
 use pyo3::prelude::*;
 
 use crate::interrupt::{interruptible_own, watched};
-
-/// A handle for canceling a `replicate` call in another thread.
-#[pyclass(frozen, module = "pavior")]
-#[derive(Default)]
-pub(crate) struct Cancel {
-    pub(crate) stop: Stop,
-}
-
-#[pymethods]
-impl Cancel {
-    #[new]
-    fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Requests cancellation.
-    fn cancel(&self) {
-        self.stop.set();
-    }
-
-    /// True if cancellation has been requested.
-    #[getter]
-    fn cancelled(&self) -> bool {
-        self.stop.is_set()
-    }
-}
+use crate::own::Code;
 
 /// The progress of a long call.
 #[pyclass(frozen, get_all, module = "pavior")]
@@ -57,14 +32,16 @@ impl Progress {
     }
 }
 
-/// The numbers of finished and planned items.
+/// The numbers of finished and planned items, and the request to stop, which the caller's thread
+/// shares with the one that does the work.
 #[derive(Default)]
-pub(crate) struct Counts {
+pub(crate) struct Task {
     pub(crate) done: AtomicU64,
     pub(crate) planned: AtomicU64,
+    pub(crate) stop: Stop,
 }
 
-impl experiments::Progress for Counts {
+impl experiments::Progress for Task {
     fn planned(&self, runs: u64) {
         self.planned.fetch_add(runs, Ordering::Relaxed);
     }
@@ -74,8 +51,8 @@ impl experiments::Progress for Counts {
     }
 }
 
-/// The interval between reports, in seconds.
-const EVERY: f64 = 0.5;
+/// The minimum interval between reports, in seconds.
+const REPORT_INTERVAL: f64 = 0.5;
 
 /// Returns the time on Python's monotonic clock, in seconds. Results do not depend on it.
 fn now() -> PyResult<f64> {
@@ -84,9 +61,9 @@ fn now() -> PyResult<f64> {
 
 /// A reporter that keeps the caller informed of a call's progress.
 pub(crate) struct Reporter {
-    report: Option<Py<PyAny>>,
-    begun: f64,
-    told: f64,
+    callback: Option<Py<PyAny>>,
+    start: f64,
+    last_report: f64,
 }
 
 impl Reporter {
@@ -98,62 +75,66 @@ impl Reporter {
         py: Python<'_>,
     ) -> PyResult<Reporter> {
         let module = py.import("pavior._progress")?;
-        let report = module.call_method1("reporter", (progress, counted))?;
-        let report = (!report.is_none()).then(|| report.unbind());
-        let begun = now()?;
-        Ok(Reporter { report, begun, told: begun })
+        let callback = module.call_method1("reporter", (progress, counted))?;
+        let callback = (!callback.is_none()).then(|| callback.unbind());
+        let start = now()?;
+        Ok(Reporter { callback, start, last_report: start })
     }
 
-    /// Runs `work` without holding the interpreter lock, and reports its counts. A signal sets
-    /// `stop`, which must make the work end. The flag `own` is true if the work calls the caller's
-    /// code, and `raised` converts errors in the work to exceptions.
+    /// Runs `work` without holding the interpreter lock, and reports the task's progress. A signal
+    /// sets `task.stop`, which must make the work end. `raised` converts errors to exceptions.
     pub(crate) fn watch<T: Send + 'static, E: Send + 'static>(
         &mut self,
         py: Python<'_>,
-        (counts, stop, own): (&Counts, &Stop, bool),
+        task: &Task,
+        code: Code,
         work: impl FnOnce() -> Result<T, E> + Send + 'static,
         raised: impl FnOnce(E) -> PyErr,
     ) -> PyResult<T> {
         let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let looked = || self.tell(count(&counts.done), count(&counts.planned));
-        let ended = if own {
-            interruptible_own(py, || stop.set(), looked, || false, work)
-        } else {
-            watched(py, || stop.set(), looked, work)
+        let on_poll = || self.report_if_due(count(&task.done), count(&task.planned));
+        let on_signal = || task.stop.set();
+        let ended = match code {
+            Code::Native => watched(py, on_signal, on_poll, work),
+            Code::Python => interruptible_own(py, on_signal, on_poll, || false, work),
         };
-        let done = ended.and_then(|ended| ended.map_err(raised));
-        let done = done.inspect_err(|_| self.end(py))?;
-        self.done(count(&counts.done))?;
-        Ok(done)
+        let result = ended.and_then(|result| result.map_err(raised));
+        self.finish(py, result, || count(&task.done))
     }
 
     /// Reports the progress, unless it was reported very recently.
-    pub(crate) fn tell(&mut self, done: u64, planned: u64) -> PyResult<()> {
+    pub(crate) fn report_if_due(&mut self, done: u64, planned: u64) -> PyResult<()> {
         let now = now()?;
-        if now - self.told < EVERY {
+        if now - self.last_report < REPORT_INTERVAL {
             return Ok(());
         }
-        self.told = now;
-        self.call(done, planned, 0)
+        self.last_report = now;
+        self.report(done, planned, 0)
     }
 
-    pub(crate) fn done(&mut self, done: u64) -> PyResult<()> {
-        self.call(done, done, 1)
+    /// Reports that the call has finished or, if it failed, ends its progress line.
+    pub(crate) fn finish<T>(
+        &self,
+        py: Python<'_>,
+        result: PyResult<T>,
+        done: impl FnOnce() -> u64,
+    ) -> PyResult<T> {
+        let reported = result.and_then(|value| {
+            let done = done();
+            self.report(done, done, 1).map(|()| value)
+        });
+        // The caller gets the first error. A function passed by the caller has no `end` method.
+        reported.inspect_err(|_| {
+            let end = self.callback.as_ref().and_then(|callback| callback.getattr(py, "end").ok());
+            let _ = end.map(|end| end.call0(py));
+        })
     }
 
-    /// Ends the progress line of a failed call.
-    pub(crate) fn end(&self, py: Python<'_>) {
-        let Some(report) = &self.report else { return };
-        // The caller gets the original error. A function passed by the caller has no `end` method.
-        if let Ok(end) = report.getattr(py, "end") {
-            let _ = end.call0(py);
-        }
-    }
-
-    fn call(&self, done: u64, planned: u64, points_done: usize) -> PyResult<()> {
-        let Some(report) = &self.report else { return Ok(()) };
-        let seconds = now()? - self.begun;
+    /// Calls the callback. A single run counts as one point.
+    fn report(&self, done: u64, planned: u64, points_done: usize) -> PyResult<()> {
+        let Some(callback) = &self.callback else { return Ok(()) };
+        let seconds = now()? - self.start;
         let progress = Progress { done, planned, points_done, points: 1, seconds };
-        Python::attach(|py| report.call1(py, (progress,)).map(drop))
+        Python::attach(|py| callback.call1(py, (progress,)).map(drop))
     }
 }

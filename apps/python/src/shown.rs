@@ -156,13 +156,9 @@ impl Excerpt {
         let cells = |tag: &str, cells: &[String]| {
             let mut row = String::from("<tr>");
             for (at, cell) in cells.iter().enumerate() {
+                let (side, text) = (side(at), escape(cell));
                 // Writing to a string cannot fail.
-                let _ = write!(
-                    row,
-                    "<{tag} style=\"text-align:{}\">{}</{tag}>",
-                    side(at),
-                    escape(cell)
-                );
+                let _ = write!(row, "<{tag} style=\"text-align:{side}\">{text}</{tag}>");
             }
             row + "</tr>"
         };

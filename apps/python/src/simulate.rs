@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use pavior::Time;
 use pavior::experiments::{InputError, Progress, RunRecord, Sample};
-use pavior::simulation::{Fact, Interest, Observer, RunError, Stop};
+use pavior::simulation::{Fact, Interest, Observer, RunError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -13,7 +13,7 @@ use crate::arguments::whole;
 use crate::asked::{Asked, Call, taken};
 use crate::errors::{input, stopped};
 use crate::outcome::Outcome;
-use crate::progress::{Counts, Reporter};
+use crate::progress::{Reporter, Task};
 
 #[doc = include_str!("simulate.txt")]
 #[pyfunction]
@@ -43,18 +43,19 @@ fn run(
     replication: u64,
     reporter: &mut Reporter,
 ) -> PyResult<(Sample, RunRecord)> {
-    let (stop, own, ended) = (Stop::default(), asked.own, Arc::new(Counts::default()));
+    let (code, task) = (asked.code, Arc::new(Task::default()));
     let run = {
-        let (stop, ended) = (stop.clone(), ended.clone());
+        let task = task.clone();
         move || -> Result<_, Fault> {
             let scenario = asked.scenario().map_err(Fault::Input)?;
-            ended.planned.store(scenario.length(), Ordering::Relaxed);
-            let mut counter = Counter { ended, of_log: asked.point.get("trace").is_some() };
+            task.planned.store(scenario.length(), Ordering::Relaxed);
+            let stop = task.stop.clone();
+            let mut counter = Counter { task, of_log: asked.point.get("trace").is_some() };
             let metrics = &asked.specification.metrics;
             scenario.record(replication, metrics, Some(&mut counter), &stop).map_err(Fault::Run)
         }
     };
-    reporter.watch(py, (&ended, &stop, own), run, |fault| match fault {
+    reporter.watch(py, &task, code, run, |fault| match fault {
         Fault::Input(error) => input(py, &error),
         Fault::Run(error) => stopped(py, &error, ""),
     })
@@ -67,7 +68,7 @@ enum Fault {
 
 /// An observer that counts the jobs that have ended.
 struct Counter {
-    ended: Arc<Counts>,
+    task: Arc<Task>,
     /// True if the jobs come from a log, in which case rejected jobs count as ended.
     of_log: bool,
 }
@@ -81,7 +82,7 @@ impl Observer for Counter {
         if matches!(fact, Fact::Departed { .. })
             || (self.of_log && matches!(fact, Fact::Rejected(..)))
         {
-            self.ended.done();
+            self.task.done();
         }
     }
 }

@@ -14,6 +14,7 @@ use arrow_array::types::{Int8Type, Int16Type, UInt8Type, UInt16Type, UInt32Type,
 use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, PrimitiveArray, RecordBatch};
 use arrow_array::{RecordBatchIterator, StringArray};
 use arrow_schema::{DataType, Schema, TimeUnit};
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
@@ -156,53 +157,35 @@ pub(crate) fn flags(flags: impl Iterator<Item = bool>) -> ArrayRef {
     Arc::new(flags.map(Some).collect::<BooleanArray>())
 }
 
+/// Converts values to Python objects. Missing values become None.
+fn all<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    values: impl Iterator<Item = Option<T>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let object = |value: Option<T>| value.into_bound_py_any(py);
+    values.map(object).collect()
+}
+
 fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    fn primitive<'py, T: ArrowPrimitiveType>(
-        py: Python<'py>,
-        column: &ArrayRef,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>>
-    where
-        T::Native: IntoPyObject<'py>,
-    {
-        let to = |value: Option<T::Native>| {
-            value.into_pyobject(py).map_err(Into::into).map(Bound::into_any)
-        };
-        column.as_primitive::<T>().iter().map(to).collect()
-    }
+    let lists = |list: &dyn Fn(usize) -> ArrayRef| {
+        let list = |row| Ok(PyList::new(py, objects(py, &list(row))?)?.into_any());
+        (0..column.len()).map(list).collect()
+    };
     match column.data_type() {
-        DataType::Float64 => primitive::<Float64Type>(py, column),
-        DataType::UInt64 => primitive::<UInt64Type>(py, column),
-        DataType::UInt32 => primitive::<UInt32Type>(py, column),
-        DataType::UInt16 => primitive::<UInt16Type>(py, column),
-        DataType::Int64 => primitive::<Int64Type>(py, column),
-        DataType::Boolean => {
-            let flags = column.as_boolean().iter();
-            flags.map(|flag| Ok(flag.into_pyobject(py)?.into_any())).collect()
-        }
-        DataType::Utf8 => {
-            let words = column.as_string::<i32>().iter();
-            words.map(|word| Ok(word.into_pyobject(py)?.into_any())).collect()
-        }
+        DataType::Float64 => all(py, column.as_primitive::<Float64Type>().iter()),
+        DataType::UInt64 => all(py, column.as_primitive::<UInt64Type>().iter()),
+        DataType::UInt32 => all(py, column.as_primitive::<UInt32Type>().iter()),
+        DataType::UInt16 => all(py, column.as_primitive::<UInt16Type>().iter()),
+        DataType::Int64 => all(py, column.as_primitive::<Int64Type>().iter()),
+        DataType::Boolean => all(py, column.as_boolean().iter()),
+        DataType::Utf8 => all(py, column.as_string::<i32>().iter()),
         DataType::Dictionary(..) => {
             let dictionary = column.as_dictionary::<UInt8Type>();
             let words = dictionary.values().as_string::<i32>();
-            let word = |key: Option<usize>| key.map(|key| words.value(key));
-            dictionary.keys_iter().map(|key| Ok(word(key).into_pyobject(py)?.into_any())).collect()
+            all(py, dictionary.keys_iter().map(|key| Some(words.value(key?))))
         }
-        DataType::List(_) => {
-            let list = column.as_list::<i32>();
-            let entry = |index: usize| -> PyResult<Bound<'py, PyAny>> {
-                Ok(PyList::new(py, objects(py, &list.value(index))?)?.into_any())
-            };
-            (0..list.len()).map(entry).collect()
-        }
-        DataType::FixedSizeList(..) => {
-            let list = column.as_fixed_size_list();
-            let entry = |index: usize| -> PyResult<Bound<'py, PyAny>> {
-                Ok(PyList::new(py, objects(py, &list.value(index))?)?.into_any())
-            };
-            (0..list.len()).map(entry).collect()
-        }
+        DataType::List(_) => lists(&|row| column.as_list::<i32>().value(row)),
+        DataType::FixedSizeList(..) => lists(&|row| column.as_fixed_size_list().value(row)),
         other => Err(PyTypeError::new_err(format!(
             "a column of type {other} cannot be converted to Python objects"
         ))),
@@ -212,12 +195,7 @@ fn objects<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Vec<Bound<'py, P
 /// Returns the batches in any object that has `__arrow_c_stream__`, such as a polars, pyarrow or
 /// pandas table, or a [`Table`].
 pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
-    let Ok(method) = table.getattr("__arrow_c_stream__") else {
-        return Err(PyTypeError::new_err(
-            "an Arrow table must be an object with __arrow_c_stream__",
-        ));
-    };
-    let capsule = method.call0()?;
+    let capsule = table.call_method0("__arrow_c_stream__")?;
     let capsule = capsule.cast::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the C stream interface is raw by definition")]

@@ -291,7 +291,7 @@ def test_an_experiment_replays_logs_in_memory(tmp_path: Path) -> None:
     assert [point["trace"] for point in experiment.points] == ["table 1", "table 2"]
     other, third = [Experiment(machine="mesh:4x2", trace=log(nodes)) for nodes in (2, 3)]
     assert other.fingerprint != third.fingerprint
-    with pytest.raises(ValueError, match="give the path"):
+    with pytest.raises(ValueError, match="pass a path"):
         other.run(out=tmp_path / "out")
     with pytest.raises(TypeError, match="cannot be sent to another process"):
         pickle.dumps(other)

@@ -291,7 +291,7 @@ def test_what_other_processes_cannot_import(tmp_path: Path) -> None:
 
 
 def test_one_unit_of_time() -> None:
-    with pytest.raises(ValueError, match="one unit"):
+    with pytest.raises(ValueError, match="only one time unit"):
         Experiment(scheduler=InOrder, service=["exponential", "messages:2"], jobs=10)
 
 

@@ -169,8 +169,10 @@ def test_old_names_of_logs_warn(tmp_path: Path) -> None:
     (tmp_path / "log.swf").write_text("1 0 0 1 1 -1 -1 1 1 -1 1 1 1 1 1 1 -1 -1\n")
     with pytest.warns(DeprecationWarning, match="Trace"):
         assert len(Trace.read(tmp_path / "log.swf")) == 1
-    with pytest.raises(ValueError, match="select rows instead"):
+    with pytest.raises(ValueError, match="select rows in the table instead"):
         Trace(table, first=1)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="lenint"):
+        Trace(table, lenint=False)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="a path or an Arrow table"):
         Trace(7)  # type: ignore[call-overload]
 
@@ -179,6 +181,7 @@ def test_users_may_be_text() -> None:
     rows = {"submit": [0, 1, 2, 3], "run": [1] * 4, "nodes": [1] * 4, "user": ["bob", "ann", None, "bob"]}
     trace = Trace(pl.DataFrame(rows | {"partition": ["gpu", "cpu", "gpu", "cpu"]}))
     jobs = pl.DataFrame(trace.jobs)
+    assert Trace(pl.DataFrame(rows | {"user": [1, 2, -1, 1]})).jobs["user"] == [1, 2, None, 1]
     assert jobs["user"].to_list() == [1, 2, None, 1]
     assert jobs["partition"].to_list() == [1, 2, 1, 2]
     run = simulate("mesh:4x4", "ff", trace=trace, freedom="any:user=ann")
@@ -200,7 +203,12 @@ def test_users_may_be_text() -> None:
         {"submit": ["a"], "run": [1], "nodes": [1]},
         {"submit": [0.0], "run": [1], "nodes": [2], "x": [3]},
         {"submit": [0.0], "run": [1], "nodes": [2], "x": [0], "y": [2]},
+        {"submit": [0.0], "run": [1], "nodes": [2], "y": [2]},
+        {"submit": [0.0, 1.0], "run": [1, 1], "nodes": [2, 2], "x": [2, None], "z": [1, 2]},
         {"submit": [0.0], "run": [1], "nodes": [1], "job": [-1]},
+        {"submit": [0.0], "run": [1], "nodes": [1], "user": [float("nan")]},
+        {"submit": [0.0], "run": [1], "nodes": [1], "queue": [-2]},
+        {"submit": [0.0], "run": [1], "nodes": [1], "partition": [2**60]},
         {"submit": [0.0], "run": [1], "nodes": [1], "freedom": ["conected"]},
         {"submit": [0.0], "run": [1], "nodes": [1], "freedom": [2]},
         {"submit": [], "run": [], "nodes": []},

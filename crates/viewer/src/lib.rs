@@ -46,7 +46,8 @@ pub struct CurvePoint {
 /// Returns the live page, which a service serves at `/`.
 ///
 /// ```
-/// assert!(pavior_viewer::live().starts_with("<!doctype html>"));
+/// let page = pavior_viewer::live();
+/// assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"));
 /// ```
 pub fn live() -> String {
     page("")
@@ -62,7 +63,7 @@ pub fn live() -> String {
 /// let page = pavior_viewer::schedule("mesh:4x4", &[job], &[]);
 /// assert!(page.contains("\"sides\":[2,2]"));
 /// ```
-pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) -> String {
+pub fn schedule(machine: &str, jobs: &[ScheduledJob], curve: &[CurvePoint]) -> String {
     let part = |(base, sides): &(Vec<u16>, Vec<u16>)| json!({ "base": base, "sides": sides });
     let jobs = jobs.iter().map(|job| {
         json!({
@@ -74,7 +75,7 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
             "parts": job.parts.iter().map(part).collect::<Vec<_>>(),
         })
     });
-    let samples = samples.iter().map(|one| json!([one.at, one.busy, one.largest_free]));
+    let samples = curve.iter().map(|point| json!([point.at, point.busy, point.largest_free]));
     let data = json!({
         "machine": machine,
         "jobs": jobs.collect::<Vec<_>>(),
@@ -87,12 +88,10 @@ pub fn schedule(machine: &str, jobs: &[ScheduledJob], samples: &[CurvePoint]) ->
 
 fn page(data: &str) -> String {
     // Each marker occurs once. Text inserted at one marker is never searched for the others.
-    let (before, after) =
-        PAGE.split_once("/*SCRIPT*/").expect("the page has a marker for its script");
-    let (before, between) =
-        before.split_once("<!--DATA-->").expect("the page has a marker for its data");
-    let (head, middle) =
-        before.split_once("/*STYLE*/").expect("the page has a marker for its style");
+    let split = |text: &'static str, marker| text.split_once(marker).expect("a marker in the page");
+    let (before, after) = split(PAGE, "/*SCRIPT*/");
+    let (before, between) = split(before, "<!--DATA-->");
+    let (head, middle) = split(before, "/*STYLE*/");
     [head, STYLE, middle, data, between, SCRIPT, after].concat()
 }
 
@@ -104,19 +103,36 @@ mod tests {
     fn the_page_needs_nothing_from_elsewhere() {
         let page = live();
         assert!(!page.contains("<script src") && !page.contains("<link rel=\"stylesheet\""));
+    }
+
+    #[test]
+    fn the_bundle_cannot_close_its_element() {
         assert!(!SCRIPT.contains("</script"));
-        assert!(page.ends_with("</html>\n"));
     }
 
     /// Checks that the bundle is up to date and was not edited by hand, without `npm run build`.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");
-        assert_eq!(first, format!("// sources {} bundle {}", sources(), digest(&[bundle.into()])));
+        let digests = [source_digest(), hex_digest(bundle.as_bytes())];
+        assert_eq!(first, format!("// sources {} bundle {}", digests[0], digests[1]));
+    }
+
+    #[test]
+    fn names_cannot_leave_their_element() {
+        let job = ScheduledJob {
+            name: "</script><script>alert(1)".into(),
+            submit: 0.0,
+            start: 0.0,
+            end: 1.0,
+            nodes: 1,
+            parts: vec![(vec![0], vec![1])],
+        };
+        assert!(!schedule("mesh:4", &[job], &[]).contains("</script><script>alert"));
     }
 
     /// Computes the same digest as `page/build.mjs`.
-    fn sources() -> String {
+    fn source_digest() -> String {
         let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
         let scripts = std::fs::read_dir(page.join("src")).expect("the sources are there");
         let scripts = scripts.map(|entry| entry.expect("the folder can be read").file_name());
@@ -131,33 +147,12 @@ mod tests {
         let text = |name: &String| std::fs::read(page.join(name)).expect("the file can be read");
         let parts: Vec<Vec<u8>> =
             names.iter().flat_map(|name| [format!("{name}\n").into(), text(name)]).collect();
-        digest(&parts)
+        hex_digest(&parts.concat())
     }
 
-    fn digest(parts: &[Vec<u8>]) -> String {
-        use std::fmt::Write;
-
-        use sha2::Digest;
-        let mut hash = sha2::Sha256::new();
-        for part in parts {
-            hash.update(part);
-        }
-        hash.finalize().iter().fold(String::new(), |mut text, byte| {
-            write!(text, "{byte:02x}").expect("a string can be written to");
-            text
-        })
-    }
-
-    #[test]
-    fn names_cannot_leave_their_element() {
-        let job = ScheduledJob {
-            name: "</script><script>alert(1)".into(),
-            submit: 0.0,
-            start: 0.0,
-            end: 1.0,
-            nodes: 1,
-            parts: vec![(vec![0], vec![1])],
-        };
-        assert!(!schedule("mesh:4", &[job], &[]).contains("</script><script>alert"));
+    fn hex_digest(bytes: &[u8]) -> String {
+        let hash = <sha2::Sha256 as sha2::Digest>::digest(bytes);
+        let digits: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.concat()
     }
 }

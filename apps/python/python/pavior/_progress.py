@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,9 +33,7 @@ class Line:
         over = progress.points_done == progress.points
         if progress.seconds < self._patience or (over and not self._width and self._patience):
             return
-        import sys
-
-        text = told(progress, self._counted, self._known)
+        text = description(progress, self._counted, self._known)
         sys.stderr.write("\r" + text.ljust(self._width))
         sys.stderr.flush()
         self._width = len(text)
@@ -43,14 +43,12 @@ class Line:
     def end(self) -> None:
         """Ends the line, if one was written."""
         if self._width:
-            import sys
-
             sys.stderr.write("\n")
             sys.stderr.flush()
             self._width = 0
 
 
-def told(progress: Progress, counted: str, known: int) -> str:
+def description(progress: Progress, counted: str, known: int) -> str:
     """Formats the progress and time, with a bar if the total is known. `known` is the number of items
     done before the call."""
     done, planned = progress.done, progress.planned
@@ -60,8 +58,7 @@ def told(progress: Progress, counted: str, known: int) -> str:
     words += f", {length(progress.seconds)}"
     if not planned:
         return words
-    share = min(1.0, done / planned)
-    new = done - known
+    share, new = min(1.0, done / planned), done - known
     if 0.02 < share < 1.0 and new > 0 and progress.seconds > 1.0:
         words += f", about {length(progress.seconds * (planned - done) / new)} left"
     bar = ("#" * round(WIDTH * share)).ljust(WIDTH, "-")
@@ -85,8 +82,6 @@ def reporter(
     if progress is True:
         return Line(counted)
     if progress is None:
-        import sys
-
         # In files and notebooks, progress lines would remain in the output, so none are written there.
         watched = sys.stderr is not None and sys.stderr.isatty()
         return Line(counted, PATIENCE_SECONDS) if watched else None

@@ -5,13 +5,14 @@ use pavior::simulation::RunError;
 use pavior::strategies::BaseSet;
 use pavior::{Cuboid, NodeId, Placement, Sides};
 
+use super::Decisions;
 use super::features::floats;
 use super::run::SteppedRun;
 use crate::arrays::free_bytes;
 
 /// A run in which the caller places the jobs.
 pub(super) struct Allocating {
-    pub(super) run: SteppedRun,
+    run: SteppedRun,
     bases: BaseSet,
     /// The queue index and the shape of the job to place.
     chosen: Option<(usize, Sides)>,
@@ -22,9 +23,15 @@ impl Allocating {
         let bases = BaseSet::new(*run.simulation.machine().grid());
         Allocating { run, bases, chosen: None }
     }
+}
+
+impl Decisions for Allocating {
+    fn run(&mut self) -> &mut SteppedRun {
+        &mut self.run
+    }
 
     /// Runs until a job has to be placed.
-    pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
+    fn run_to_decision(&mut self) -> Result<(), RunError> {
         self.chosen = None;
         while !self.run.over {
             let simulation = &mut self.run.simulation;
@@ -49,7 +56,7 @@ impl Allocating {
 
     /// Places the job with its base at the given node or, if it does not fit there, at the first
     /// base where it does. Returns true if the mask allows the action.
-    pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
+    fn act(&mut self, action: usize) -> Result<bool, RunError> {
         let Some((index, shape)) = self.chosen else { return Ok(false) };
         let grid = *self.run.simulation.machine().grid();
         let node = u32::try_from(action).ok().filter(|&node| node < grid.nodes()).map(NodeId);
@@ -63,7 +70,7 @@ impl Allocating {
     }
 
     /// Returns the arrays of an observation: free nodes, remaining times, job features, and mask.
-    pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
+    fn observe(&mut self) -> Vec<Vec<u8>> {
         let run = &self.run;
         let queue = run.simulation.queue();
         let chosen = self.chosen.and_then(|(index, _)| queue.get(index));

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use pavior::Grid;
 use pavior::experiments::Scenario;
-use pavior::simulation::Simulation;
+use pavior::simulation::RunError;
 use pavior::workload::TimeUnit;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
@@ -35,14 +35,11 @@ pub(crate) struct Episodes {
 }
 
 impl Episodes {
-    fn simulation(
-        &self,
-        py: Python<'_>,
-        replication: u64,
-    ) -> PyResult<Simulation<'static, 'static, 'static>> {
+    fn begin(&self, py: Python<'_>, replication: u64) -> PyResult<SteppedRun> {
         let run = self.scenario.stepped(replication, self.jobs);
         let run = run.map_err(|error| stopped(py, &error, ""))?;
-        run.ok_or_else(|| value("a snapshot is not a run"))
+        let run = run.ok_or_else(|| value("a snapshot is not a run"))?;
+        Ok(SteppedRun::new(run, self.scale(replication)))
     }
 
     /// Returns the mean estimate of the jobs in a replication, in ticks, as a scale for times.
@@ -94,35 +91,32 @@ impl Episodes {
     /// Creates an episode in which the caller schedules jobs and sees the first `window` jobs in
     /// the queue.
     fn scheduling(&self, py: Python<'_>, replication: u64, window: usize) -> PyResult<Episode> {
-        let run = SteppedRun::new(self.simulation(py, replication)?, self.scale(replication));
-        Episode::begin(py, Kind::Scheduling(Scheduling::new(run, window)), self.unit)
+        let scheduling = Scheduling::new(self.begin(py, replication)?, window);
+        Episode::begin(py, Box::new(scheduling), self.unit)
     }
 
     /// Creates an episode in which the caller places jobs.
     fn allocating(&self, py: Python<'_>, replication: u64) -> PyResult<Episode> {
-        let run = SteppedRun::new(self.simulation(py, replication)?, self.scale(replication));
-        Episode::begin(py, Kind::Allocating(Allocating::new(run)), self.unit)
+        let allocating = Allocating::new(self.begin(py, replication)?);
+        Episode::begin(py, Box::new(allocating), self.unit)
     }
 }
 
-enum Kind {
-    Scheduling(Scheduling),
-    Allocating(Allocating),
-}
-
-impl Kind {
-    fn run(&mut self) -> &mut SteppedRun {
-        match self {
-            Kind::Scheduling(one) => &mut one.run,
-            Kind::Allocating(one) => &mut one.run,
-        }
-    }
+/// The decisions that an episode leaves to the caller.
+trait Decisions: Send {
+    fn run(&mut self) -> &mut SteppedRun;
+    /// Runs until the caller has to decide, or to the end.
+    fn run_to_decision(&mut self) -> Result<(), RunError>;
+    /// Carries out an action. Returns true if the mask allows it.
+    fn act(&mut self, action: usize) -> Result<bool, RunError>;
+    /// Returns the arrays of an observation, of which the last is the mask.
+    fn observe(&mut self) -> Vec<Vec<u8>>;
 }
 
 /// A run that is waiting for the caller's decision.
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct Episode {
-    kind: Mutex<Kind>,
+    decisions: Mutex<Box<dyn Decisions>>,
     unit: TimeUnit,
 }
 
@@ -133,23 +127,20 @@ pub(crate) struct Episode {
 type Step<'py> = (Vec<Bound<'py, PyByteArray>>, f64, bool, f64, (usize, usize, u64), bool);
 
 impl Episode {
-    fn begin(py: Python<'_>, kind: Kind, unit: TimeUnit) -> PyResult<Episode> {
-        let episode = Episode { kind: Mutex::new(kind), unit };
-        episode.with(py, |kind| match kind {
-            Kind::Scheduling(one) => one.run_to_decision(),
-            Kind::Allocating(one) => one.run_to_decision(),
-        })?;
+    fn begin(py: Python<'_>, decisions: Box<dyn Decisions>, unit: TimeUnit) -> PyResult<Episode> {
+        let episode = Episode { decisions: Mutex::new(decisions), unit };
+        episode.with(py, |decisions| decisions.run_to_decision())?;
         Ok(episode)
     }
 
     fn with<T>(
         &self,
         py: Python<'_>,
-        step: impl FnOnce(&mut Kind) -> Result<T, pavior::simulation::RunError>,
+        step: impl FnOnce(&mut dyn Decisions) -> Result<T, RunError>,
     ) -> PyResult<T> {
         let busy = |_| other("only one thread at a time can step an episode");
-        let mut kind = self.kind.try_lock().map_err(busy)?;
-        step(&mut kind).map_err(|error| stopped(py, &error, ""))
+        let mut decisions = self.decisions.try_lock().map_err(busy)?;
+        step(&mut **decisions).map_err(|error| stopped(py, &error, ""))
     }
 }
 
@@ -157,10 +148,7 @@ impl Episode {
 impl Episode {
     /// Carries out an action, and runs until the next decision.
     fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
-        let valid = self.with(py, |kind| match kind {
-            Kind::Scheduling(one) => one.act(action),
-            Kind::Allocating(one) => one.act(action),
-        })?;
+        let valid = self.with(py, |decisions| decisions.act(action))?;
         self.look(py, valid)
     }
 
@@ -171,20 +159,17 @@ impl Episode {
 
     /// Draws the machine as text. A free node is `.`, and a busy or failed node is `#`.
     fn drawn(&self, py: Python<'_>) -> PyResult<String> {
-        self.with(py, |kind| {
-            Ok(pavior::boxes::picture::draw(kind.run().simulation.machine().free()))
+        self.with(py, |decisions| {
+            Ok(pavior::boxes::picture::draw(decisions.run().simulation.machine().free()))
         })
     }
 }
 
 impl Episode {
     fn look<'py>(&self, py: Python<'py>, valid: bool) -> PyResult<Step<'py>> {
-        let (arrays, waited, over, now, counts) = self.with(py, |kind| {
-            let arrays = match kind {
-                Kind::Scheduling(one) => one.observe(),
-                Kind::Allocating(one) => one.observe(),
-            };
-            let run = kind.run();
+        let (arrays, waited, over, now, counts) = self.with(py, |decisions| {
+            let arrays = decisions.observe();
+            let run = decisions.run();
             let (waited, simulation) = (run.take_waited(), &run.simulation);
             let (queue, running) = (simulation.queue().len(), simulation.running().len());
             let counts = (queue, running, simulation.completed());

@@ -10,13 +10,14 @@ use pavior::Request;
 use pavior::scheduling::{Reach, Start};
 use pavior::simulation::RunError;
 
+use super::Decisions;
 use super::features::{COLUMNS, floats};
 use super::run::SteppedRun;
 use crate::arrays::free_bytes;
 
 /// A run in which the caller starts the jobs.
 pub(super) struct Scheduling {
-    pub(super) run: SteppedRun,
+    run: SteppedRun,
     /// For each of the first jobs in the queue, true if it could start now.
     fits: Vec<bool>,
     /// The number of jobs that the caller sees.
@@ -31,38 +32,6 @@ impl Scheduling {
     pub(super) fn new(run: SteppedRun, window: usize) -> Scheduling {
         let refused = HashSet::new();
         Scheduling { run, fits: Vec::new(), window: window.max(1), refused, state: None }
-    }
-
-    /// Runs until a job could start, or to the end.
-    pub(super) fn run_to_decision(&mut self) -> Result<(), RunError> {
-        self.find_fits();
-        while !self.run.over && !self.fits.contains(&true) {
-            self.run.advance()?;
-            self.find_fits();
-        }
-        Ok(())
-    }
-
-    /// Starts the job at this queue index, if it fits. Any other action waits for the next change
-    /// or, if no more changes will come, starts the oldest job that fits. Returns true if the mask
-    /// allows the action.
-    pub(super) fn act(&mut self, action: usize) -> Result<bool, RunError> {
-        let starts = self.fits.get(action).copied().unwrap_or(false);
-        if self.run.over {
-            return Ok(false);
-        }
-        let waits = self.run.simulation.goes_on();
-        let valid = starts || (action == self.window && waits);
-        let first = self.fits.iter().position(|&fits| fits);
-        match (starts, first) {
-            (true, _) => self.run.simulation.start(Start::at(action))?,
-            (false, Some(oldest)) if !waits => {
-                self.run.simulation.start(Start::at(oldest))?;
-            }
-            _ => self.run.advance()?,
-        }
-        self.run_to_decision()?;
-        Ok(valid)
     }
 
     /// Determines which of the first jobs could start now.
@@ -87,10 +56,48 @@ impl Scheduling {
             self.fits.push(fits);
         }
     }
+}
+
+impl Decisions for Scheduling {
+    fn run(&mut self) -> &mut SteppedRun {
+        &mut self.run
+    }
+
+    /// Runs until a job could start, or to the end.
+    fn run_to_decision(&mut self) -> Result<(), RunError> {
+        self.find_fits();
+        while !self.run.over && !self.fits.contains(&true) {
+            self.run.advance()?;
+            self.find_fits();
+        }
+        Ok(())
+    }
+
+    /// Starts the job at this queue index, if it fits. Any other action waits for the next change
+    /// or, if no more changes will come, starts the oldest job that fits. Returns true if the mask
+    /// allows the action.
+    fn act(&mut self, action: usize) -> Result<bool, RunError> {
+        let starts = self.fits.get(action).copied().unwrap_or(false);
+        if self.run.over {
+            return Ok(false);
+        }
+        let waits = self.run.simulation.goes_on();
+        let valid = starts || (action == self.window && waits);
+        let first = self.fits.iter().position(|&fits| fits);
+        match (starts, first) {
+            (true, _) => self.run.simulation.start(Start::at(action))?,
+            (false, Some(oldest)) if !waits => {
+                self.run.simulation.start(Start::at(oldest))?;
+            }
+            _ => self.run.advance()?,
+        }
+        self.run_to_decision()?;
+        Ok(valid)
+    }
 
     /// Returns the arrays of an observation: free nodes, remaining times, job features, the length
     /// of the queue (scaled to lie between 0 and 1), and the mask.
-    pub(super) fn observe(&mut self) -> Vec<Vec<u8>> {
+    fn observe(&mut self) -> Vec<Vec<u8>> {
         let queue = self.run.simulation.queue();
         let waiting = queue.len() as f32;
         let mut jobs = vec![0.0_f32; self.window * COLUMNS];

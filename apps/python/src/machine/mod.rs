@@ -425,14 +425,9 @@ impl Machine {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
-        let machine = &inner.machine;
-        Ok(format!(
-            "<Machine {} {}: {} free, {} busy, {} failed>",
-            self.shared.grid,
-            self.shared.selection,
-            machine.free().count(),
-            machine.busy_nodes(),
-            machine.failed_nodes()
-        ))
+        let Shared { grid, selection, .. } = &*self.shared;
+        let (free, busy) = (inner.machine.free().count(), inner.machine.busy_nodes());
+        let failed = inner.machine.failed_nodes();
+        Ok(format!("<Machine {grid} {selection}: {free} free, {busy} busy, {failed} failed>"))
     }
 }

@@ -6,7 +6,7 @@
 // The methods do not use `self`, because the objects do not contain the data that they show.
 #![allow(clippy::unused_self)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pavior::scheduling::{MachineView as View, Queue as Waiting, Running as Started, RunningJob};
 use pavior::workload::{Family, ShapeRule, TimeUnit};
@@ -32,7 +32,7 @@ pub(super) trait Turn {
     fn machine(&self) -> &Machine;
     /// Checks whether the job at a queue index could start now. Each check counts as an attempt in
     /// the metrics.
-    fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>>;
+    fn ask(&mut self, index: usize) -> Result<(), Refusal>;
 }
 
 /// The only implementation of [`Turn`].
@@ -55,8 +55,8 @@ impl Turn for Question<'_, '_> {
         self.view.machine()
     }
 
-    fn ask(&mut self, index: usize) -> Option<Result<(), Refusal>> {
-        Some(self.view.can_start(self.queue.get(index)?))
+    fn ask(&mut self, index: usize) -> Result<(), Refusal> {
+        self.view.can_start(self.queue.get(index).expect("the index was checked"))
     }
 }
 
@@ -81,7 +81,7 @@ fn place(index: isize, length: usize) -> PyResult<usize> {
 }
 
 /// Describes a sequence of jobs, even one that is no longer valid.
-fn told(name: &str, length: PyResult<usize>) -> String {
+fn description(name: &str, length: PyResult<usize>) -> String {
     match length {
         Ok(length) => format!("<{name} of {length} jobs>"),
         Err(_) => format!("<{name}, usable only within `next`>"),
@@ -103,19 +103,17 @@ impl Queue {
     fn __getitem__(&self, index: isize) -> PyResult<Job> {
         turn(|turn| {
             let index = place(index, turn.queue().len())?;
-            let job = turn.queue().get(index).cloned();
-            let axes = turn.machine().grid().axes();
-            job.map(|job| Job::waiting(job, self.unit, axes))
-                .ok_or_else(|| PyIndexError::new_err("the index is out of range"))
+            let job = turn.queue().get(index).expect("the index was checked").clone();
+            Ok(Job::waiting(job, self.unit, turn.machine().grid().axes()))
         })
     }
 
     fn __iter__(&self) -> QueueIterator {
-        QueueIterator { unit: self.unit, next: AtomicU64::new(0) }
+        QueueIterator { unit: self.unit, next: AtomicUsize::new(0) }
     }
 
     fn __repr__(&self) -> String {
-        told("Queue", self.__len__())
+        description("Queue", self.__len__())
     }
 
     /// Returns a table of the jobs with the columns `id`, `job`, `submit`, `nodes`, `estimate`,
@@ -129,7 +127,7 @@ impl Queue {
 #[pyclass(frozen, module = "pavior._native")]
 pub(crate) struct QueueIterator {
     unit: TimeUnit,
-    next: AtomicU64,
+    next: AtomicUsize,
 }
 
 #[pymethods]
@@ -141,8 +139,7 @@ impl QueueIterator {
     fn __next__(&self) -> PyResult<Option<Job>> {
         let index = self.next.fetch_add(1, Ordering::Relaxed);
         turn(|turn| {
-            let job =
-                usize::try_from(index).ok().and_then(|index| turn.queue().get(index)).cloned();
+            let job = turn.queue().get(index).cloned();
             let axes = turn.machine().grid().axes();
             Ok(job.map(|job| Job::waiting(job, self.unit, axes)))
         })
@@ -155,12 +152,6 @@ pub(crate) struct Running {
     pub(super) unit: TimeUnit,
 }
 
-impl Running {
-    fn job(&self, running: &RunningJob, axes: usize) -> Job {
-        Job::running(running, self.unit, axes)
-    }
-}
-
 #[pymethods]
 impl Running {
     fn __len__(&self) -> PyResult<usize> {
@@ -169,25 +160,24 @@ impl Running {
 
     fn __getitem__(&self, index: isize) -> PyResult<Job> {
         turn(|turn| {
-            let axes = turn.machine().grid().axes();
             let index = place(index, turn.running().len())?;
             let running = turn.running().by_estimated_end().nth(index);
-            running
-                .map(|running| self.job(running, axes))
-                .ok_or_else(|| PyIndexError::new_err("the index is out of range"))
+            let running = running.expect("the index was checked");
+            Ok(Job::running(running, self.unit, turn.machine().grid().axes()))
         })
     }
 
     fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let jobs: Vec<Job> = turn(|turn| {
             let axes = turn.machine().grid().axes();
-            Ok(turn.running().by_estimated_end().map(|running| self.job(running, axes)).collect())
+            let job = |running: &RunningJob| Job::running(running, self.unit, axes);
+            Ok(turn.running().by_estimated_end().map(job).collect())
         })?;
         Ok(PyTuple::new(py, jobs)?.try_iter()?.into_any())
     }
 
     fn __repr__(&self) -> String {
-        told("Running", self.__len__())
+        description("Running", self.__len__())
     }
 
     /// Returns a table of the jobs, with the columns of the queue's table plus `start` and
@@ -214,10 +204,7 @@ impl MachineView {
         turn(|turn| {
             let length = turn.queue().len();
             let answer = turn.ask(place(index, length)?);
-            if let Some(error) = turn.machine().error() {
-                return Err(failed(py, &error));
-            }
-            answer.ok_or_else(|| PyIndexError::new_err("the index is out of range"))
+            turn.machine().error().map_or(Ok(answer), |error| Err(failed(py, &error)))
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Tests strategies against the oracle.
 
+use pavior::Grid;
 use pavior::draw::escape;
 use pavior::strategies::claim::Claim;
 use pavior::strategies::conformance::{self, Flaw};
@@ -145,38 +146,16 @@ pub(crate) fn judge(
     selection.supports(&grid).map_err(value)?;
     let mut reporter = Reporter::new(progress, "answers", py)?;
     let subject = describe(&selection, &grid.to_string());
-    let judged = match how {
-        "every" if grid.nodes() > MAX_NODES => {
-            return Err(value(format!(
-                "every occupancy can be tried only on machines with at most {MAX_NODES} nodes, but \
-                 {grid} has {}; use how='random' or how='history'",
-                grid.nodes()
-            )));
-        }
-        "every" => {
-            let requests = conformance::requests(&selection, &grid).len() as u64;
-            let planned = requests << grid.nodes();
-            run(py, &raised, &mut reporter, planned, move || {
-                conformance::every_occupancy(&selection, &grid)
-            })
-        }
-        "random" => run(py, &raised, &mut reporter, 0, move || {
-            conformance::random_boxes(&selection, &grid, seed, ROUNDS)
-        }),
-        "history" => run(py, &raised, &mut reporter, 0, move || {
-            conformance::history(&selection, &grid, seed, STEPS)
-        }),
-        _ => {
-            let how = pavior::text::shown(how);
-            return Err(value(format!("how must be 'every', 'random' or 'history', not '{how}'")));
-        }
-    };
-    let judged = judged.inspect_err(|_| reporter.end(py))?;
-    if let Some(error) = raised.get() {
-        reporter.end(py);
-        return Err(failed(py, error));
-    }
-    reporter.done(raised.asked())?;
+    let (planned, test) = test(how, selection, grid, seed)?;
+    // After a signal, the test no longer calls the strategy.
+    let on_signal = || raised.keep(PyKeyboardInterrupt::new_err(()));
+    let on_poll = || reporter.report_if_due(raised.asked(), planned);
+    let judged = interruptible_own(py, on_signal, on_poll, || false, test);
+    let judged = judged.and_then(|judged| match raised.get() {
+        Some(error) => Err(failed(py, error)),
+        None => Ok(judged),
+    });
+    let judged = reporter.finish(py, judged, || raised.asked())?;
     Ok(match judged {
         Ok(answers) => Judgement { subject, answers, flaw: None },
         Err(Flaw::Answer(example)) => {
@@ -191,15 +170,31 @@ fn describe(selection: &Selection, machine: &str) -> String {
     format!("{} claims on {machine} {claim}", shown::cell(&selection.to_string()))
 }
 
-/// Runs the test without the interpreter lock. After a signal, it stops calling the strategy.
-fn run(
-    py: Python<'_>,
-    raised: &Raised,
-    reporter: &mut Reporter,
-    planned: u64,
-    judge: impl FnOnce() -> Result<u64, Flaw> + Send + 'static,
-) -> PyResult<Result<u64, Flaw>> {
-    let on_signal = || raised.keep(PyKeyboardInterrupt::new_err(()));
-    let on_poll = || reporter.tell(raised.asked(), planned);
-    interruptible_own(py, on_signal, on_poll, || false, judge)
+/// A test, which returns the number of correct answers.
+type Test = Box<dyn FnOnce() -> Result<u64, Flaw> + Send>;
+
+/// Returns the number of answers that a test checks, or 0 if unknown, and the test.
+fn test(how: &str, selection: Selection, grid: Grid, seed: u64) -> PyResult<(u64, Test)> {
+    Ok(match how {
+        "every" if grid.nodes() > MAX_NODES => {
+            return Err(value(format!(
+                "every occupancy can be tried only on machines with at most {MAX_NODES} nodes, but \
+                 {grid} has {}; use how='random' or how='history'",
+                grid.nodes()
+            )));
+        }
+        "every" => {
+            let requests = conformance::requests(&selection, &grid).len() as u64;
+            let test = move || conformance::every_occupancy(&selection, &grid);
+            (requests << grid.nodes(), Box::new(test))
+        }
+        "random" => {
+            (0, Box::new(move || conformance::random_boxes(&selection, &grid, seed, ROUNDS)))
+        }
+        "history" => (0, Box::new(move || conformance::history(&selection, &grid, seed, STEPS))),
+        _ => {
+            let how = pavior::text::shown(how);
+            return Err(value(format!("how must be 'every', 'random' or 'history', not '{how}'")));
+        }
+    })
 }

@@ -8,4 +8,4 @@ mod strategy;
 
 pub(crate) use free::Free;
 pub(crate) use lasting::lasting;
-pub(crate) use strategy::{placement, register, selection};
+pub(crate) use strategy::{class_of, placement, register, selection};

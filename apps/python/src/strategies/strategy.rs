@@ -63,12 +63,10 @@ impl Strategy for InPython {
             return None;
         }
         self.raised.count();
-        Python::attach(|py| match self.call_find(py, free, request) {
-            Ok(answer) => answer,
-            Err(error) => {
-                self.raised.keep(error);
-                None
-            }
+        let answer = Python::attach(|py| self.call_find(py, free, request));
+        answer.unwrap_or_else(|error| {
+            self.raised.keep(error);
+            None
         })
     }
 
@@ -89,13 +87,11 @@ impl Strategy for InPython {
             let copied = py
                 .import("copy")
                 .and_then(|copy| copy.call_method1("deepcopy", (self.object.bind(py),)));
-            match copied {
-                Ok(object) => object.unbind(),
-                Err(error) => {
-                    self.raised.keep(error);
-                    self.object.clone_ref(py)
-                }
-            }
+            let copied = copied.map(Bound::unbind);
+            copied.unwrap_or_else(|error| {
+                self.raised.keep(error);
+                self.object.clone_ref(py)
+            })
         });
         Box::new(InPython { object, grid: self.grid, raised: self.raised.clone() })
     }
@@ -137,9 +133,14 @@ pub(crate) fn selection(
     if let Ok(name) = given.cast::<PyString>() {
         return read(name.to_str()?);
     }
+    register(class_of(given)?, registry, raised)
+}
+
+/// Returns an argument that is a subclass of `Strategy`. Raises `TypeError` for anything else.
+pub(crate) fn class_of<'a, 'py>(given: &'a Bound<'py, PyAny>) -> PyResult<&'a Bound<'py, PyType>> {
     let strategy = given.py().import("pavior._strategy")?.getattr("Strategy")?;
     match given.cast::<PyType>() {
-        Ok(class) if class.is_subclass(&strategy)? => register(class, registry, raised),
+        Ok(class) if class.is_subclass(&strategy)? => Ok(class),
         _ => Err(PyTypeError::new_err(format!(
             "a strategy must be a name such as 'tff', or a subclass of Strategy, not {}",
             shown(given)
@@ -205,12 +206,9 @@ fn claim_of(word: &str, turns: bool) -> Option<fn(&Options) -> Claim> {
         ("complete", true) => |_| claim(true, Recognition::Complete),
         ("partial", false) => |_| claim(false, Recognition::Partial(Question::Boxes)),
         ("partial", true) => |_| claim(true, Recognition::Partial(Question::Boxes)),
-        ("count", _) => |_| Claim {
-            family: |_, _, _| Vec::new(),
-            scan: Scan::default(),
-            grants: Grants::Exact,
-            recognition: Recognition::Count,
-        },
+        ("count", _) => {
+            |_| Claim { family: |_, _, _| Vec::new(), ..claim(false, Recognition::Count) }
+        }
         _ => return None,
     })
 }

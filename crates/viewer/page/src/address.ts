@@ -8,11 +8,12 @@ export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 /** The column to sort by. `down` is true if the greatest values come first. */
 export interface Sort { column: string; down: boolean }
 
+export type Dimensions = "2d" | "3d";
 export interface Address {
   machine: string | null;
   /** A time in milliseconds; null means now. */
   at: number | null;
-  view: "2d" | "3d" | null;
+  view: Dimensions | null;
   plane: Plane | null;
   by: By | null;
   job: string | null;

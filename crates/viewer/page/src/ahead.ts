@@ -5,7 +5,7 @@ import type { Machine, Part, Raw } from "./model.ts";
 import type { Column } from "./column.ts";
 import { VIOLET } from "./theme.ts";
 import { type Clock, millis, short } from "./times.ts";
-import { boxes, nameOf, where } from "./words.ts";
+import { boxes, jobOf, where } from "./words.ts";
 
 /** A reservation as a table row. */
 export interface Ahead {
@@ -20,12 +20,6 @@ export interface Ahead {
   words(clock: Clock): string[];
 }
 
-/** Returns the name of a lease's job. */
-function job(machine: Machine, lease: number): string {
-  const found = machine.leases.get(lease);
-  return found ? `job ${nameOf(found)}` : `lease ${lease}`;
-}
-
 function reservation(machine: Machine, one: Raw): Ahead {
   const { parts, leases } = one;
   const from = millis(one.from) ?? 0, to = millis(one.to) ?? 0;
@@ -37,7 +31,7 @@ function reservation(machine: Machine, one: Raw): Ahead {
     words(clock) {
       const [begin, end] = [clock.at(from), clock.at(to)];
       const lines = [`${name}: ${where(parts)} kept free from ${begin} to ${end}.`];
-      const holders = leases.slice(0, 5).map((lease: number) => job(machine, lease)).join(", ");
+      const holders = leases.slice(0, 5).map((lease: number) => jobOf(machine, lease)).join(", ");
       const more = leases.length > 5 ? ` and ${leases.length - 5} more` : "";
       const held = `Jobs expected to hold its nodes when it begins: ${holders}${more}.`;
       if (leases.length) lines.push(held);

@@ -3,10 +3,10 @@ import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
 import type { Mark, Move } from "./marks.ts";
-import type { Machine, Raw } from "./model.ts";
+import type { Machine, Part, Raw } from "./model.ts";
 import { GREEN, RED } from "./theme.ts";
 import { local } from "./times.ts";
-import { nameOf, place, sidesOf, where } from "./words.ts";
+import { jobOf, place, sidesOf, where } from "./words.ts";
 
 export interface Answer { marks: Mark[]; moves: Move[] }
 
@@ -15,12 +15,23 @@ let seq: number | null = null;
 
 /** Shows the lines of an answer. The first line is the summary. */
 export function tell(lines: string[], source: Live): void {
-  const texts = lines.map((line) => element("span", {}, line));
-  const place = find("answer"), text = texts.map((one) => one.textContent).join(" ");
-  if (place.textContent !== text) place.replaceChildren(...texts.flatMap((one) => [one, " "]));
-  place.scrollIntoView({ block: "nearest" });
+  const output = find("answer"), text = lines.map((line) => `${line} `).join("");
+  if (output.textContent !== text)
+    output.replaceChildren(...lines.flatMap((line) => [element("span", {}, line), " "]));
+  output.scrollIntoView({ block: "nearest" });
   seq = source.machine?.seq ?? null;
 }
+
+/** Shows why a question has no answer, and returns an answer without marks. */
+export function fail(error: Error): Answer {
+  write("answer", plain(error.message, 400));
+  seq = null;
+  return { marks: [], moves: [] };
+}
+
+/** Returns an arrow for each box of each job that a plan moves. */
+const arrowsOf = (moves: Raw[]): Move[] => moves.flatMap(({ from, to }) =>
+  from.map((box: Part, index: number) => ({ from: box, to: to[index] ?? to[0] })));
 
 /** Sanitizes a sentence from the service and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
@@ -28,29 +39,25 @@ const said = (sentence: unknown): string => local(plain(sentence, 1000));
 /** Requests an explanation and formats it, and marks the place and moves in it. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
-  try {
-    const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
-    const lines: string[] = diagnosis.why.map(said);
-    // Slurm's own message comes first.
-    if (wait && wait.needed === undefined) lines.unshift(said(wait.sentence));
-    const { blocked, nearest } = diagnosis;
-    if (choice.granted) {
-      lines.push(`It would be placed at ${where(choice.parts)} (green).`);
-      answer.marks = choice.parts.map((part: Raw) => ({ part, shade: GREEN }));
-    } else if (blocked) {
-      answer.marks.push({ part: blocked, shade: RED });
-      answer.moves = blocked.moves.map((move: Raw) => ({ from: move.from[0], to: move.to[0] }));
-      const arrows = answer.moves.length ? "; the arrows show the moves" : "";
-      lines.push(`That place is shown in red${arrows}.`);
-    }
-    if (nearest) {
-      lines.push(`The nearest free box is ${place(nearest)} (green).`);
-      answer.marks.push({ part: nearest, shade: GREEN });
-    }
-    tell(lines, source);
-  } catch (error) {
-    write("answer", plain((error as Error).message, 400));
+  const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);
+  const lines: string[] = diagnosis.why.map(said);
+  // Slurm's own message comes first.
+  if (wait && wait.needed === undefined) lines.unshift(said(wait.sentence));
+  const { blocked, nearest } = diagnosis;
+  if (choice.granted) {
+    lines.push(`It would be placed at ${where(choice.parts)} (green).`);
+    answer.marks = choice.parts.map((part: Raw) => ({ part, shade: GREEN }));
+  } else if (blocked) {
+    answer.marks.push({ part: blocked, shade: RED });
+    answer.moves = arrowsOf(blocked.moves);
+    const arrows = answer.moves.length ? "; the arrows show the moves" : "";
+    lines.push(`That place is shown in red${arrows}.`);
   }
+  if (nearest) {
+    lines.push(`The nearest free box is ${place(nearest)} (green).`);
+    answer.marks.push({ part: nearest, shade: GREEN });
+  }
+  tell(lines, source);
   return answer;
 }
 
@@ -60,26 +67,21 @@ export async function why(source: Live, asked: Raw): Promise<Answer> {
  */
 export async function slots(source: Live, { shape, moves }: Slots): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
-  try {
-    const found = await source.slots(shape.join("x"), moves);
-    const { after, next } = found, isMore = Boolean(after) && after.slots > found.slots;
-    const most = found.proven ? "no more are possible"
-      : `at most ${found.bound.toLocaleString("en")} are possible`;
-    const green = isMore ? "" : " (green)";
-    const what = `${boxes(found.slots)} of ${sidesOf(shape)}`;
-    const lines = [`${what} can be placed side by side${green}; ${most}.`];
-    if (next) {
-      const by = next.proven ? "at" : "by";
-      lines.push(said(`There will be ${next.slots} ${by} ${next.at}, based on known end times.`));
-    }
-    if (after && source.machine) lines.push(...moved(source.machine, after, isMore, moves));
-    answer.marks = (isMore ? after : found).boxes.map((part: Raw) => ({ part, shade: GREEN }));
-    if (isMore) answer.moves = after.moves.flatMap((move: Raw) =>
-      move.from.map((from: Raw, index: number) => ({ from, to: move.to[index] ?? move.to[0] })));
-    tell(lines, source);
-  } catch (error) {
-    write("answer", plain((error as Error).message, 400));
+  const found = await source.slots(shape.join("x"), moves);
+  const { after, next } = found, isMore = Boolean(after) && after.slots > found.slots;
+  const most = found.proven ? "no more are possible"
+    : `at most ${found.bound.toLocaleString("en")} are possible`;
+  const green = isMore ? "" : " (green)";
+  const what = `${boxes(found.slots)} of ${sidesOf(shape)}`;
+  const lines = [`${what} can be placed side by side${green}; ${most}.`];
+  if (next) {
+    const by = next.proven ? "at" : "by";
+    lines.push(said(`There will be ${next.slots} ${by} ${next.at}, based on known end times.`));
   }
+  if (after && source.machine) lines.push(...moved(source.machine, after, isMore, moves));
+  answer.marks = (isMore ? after : found).boxes.map((part: Raw) => ({ part, shade: GREEN }));
+  if (isMore) answer.moves = arrowsOf(after.moves);
+  tell(lines, source);
   return answer;
 }
 
@@ -91,10 +93,7 @@ function moved(machine: Machine, after: Raw, isMore: boolean, most: number): str
   const allowed = `at most ${many(most, "move")}`;
   if (!isMore) return [after.proven ? `No more fit after ${allowed}.`
     : `Found no plan with ${allowed} that makes room for more; the upper bound is ${after.bound}.`];
-  const steps = after.moves.map(({ job, to }: Raw) => {
-    const lease = machine.leases.get(job);
-    return `${lease ? `job ${nameOf(lease)}` : `lease ${job}`} to ${where(to)}`;
-  });
+  const steps = after.moves.map(({ job, to }: Raw) => `${jobOf(machine, job)} to ${where(to)}`);
   const bound = after.proven ? "no more are possible with this many moves"
     : `at most ${after.bound} are possible with this many moves`;
   return [`${boxes(after.slots)} (green) after ${many(after.moves.length, "move")} (arrows): `
@@ -111,11 +110,4 @@ export function age(source: Live): void {
 export function clear(): void {
   write("answer", "");
   seq = null;
-}
-
-/** Parses a shape such as `4x4`, or a number of nodes. Returns null for anything else. */
-export function read(text: string, axes: number): Raw | null {
-  const sides = text.trim().replace(/ *nodes?$/, "").split(/[x×*, ]+/i).map(Number);
-  if (sides.some((side) => !Number.isInteger(side) || side < 1)) return null;
-  return sides.length === 1 && axes > 1 ? { nodes: sides[0] } : { shape: sides };
 }

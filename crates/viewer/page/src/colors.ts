@@ -24,9 +24,11 @@ const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];
 /** The age scale, from dark to light (based on viridis). */
 const AGES = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+/** The age at the end of the scale, in seconds. */
+const OLDEST = 2592000;
 /** The ages in the legend, and their labels. */
 export const AGE_TICKS: [number, string][] =
-  [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [2592000, "30 d"]];
+  [[0, "0"], [60, "1 min"], [3600, "1 h"], [86400, "1 d"], [OLDEST, "30 d"]];
 
 export const rgb = (hex: string): Color =>
   [1, 3, 5].map((from) => parseInt(hex.slice(from, from + 2), 16) / 255);
@@ -48,7 +50,9 @@ export const ofJob = (place: number, isDark: boolean): Color => themed(SERIES[pl
 
 /** Returns an age's position on the scale, from 0 to 1. */
 export const ageShare = (seconds: number): number =>
-  Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + 2592000));
+  Math.min(1, Math.log10(1 + Math.max(0, seconds)) / Math.log10(1 + OLDEST));
+/** Returns the age in seconds at a position on the scale. */
+export const ageAt = (share: number): number => (1 + OLDEST) ** share - 1;
 
 /** Returns the color for an age in seconds. Younger jobs contrast more with the background. */
 export function ofAge(seconds: number, isDark: boolean): Color {

@@ -83,9 +83,7 @@ export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void):
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;
   return [
-    {
-      id: "job", title: "Job", wide: 17, isName: true, text: nameOf, order: nameOrder,
-    },
+    { id: "job", title: "Job", wide: 17, isName: true, text: nameOf, order: nameOrder },
     {
       id: "tenant", title: "Tenant", wide: 12, isMinor: true, order: ({ tenant }) => tenant ?? "",
       text: ({ tenant }) => plain(tenant ?? ""),

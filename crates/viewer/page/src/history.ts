@@ -2,12 +2,18 @@
 import { plain, write } from "./dom.ts";
 import { clearAnswer } from "./questions.ts";
 import { connection, page, schedule } from "./state.ts";
-import { changed, draw } from "./view.ts";
+import { changed, draw, player } from "./view.ts";
 
 /** The time to load next, in milliseconds. */
 let wanted: number | null = null, isLoading = false;
 
+/** Goes to a time that the user selected, which stops playback. */
 export function goTo(instant: number): void {
+  player.stop();
+  showTime(instant);
+}
+
+export function showTime(instant: number): void {
   // The URL contains a service's times in whole milliseconds.
   const at = schedule ? instant : Math.round(instant);
   page.at = at;
@@ -49,7 +55,9 @@ export function cancelLoading(): void {
   wanted = null;
 }
 
+/** Stops playback and, unless the page shows a schedule, goes to the current time. */
 export function goLive(): void {
+  player.stop();
   if (schedule) return;
   page.live = true;
   page.at = null;

@@ -1,7 +1,7 @@
 // Explains the colors.
 import { type By, tenantShade } from "./coloring.ts";
 import {
-  AGE_TICKS, COLORS, type Color, type Shade, ageShare, css, drained, failed, ofAge, rgb,
+  AGE_TICKS, COLORS, type Color, type Shade, ageAt, ageShare, css, drained, failed, ofAge, rgb,
 } from "./colors.ts";
 import { element } from "./dom.ts";
 import { paint } from "./hatch.ts";
@@ -14,25 +14,23 @@ interface Item { shade: Shade; text: string; mark?: string; search?: string }
 
 /** Returns the tenants that hold nodes, largest first. Tenants without a color share one item. */
 function tenants(machine: Machine, dark: boolean): Item[] {
-  const nodes = new Map<string | null, number>();
+  const held = new Map<string | null, number>();
   for (const lease of machine.leases.values()) {
-    const name = tenantOf(lease);
-    nodes.set(name, (nodes.get(name) ?? 0) + size(lease.parts));
+    const tenant = tenantOf(lease);
+    held.set(tenant, (held.get(tenant) ?? 0) + size(lease.parts));
   }
-  const sorted = [...nodes].sort((a, b) =>
-    b[1] - a[1] || (tenantName(a[0]) < tenantName(b[0]) ? -1 : 1));
-  const own = ([name]: [string | null, number]) =>
-    name !== null && machine.tenants.place(name) !== null;
-  const items: Item[] = sorted.filter(own).map(([name, count]) => ({
-    shade: tenantShade(machine, name, dark), text: `${tenantName(name)} (${count})`,
-    search: tenantName(name),
-  }));
-  const others = sorted.filter((one) => !own(one));
+  const holders = [...held].map(([tenant, nodes]) => ({
+    tenant, nodes, name: tenantName(tenant), shade: tenantShade(machine, tenant, dark),
+    hasColor: tenant !== null && machine.tenants.place(tenant) !== null,
+  })).sort((a, b) => b.nodes - a.nodes || (a.name < b.name ? -1 : 1));
+  const items: Item[] = holders.filter(({ hasColor }) => hasColor)
+    .map(({ shade, name, nodes }) => ({ shade, text: `${name} (${nodes})`, search: name }));
+  const others = holders.filter(({ hasColor }) => !hasColor);
   if (others.length) {
-    const count = others.reduce((sum, [, nodes]) => sum + nodes, 0);
+    const nodes = others.reduce((sum, other) => sum + other.nodes, 0);
     const text = others.length === 1
-      ? tenantName(others[0][0]) : `${others.length} more tenants, sharing a color`;
-    items.push({ shade: tenantShade(machine, null, dark), text: `${text} (${count})` });
+      ? others[0].name : `${others.length} more tenants, sharing a color`;
+    items.push({ shade: others[0].shade, text: `${text} (${nodes})` });
   }
   return items;
 }
@@ -41,9 +39,7 @@ function tenants(machine: Machine, dark: boolean): Item[] {
 function ages(dark: boolean): HTMLElement {
   const scale = element("span", { className: "scale" });
   const stops = [...Array(11).keys()].map((step) => step / 10);
-  // The inverse of the age scale, in even steps.
-  const seconds = (share: number) => (1 + 2592000) ** share - 1;
-  const colors = stops.map((share) => css(ofAge(seconds(share), dark)));
+  const colors = stops.map((share) => css(ofAge(ageAt(share), dark)));
   scale.style.background = `linear-gradient(to right, ${colors.join(", ")})`;
   for (const [age, text] of AGE_TICKS) {
     const tick = element("b", {}, text);
@@ -78,7 +74,7 @@ export function legend(
   const words = by === "tenant" && !items.length ? "No tenant holds nodes." : WORDS[by];
   const is = (nodes: Set<number>) => [...nodes].some((node) => machine.holder[node] === null);
   const plain = (color: Color): Shade => ({ color, pattern: 0 });
-  items.push({ shade: plain(rgb(paper(dark).faint)), text: "free" });
+  items.push({ shade: plain(rgb(paper(dark).free)), text: "free" });
   if (is(machine.failed)) items.push({ shade: plain(failed(dark)), text: "failed", mark: "×" });
   if (is(machine.drained)) items.push({ shade: plain(drained(dark)), text: "drained", mark: "/" });
   const wraps = machine.grid.wraps.some(Boolean);

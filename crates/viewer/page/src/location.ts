@@ -55,7 +55,7 @@ export function openAddress(to: address.Address): void {
   if (source && to.machine !== null && to.machine !== source.name)
     return showMachine(to.machine, to);
   if (!page.machine) return;
-  stage.choose(to.view ? to.view === "3d" : page.machine.grid.sides[2] > 1);
+  stage.choose(to.view ?? (page.machine.grid.sides[2] > 1 ? "3d" : "2d"));
   stage.lookFrom(to.eye);
   if (to.at !== null && !page.observer) goTo(to.at);
   else if (schedule) goTo(1000 * schedule.begins);

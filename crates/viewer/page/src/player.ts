@@ -9,7 +9,7 @@ export interface Film {
   span(): [number, number];
   /** Returns the displayed time; null means the end. */
   at(): number | null;
-  goTo(at: number): void;
+  showTime(at: number): void;
   ended(): void;
 }
 
@@ -45,10 +45,10 @@ export class Player {
     let time = at === null || at >= last ? first : at;
     const every = isStill() ? 1000 : 50;
     const step = isStill() ? (last - first) / STILL_STEPS : (last - first) / (20 * this.seconds());
-    this.film.goTo(time);
+    this.film.showTime(time);
     this.timer = setInterval(() => {
       time = Math.min(last, time + step);
-      this.film.goTo(time);
+      this.film.showTime(time);
       if (time >= last) { this.stop(); this.film.ended(); }
     }, every);
     this.say();

@@ -16,7 +16,7 @@ async function ask(question: (source: Live) => Promise<answer.Answer>): Promise<
   const { source } = connection;
   if (!source) return;
   if (!page.live) goLive();
-  const { name } = source, found = await question(source);
+  const { name } = source, found = await question(source).catch(answer.fail);
   if (name !== source.name) return answer.clear();
   Object.assign(page, found);
   keepAddress();
@@ -65,9 +65,16 @@ export function clearAll(): void {
   select(null);
 }
 
+/** Parses a shape such as `4x4`, or a number of nodes. Returns null for anything else. */
+function parse(text: string, axes: number): Raw | null {
+  const sides = text.trim().replace(/ *nodes?$/, "").split(/[x×*, ]+/i).map(Number);
+  if (sides.some((side) => !Number.isInteger(side) || side < 1)) return null;
+  return sides.length === 1 && axes > 1 ? { nodes: sides[0] } : { shape: sides };
+}
+
 /** Parses the question in the form. If it is invalid, shows `hint` and returns null. */
 function readQuestion(hint: string, isValid: (question: Raw) => boolean): Raw | null {
-  const question = answer.read(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
+  const question = parse(find<HTMLInputElement>("shape").value, page.machine?.grid.axes ?? 1);
   if (question && isValid(question)) return question;
   clearAnswer();
   write("answer", hint);

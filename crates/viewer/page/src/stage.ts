@@ -1,4 +1,5 @@
 // The area that shows the machine in one of two views, with its pointer and keyboard input.
+import type { Dimensions } from "./address.ts";
 import { attributes, element, find, write } from "./dom.ts";
 import type { Mark, Move } from "./marks.ts";
 import type { Key, Machine } from "./model.ts";
@@ -32,8 +33,8 @@ export class Stage {
     this.flat = new View2d(find<HTMLCanvasElement>("flat"));
     this.deep = this.begin();
     this.view = this.flat;
-    find("two").onclick = () => { this.choose(false); acts.changed(); };
-    find("three").onclick = () => { this.choose(true); acts.changed(); };
+    find("two").onclick = () => { this.choose("2d"); acts.changed(); };
+    find("three").onclick = () => { this.choose("3d"); acts.changed(); };
     find("whole").onclick = () => this.whole();
     for (const canvas of this.place.querySelectorAll("canvas")) this.listen(canvas);
     this.place.addEventListener("keydown", (event) => this.key(event));
@@ -63,8 +64,8 @@ export class Stage {
 
   get isDeep(): boolean { return this.view === this.deep; }
 
-  choose(three: boolean): void {
-    this.view = three && this.deep ? this.deep : this.flat;
+  choose(dimensions: Dimensions): void {
+    this.view = dimensions === "3d" && this.deep ? this.deep : this.flat;
     if (this.deep) this.deep.canvas.hidden = !this.isDeep;
     this.flat.canvas.hidden = this.isDeep;
     find("axes").hidden = !this.isDeep;

@@ -1,4 +1,5 @@
 // Light and dark mode, and the colors used on canvases.
+import { find, write } from "./dom.ts";
 import { load, save } from "./storage.ts";
 
 export interface Paper {
@@ -31,7 +32,7 @@ const THEMES = ["system", "light", "dark"];
 const THEME = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-export const chosen = (): string => document.documentElement.dataset.theme ?? "system";
+const chosen = (): string => document.documentElement.dataset.theme ?? "system";
 export const isDark = (): boolean =>
   chosen() === "dark" || (chosen() === "system" && system.matches);
 export const paper = (dark: boolean): Paper => (dark ? DARK : LIGHT);
@@ -39,21 +40,26 @@ export const paper = (dark: boolean): Paper => (dark ? DARK : LIGHT);
 function choose(theme: string): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
+  write("theme", `Theme: ${theme}`);
 }
 
-/** Applies the theme that the user chose last, and follows the system setting. */
+let redraw = (): void => {};
+
+/** Applies the theme that the user chose last, and follows the system setting and the button. */
 export function begin(changed: () => void): void {
   const last = load(THEME);
-  if (last && THEMES.includes(last)) choose(last);
+  choose(last && THEMES.includes(last) ? last : "system");
+  redraw = changed;
   system.addEventListener("change", changed);
+  find("theme").onclick = next;
 }
 
 /** Switches to the next theme: system, light, dark, and back to system. */
-export function next(): string {
+export function next(): void {
   const theme = THEMES[(THEMES.indexOf(chosen()) + 1) % THEMES.length];
   choose(theme);
   save(THEME, theme);
-  return theme;
+  redraw();
 }
 
 /** Returns true if the user prefers reduced motion. */

@@ -3,7 +3,7 @@ import type { List } from "./address.ts";
 import { keepAddress } from "./location.ts";
 import { plain, find, write } from "./dom.ts";
 import { curl, first } from "./first.ts";
-import { goLive, goTo } from "./history.ts";
+import { goLive, goTo, showTime } from "./history.ts";
 import { legend } from "./legend.ts";
 import { Lists, chosen } from "./lists.ts";
 import type { Lease, Machine } from "./model.ts";
@@ -38,7 +38,7 @@ export const lists = new Lists(
   {
     job: (lease) => select(page.job === String(lease.key) ? null : String(lease.key)),
     waiting(one) { page.job = String(one.key); keepAddress(); void askWhy({ waiting: one.key }); },
-    refused: (one) => { player.stop(); goTo(one.at); },
+    refused: (one) => goTo(one.at),
     ahead: (one) => selectAhead(page.chosen === one.key ? null : one),
     changed: () => changed(),
   },
@@ -47,8 +47,8 @@ export const player = new Player({
   // There is no data before the first record.
   span: () => [timeline.chart.begins() ?? timeline.chart.span()[0], timeline.chart.span()[1]],
   at: () => page.at,
-  goTo,
-  ended: () => { if (!schedule) goLive(); },
+  showTime,
+  ended: goLive,
 });
 
 /** Updates the page after the selection has changed. */

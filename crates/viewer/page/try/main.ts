@@ -73,7 +73,6 @@ class Page {
     find("two").onclick = () => this.choose(false);
     find("three").onclick = () => this.choose(true);
     find("share").onclick = () => { this.keep(); void copy(location.href); };
-    find("theme").onclick = () => { write("theme", `Theme: ${theme.next()}`); this.show(); };
     find<HTMLFormElement>("ask").onsubmit = (event) => { event.preventDefault(); this.ask(); };
     const key = (shown: string, words: string, act: (key: string) => void) =>
       ({ keys: shown === "Space" ? [" "] : shown.split(" "), shown, words, act });
@@ -85,7 +84,6 @@ class Page {
       key("a", "ask about the shape", () => this.ask()),
     ]);
     theme.begin(() => this.show());
-    write("theme", `Theme: ${theme.chosen()}`);
   }
 
   /** Stores the settings and the view in the URL. */

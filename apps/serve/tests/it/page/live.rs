@@ -110,6 +110,36 @@ fn the_time_axis_ends_at_the_current_time() {
 }
 
 #[test]
+fn the_live_button_stops_playback() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|_| {});
+    server.client().lease(r#"{"shape":[3,5]}"#);
+    browser.open(&server.address);
+    browser.until("window.pavior?.page.series.busy.length >= 1");
+    browser.press(" ");
+    browser.until("!window.pavior.page.live");
+    browser.value("document.getElementById('live').click()");
+    assert_eq!(browser.value("document.getElementById('play').textContent"), "▶ Play");
+}
+
+#[test]
+fn errors_are_not_marked_as_out_of_date() {
+    let Some(mut browser) = Browser::start(1280, 800) else { return };
+    let (server, _) = fresh(|_| {});
+    browser.open(&server.address);
+    for (shape, answer) in [("2x2", "It would be placed at"), ("2x2x2", "3 sides")] {
+        browser.until("window.pavior?.page.machine");
+        browser.value(&format!("document.getElementById('shape').value = '{shape}'"));
+        browser.value("document.querySelector('#ask button').click()");
+        browser.shows("answer", answer);
+    }
+    server.client().lease(r#"{"shape":[3,5]}"#);
+    browser.shows("counts", "15 busy");
+    let text = browser.value("document.getElementById('answer').textContent");
+    assert!(!text.as_str().unwrap().contains("has changed"), "{text}");
+}
+
+#[test]
 fn the_page_fits_a_phone() {
     let Some(mut browser) = Browser::start(390, 844) else { return };
     let (server, _) = fresh(|_| {});

@@ -1,15 +1,17 @@
 //! Logs of jobs, from files and from tables.
 
+mod columns;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::types::{Float64Type, UInt16Type, UInt32Type, UInt64Type};
-use arrow_array::{ArrayRef, RecordBatch};
 use pavior::experiments::{Catalogue, Given, Setting, parameters, read_log};
 use pavior::files::Limits;
 use pavior::workload::TimeUnit;
-use pavior::workload::traces::{self, Field, Names, Record, Tags};
-use pavior::{Freedom, Sides, Time};
+use pavior::workload::traces::{self, Names, Record, Tags};
+use pavior::{Freedom, Time};
 use pyo3::exceptions::{PyDeprecationWarning, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,10 +21,8 @@ use crate::asked::{settings, unexpected};
 use crate::errors::{bad_name, log, value};
 use crate::interrupt::interruptible;
 use crate::shown::number;
-use crate::table::{Table, batches, column, numbers, texts, words};
-
-/// The maximum time in a table, in seconds: about 30,000 years.
-const MAX_TIME_S: f64 = 1e12;
+use crate::table::{Table, batches, column, words};
+use columns::{Columns, Row};
 
 /// A log of jobs, from a file or a table.
 ///
@@ -44,27 +44,27 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    fn of_file(py: Python<'_>, path: PathBuf, given: &[Setting]) -> PyResult<Trace> {
-        let (mut read, catalogue) = (Given::default(), Catalogue::default());
-        for Setting { key, values } in given {
+    fn of_file(py: Python<'_>, path: PathBuf, options: &[Setting]) -> PyResult<Trace> {
+        let (mut given, catalogue) = (Given::default(), Catalogue::default());
+        for Setting { key, values } in options {
             let parameter = parameters::of_reading(key).ok_or_else(|| unexpected("Trace", key))?;
             let text = values.join(",");
             let value = parameter.reading(&text, &catalogue);
             let value =
                 value.map_err(|bad| bad_name(&text, format!("{key}: {}", bad.reason), bad.span))?;
-            value.put(&mut read);
+            value.put(&mut given);
         }
-        let opened = move || read_log(&path, &read.reading(), Limits::LINES);
-        let trace = interruptible(py, || (), opened)?.map_err(|error| log(py, &error))?;
+        let read = move || read_log(&path, &given.reading(), Limits::LINES);
+        let trace = interruptible(py, || (), read)?.map_err(|error| log(py, &error))?;
         Ok(Trace { trace: Arc::new(trace) })
     }
 
     fn of_table(table: &Bound<'_, PyAny>) -> PyResult<Trace> {
         let (mut records, mut names) = (Vec::new(), Names::default());
         for batch in batches(table)? {
-            let columns = Columns::of(&batch, &mut names)?;
-            for row in 0..batch.num_rows() {
-                records.push(columns.record(row, records.len())?);
+            let columns = Columns::new(&batch, &mut names)?;
+            for in_batch in 0..batch.num_rows() {
+                records.push(columns.record(Row { in_batch, in_table: records.len() })?);
             }
         }
         if records.is_empty() {
@@ -96,9 +96,9 @@ impl Trace {
     #[pyo3(text_signature = "(source, *, first=None, filter=None, status=None, lenient=False, \
                              dependencies=False, **more)")]
     fn new(source: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Trace> {
-        let given = options.map_or(Ok(Vec::new()), settings)?;
+        let options = options.map_or(Ok(Vec::new()), settings)?;
         if let Ok(path) = source.extract::<PathBuf>() {
-            return Trace::of_file(source.py(), path, &given);
+            return Trace::of_file(source.py(), path, &options);
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
@@ -106,11 +106,16 @@ impl Trace {
                 shown(source)
             )));
         }
-        if given.iter().any(|setting| setting.values != ["false"]) {
-            return Err(value(
-                "first, filter, status, lenient and similar options apply only to files; select \
-                 rows in the table instead",
-            ));
+        for Setting { key, values } in options {
+            if parameters::of_reading(&key).is_none() {
+                return Err(unexpected("Trace", &key));
+            }
+            if values != ["false"] {
+                return Err(value(
+                    "first, filter, status, lenient and similar options apply only to files; \
+                     select rows in the table instead",
+                ));
+            }
         }
         Trace::of_table(source)
     }
@@ -180,119 +185,5 @@ impl Trace {
 
     fn __repr__(&self) -> String {
         format!("<{}>", self.summary())
-    }
-}
-
-/// The values of a column, or `None` if there is no such column.
-type Column = Option<Vec<Option<f64>>>;
-
-/// The columns in a batch of rows.
-struct Columns {
-    submit: Column,
-    run: Column,
-    nodes: Column,
-    job: Column,
-    estimate: Column,
-    sides: [Column; 3],
-    freedom: Option<Vec<Option<String>>>,
-    tags: [Column; 3],
-}
-
-impl Columns {
-    fn of(batch: &RecordBatch, names: &mut Names) -> PyResult<Columns> {
-        let column = |name: &str| numbers(batch, name);
-        let need = |name: &str| match column(name)? {
-            None => Err(value(format!("the table has no column {name:?}"))),
-            column => Ok(column),
-        };
-        // Names are replaced by numbers.
-        let mut class = |field: Field| match texts(batch, field.key()) {
-            Ok(Some(words)) => {
-                let mut number = |word: &str| names.number(field, word.as_bytes()) as f64;
-                Ok(Some(words.iter().map(|word| Some(number(word.as_deref()?))).collect()))
-            }
-            _ => column(field.key()),
-        };
-        let tags = [class(Field::User)?, class(Field::Queue)?, class(Field::Partition)?];
-        Ok(Columns {
-            submit: need("submit")?,
-            run: need("run")?,
-            nodes: need("nodes")?,
-            job: column("job")?,
-            estimate: column("estimate")?,
-            sides: [column("x")?, column("y")?, column("z")?],
-            freedom: texts(batch, "freedom")?,
-            tags,
-        })
-    }
-
-    /// Reads the job in a row. `index` is the row's index in the whole table.
-    fn record(&self, row: usize, index: usize) -> PyResult<Record> {
-        let at = |column: &Column| column.as_ref().and_then(|values| values[row]);
-        let whole = |name: &str, number: f64, most: f64| {
-            if number.fract() == 0.0 && (0.0..=most).contains(&number) {
-                Ok(number)
-            } else {
-                Err(value(format!(
-                    "row {index}: `{name}` is {number}, not a whole number from 0 to {most}"
-                )))
-            }
-        };
-        let time = |name: &str, seconds: f64| {
-            if (0.0..=MAX_TIME_S).contains(&seconds) {
-                Ok(TimeUnit::SECOND.time(seconds))
-            } else {
-                Err(value(format!("row {index}: `{name}` is {seconds}, not 0 to 1e12 seconds")))
-            }
-        };
-        let need = |name: &str, number: Option<f64>| {
-            number.ok_or_else(|| value(format!("row {index}: `{name}` is null")))
-        };
-        let nodes = whole("nodes", need("nodes", at(&self.nodes))?, f64::from(u32::MAX))? as u32;
-        if nodes == 0 {
-            return Err(value(format!("row {index}: a job must have at least 1 node")));
-        }
-        let [x, y, z] = &self.sides;
-        let side = |name: &str, column: &Column| -> PyResult<u16> {
-            at(column).map_or(Ok(1), |side| Ok(whole(name, side, 65_535.0)? as u16))
-        };
-        let mut shape: Option<Sides> = None;
-        if at(x).is_some() {
-            shape = Some([side("x", x)?, side("y", y)?, side("z", z)?]);
-        }
-        if shape.is_some_and(|sides| sides.contains(&0)) {
-            return Err(value(format!("row {index}: a side of a shape must be at least 1")));
-        }
-        let volume = |sides: Sides| sides.iter().map(|&side| u64::from(side)).product::<u64>();
-        if shape.is_some_and(|sides| volume(sides) != u64::from(nodes)) {
-            return Err(value(format!(
-                "row {index}: the product of x, y and z is not {nodes} nodes"
-            )));
-        }
-        let freedom = self.freedom.as_ref().and_then(|words| words[row].as_deref());
-        let freedom = freedom.map(str::parse::<Freedom>).transpose();
-        let freedom = freedom.map_err(|unknown| value(format!("row {index}: {unknown}")))?;
-        let tag = |column: &Column| at(column).map_or(-1, |value| value as i64);
-        let [user, queue, partition] = &self.tags;
-        // Above 2^53, a float cannot represent every whole number.
-        let number = at(&self.job).map_or(Ok(index as f64), |job| whole("job", job, 9e15))?;
-        Ok(Record {
-            number: number as u64,
-            line: index as u64 + 1,
-            submit: time("submit", need("submit", at(&self.submit))?)?,
-            run: time("run", need("run", at(&self.run))?)?,
-            estimate: at(&self.estimate).map(|it| time("estimate", it)).transpose()?,
-            nodes,
-            shape,
-            freedom,
-            tags: Tags {
-                user: tag(user),
-                queue: tag(queue),
-                partition: tag(partition),
-                ..Tags::UNKNOWN
-            },
-            wait: None,
-            dependency: None,
-        })
     }
 }
