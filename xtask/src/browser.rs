@@ -41,7 +41,7 @@ pub(crate) fn page(root: &Path) -> Result<bool, String> {
     for (name, most) in LARGEST {
         let bytes = std::fs::metadata(page.join(name)).map_or(u64::MAX, |file| file.len());
         if bytes > most {
-            return Err(format!("{PAGE}/{name} has {bytes} bytes; the limit is {most}"));
+            return Err(format!("{PAGE}/{name} is {bytes} bytes; the limit is {most}"));
         }
     }
     Ok(true)

@@ -21,11 +21,11 @@ const RUST: &str = "the Rust toolchain";
 #[rustfmt::skip]
 const COMMANDS: &[Command] = &[
     Command { name: "check", usage: "[--only STEP]...",
-        does: "Run all checks, or only the named steps and the steps that they depend on",
+        does: "Run all checks, or only the named steps and their dependencies",
         takes: "30 minutes on two idle cores, 60 minutes from scratch",
-        needs: "24 GB of disk space. The packaging steps run only under `.ci/run`, or if they are \
-         named. Checks whose tools are missing are skipped and listed at the end; \
-         `cargo xtask tools` installs the tools",
+        needs: "24 GB of disk space. The packaging steps run only under `.ci/run` or when named \
+            explicitly. Checks whose tools are missing are skipped and listed at the end; `cargo \
+            xtask tools` installs the tools",
         run: check_steps },
     Command { name: "step", usage: "STEP",
         does: "Run one step of the checks without its prerequisites; also `cargo xtask STEP`",
@@ -92,7 +92,7 @@ const COMMANDS: &[Command] = &[
         takes: "at most 20 minutes on a quiet machine", needs: RUST,
         run: |root, _| measure::run(root, measure::GROWTH) },
     Command { name: "dist", usage: "",
-        does: "Make a release in dist/: archives, .deb, wheel, bill of materials",
+        does: "Build a release in dist/: archives, .deb, wheel, bill of materials",
         takes: "ten minutes", needs: "Linux on x86-64, Python 3.11, dpkg-deb, binutils",
         run: |root, _| packaging::dist(root).err().into_iter().collect() },
     Command { name: "installed", usage: "[VERSION]",

@@ -70,7 +70,7 @@ fn follow(
     if !anchor.is_empty() {
         let page = pages.get(&file).ok_or(format!("{target}: only pages have anchors"))?;
         if !page.anchors.iter().any(|there| there == anchor) {
-            return Err(format!("{target}: there is no such heading"));
+            return Err(format!("{target}: no such heading"));
         }
     }
     match &link.image {
@@ -164,7 +164,7 @@ mod tests {
         std::fs::write(root.join("docs/e.svg"), "text").unwrap();
         let found = [
             "docs/a.md:2: b.md does not exist",
-            "docs/a.md:4: #two: there is no such heading",
+            "docs/a.md:4: #two: no such heading",
             "docs/a.md:5: c.svg has no alt text",
             "docs/a.md:6: ../.. is outside the repository",
             "docs/a.md:7: e.svg is not a PNG, WebP or SVG",

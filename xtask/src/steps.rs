@@ -139,7 +139,7 @@ pub(crate) const STEPS: &[Step] = &[
         does: "pack all packages, and compile the packed sources",
         work: Own(packaging::crates::pack) },
     Step { name: "release", seconds: 60, cores: ONE, after: "build python clean",
-        does: "make a release, and install and use it in a clean Debian 13",
+        does: "build a release, and install and use it in a clean Debian 13",
         work: Own(packaging::check) },
     // This step is last, because it replaces the tested program with one that has fewer features.
     Step { name: "features", seconds: 60, cores: BOTH, after: "tests serve slurm kube readme \

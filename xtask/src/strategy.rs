@@ -40,8 +40,8 @@ fn try_add(root: &Path, name: &str) -> Result<(), String> {
     };
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.split('-').all(is_word) {
         return Err(format!(
-            "`{name}` is not a valid strategy name; use lower-case words joined by hyphens, such \
-            as worst-corner"
+            "`{name}` is not a valid strategy name; use lowercase words joined by hyphens, such \
+             as worst-corner"
         ));
     }
     let module = name.replace('-', "_");

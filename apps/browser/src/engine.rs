@@ -146,7 +146,7 @@ impl Engine {
 }
 
 fn unknown_run(run: usize) -> Fault {
-    format!("there is no run {run}").into()
+    format!("no such run: {run}").into()
 }
 
 fn setting_list(settings: &Settings) -> Result<Vec<Setting>, Fault> {
@@ -156,9 +156,10 @@ fn setting_list(settings: &Settings) -> Result<Vec<Setting>, Fault> {
     };
     let setting = |(key, value): (&String, &Value)| match texts(value) {
         Some(values) => Ok(Setting { key: key.clone(), values }),
-        None => {
-            Err(Fault { reason: "each value must be text".to_string(), setting: Some(key.clone()) })
-        }
+        None => Err(Fault {
+            reason: "each value must be a string".to_string(),
+            setting: Some(key.clone()),
+        }),
     };
     settings.iter().map(setting).collect()
 }

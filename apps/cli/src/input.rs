@@ -73,7 +73,7 @@ pub(crate) fn strategies(
                 reason: error.to_string(),
             }),
             Err(error) => {
-                let hint = if several { "; --skip-unsupported leaves it out" } else { "" };
+                let hint = if several { "; --skip-unsupported skips it" } else { "" };
                 return Err(wrong(at, part, format!("{error}{hint}")));
             }
         }

@@ -90,7 +90,7 @@ fn describe_places(counts: &PlacedCounts) -> String {
     let all = placed + unknown + elsewhere;
     let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
     for (count, words) in [
-        (unknown, "without nodes or a start"),
+        (unknown, "without nodes or start time"),
         (elsewhere, "on nodes that the machine does not have"),
         (overlapping, "starting on another job's node"),
         (sharing, "starting on another job's router"),

@@ -20,7 +20,7 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, KubeError> {
 /// Connects to the cluster that the kubeconfig or the pod's service account specifies.
 pub(crate) async fn connect() -> Result<kube::Client, KubeError> {
     let mut config = kube::Config::infer().await.map_err(|_| {
-        let why = "found no usable KUBECONFIG, ~/.kube/config or pod service account";
+        let why = "no usable KUBECONFIG, ~/.kube/config or pod service account found";
         KubeError::Unreachable(why.to_string())
     })?;
     config.connect_timeout = Some(CONNECT_TIMEOUT);

@@ -226,7 +226,7 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
         PyTypeError::new_err(format!("a log must be a path or a Trace, not {}", shown(given)))
     })?;
     path.into_os_string().into_string().map_err(|path| {
-        value(format!("{} is not a Unicode path", pavior::text::shown(&path.to_string_lossy())))
+        value(format!("{} is not valid Unicode", pavior::text::shown(&path.to_string_lossy())))
     })
 }
 
@@ -274,8 +274,7 @@ impl Asked {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();
             if given.hasattr("total_seconds")? && !takes_seconds {
                 return Err(value(format!(
-                    "{key}: a timedelta is in seconds, but synthetic jobs have times in units of \
-                     time"
+                    "{key}: a timedelta is in seconds, but synthetic jobs use abstract time units"
                 )));
             }
         }

@@ -184,8 +184,8 @@ impl Forecasts {
         let [machine, strategy, scheduler] = ["machine", "strategy", "scheduler"].map(get);
         let Score { jobs, waited, held, .. } = &self.score;
         format!(
-            "Forecasts of {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} had \
-             to wait, and {}% of these started within their intervals",
+            "Forecasts for {jobs} jobs on {machine} under {strategy} and {scheduler}: {waited} \
+             had to wait, and {}% of these started within their intervals",
             number(100.0 * held)
         )
     }

@@ -25,7 +25,7 @@ impl Journal {
     }
 
     fn lock(&self) -> PyResult<MutexGuard<'_, Vec<JournalEntry>>> {
-        self.entries.lock().map_err(|_| other("an earlier call failed during a change"))
+        self.entries.lock().map_err(|_| other("an earlier change failed partway through"))
     }
 }
 

@@ -148,7 +148,7 @@ impl Outcome {
             .collect();
         if specification.timing {
             let (name, value, unit) = ("allocation_ns", sample.allocation_ns, "ns");
-            let meaning = "the measured time of an attempt to allocate";
+            let meaning = "the measured time per allocation attempt";
             metrics.push(Measured { name, value, unit, meaning });
         }
         let (jobs, placements) = (PyOnceLock::new(), PyOnceLock::new());
@@ -185,7 +185,8 @@ impl Outcome {
         let end = format!("{} {}", number(self.end()), self.unit());
         let (count, words) = (jobs.len(), words.join(", "));
         format!(
-            "Result of {count} jobs on {machine} under {strategy} and {scheduler} in {end}: {words}"
+            "Results for {count} jobs on {machine} under {strategy} and {scheduler} in {end}: \
+             {words}"
         )
     }
 }

@@ -70,8 +70,8 @@ impl Own {
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
-            let message = "a scheduler in Python supports only one time unit; create a separate \
-                 experiment for each unit";
+            let message = "a scheduler written in Python supports only one time unit; create a \
+                separate experiment for each unit";
             return Err(value(message));
         }
         self.unit.get_or_init(|| first.unit());

@@ -114,6 +114,6 @@ impl Shared {
             return Err(broken("a strategy cannot use the machine that calls it"));
         }
         let inner = self.inner.lock_py_attached(py);
-        inner.map_err(|_| other("an earlier call failed during a change"))
+        inner.map_err(|_| other("an earlier change failed partway through"))
     }
 }

@@ -65,7 +65,7 @@ impl Span {
 /// Warns about the deprecated `last`, which is kept for one version.
 fn warn_of_last(py: Python<'_>) -> PyResult<()> {
     let words =
-        c"Span.last is one past the last replication, unlike in the JSON of `pavior sweep`; use \
-          Span.end, which has the same value";
+        c"Span.last is one past the last replication, unlike `last` in the JSON from `pavior \
+            sweep`; use Span.end, which has the same value";
     PyErr::warn(py, &py.get_type::<PyDeprecationWarning>(), words, 1)
 }

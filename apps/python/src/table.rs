@@ -70,7 +70,7 @@ impl Table {
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let column = self.batch.column_by_name(name).ok_or_else(|| {
             let known = self.columns().join(", ");
-            PyKeyError::new_err(format!("there is no column {name:?}; the columns are {known}"))
+            PyKeyError::new_err(format!("no such column: {name:?}; the columns are {known}"))
         })?;
         PyList::new(py, objects(py, column)?)
     }
@@ -137,7 +137,7 @@ impl Table {
 
     fn summary(&self) -> String {
         let (rows, columns) = (self.batch.num_rows(), self.batch.num_columns());
-        format!("Table of {rows} rows and {columns} columns, times in {}", self.unit)
+        format!("Table with {rows} rows and {columns} columns; times in {}", self.unit)
     }
 }
 

@@ -39,7 +39,7 @@ def test_what_is_told_is_what_the_command_tells(tmp_path: Path) -> None:
 def test_it_says_what_it_is() -> None:
     told = forecast(LOG, "torus:8x8", **FEW)
     assert told.jobs.unit == "s"
-    words = f"Forecasts of {len(told.jobs)} jobs on torus:8x8 under tff and easy"
+    words = f"Forecasts for {len(told.jobs)} jobs on torus:8x8 under tff and easy"
     assert words in repr(told) and words in told._repr_html_() and "median" in repr(told)
 
 

@@ -287,8 +287,8 @@ def test_an_explanation_says_why_in_sentences() -> None:
     machine.allocate_at(Box((2, 0), (2, 2)), job="middle")
     why = machine.explain((3, 2))
     assert why.why == (
-        "It needs 6 nodes, and 8 are free, but `ff` finds no place for it among them.",
-        "In the way on 3x2 at 0,0: job middle (4 nodes).",
+        "It needs 6 nodes, and 8 are free, but `ff` cannot place it on them.",
+        "Blocked on 3x2 at 0,0 by job middle (4 nodes).",
         "Sooner: moving job middle from 2x2 at 2,0 to 2x2 at 3,0 frees 3x2 at 0,0.",
     )
     assert why.blocked == Box((0, 0), (3, 2)) and dict(why.blocked_by) == {"middle": 4}

@@ -136,7 +136,7 @@ def test_what_a_scheduler_sees() -> None:
         lambda: view.can_start(0),
         lambda: view.fork(),
     ):
-        with pytest.raises(pavior.Broken, match="only within `next`"):
+        with pytest.raises(pavior.Broken, match="only inside `next`"):
             late()
 
 

@@ -337,13 +337,13 @@ def test_help_lists_every_parameter_with_its_type_and_default() -> None:
 
 def test_results_and_logs_show_themselves() -> None:
     result = simulate("mesh:8x8", "tff", jobs=50, timing=False)
-    assert repr(result).startswith("<Result of ") and "departed" in repr(result)
+    assert repr(result).startswith("<Results for ") and "departed" in repr(result)
     assert "turnaround" in repr(result) and "time_unit" in repr(result)
     assert re.search(r"<td[^>]*>turnaround</td>", result._repr_html_())
-    assert "… " in repr(result.jobs) and f"Table of {len(result.jobs)} rows" in repr(result.jobs)
+    assert "… " in repr(result.jobs) and f"Table with {len(result.jobs)} rows" in repr(result.jobs)
     assert result.jobs._repr_html_().count("<tr>") > 20
     trace = Trace(pl.DataFrame({"submit": [0, 86400], "run": [1, 1], "nodes": [1, 2]}))
-    assert repr(trace) == "<Trace of 2 jobs of 1 to 2 nodes, submitted within 1 days>"
+    assert repr(trace) == "<Trace of 2 jobs with 1 to 2 nodes, submitted over 1 days>"
     assert trace._repr_html_().count("<tr>") == 3
 
 

@@ -81,7 +81,7 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
 def test_judgements_are_told_in_words_and_drawn() -> None:
     judgement = judge(Misses, "mesh:3x3")
     assert repr(judgement) == (
-        "<Judgement: failed. misses claims on mesh:3x3 to refuse only if no base is free; "
+        "<Judgement: failed. On mesh:3x3, misses claims to refuse only if no base is free; "
         "after 6 correct answers, one is wrong.>\n"
         "misses is wrong on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only if no base is "
         "free, but 3x1 at 0,0 is free.\n\n"
@@ -91,7 +91,7 @@ def test_judgements_are_told_in_words_and_drawn() -> None:
     assert repr(judgement.asked[0]) == "<Free: 9 of 9 nodes of mesh:3x3>\n...\n...\n..."
     passed = judge(FirstFit, "mesh:2x2")
     assert repr(passed) == (
-        "<Judgement: passed. my-first-fit claims on mesh:2x2 to grant the first free base in scan "
+        "<Judgement: passed. On mesh:2x2, my-first-fit claims to grant the first free base in scan "
         "order; all 64 answers agree.>"
     )
     assert passed.asked is None and "<svg" not in passed._repr_html_()
@@ -134,7 +134,7 @@ def test_what_each_attribute_allows() -> None:
     assert "is not on the machine" in str(outside.counterexample)
     assert "<svg" in outside._repr_html_()
     refused = judge(Turned, "mesh:3x3")
-    assert "it may only grant 1x2 at 0,0, at any base" in str(refused.counterexample)
+    assert "it may grant only 1x2 at 0,0, at any base" in str(refused.counterexample)
     allowed = type("Allowed", (Turned,), {"name": "turns-it", "turns": True})
     assert judge(allowed, "mesh:3x3")
     assert judge(Scattered, "mesh:3x3") and judge(Scattered, "torus:3x2x2")

@@ -22,7 +22,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let (name, user) = (path.display(), rustix::process::geteuid().as_raw());
     let (owner, mode) = (metadata.uid(), metadata.mode() & 0o7777);
     if is_on_disk && owner != user && owner != 0 {
-        let text = format!("it belongs to user {owner}: run `chown {user} {name}`");
+        let text = format!("it is owned by user {owner}: run `chown {user} {name}`");
         return Err(io::Error::other(text));
     }
     if is_on_disk && mode & 0o077 != 0 {

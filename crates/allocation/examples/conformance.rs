@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         };
         for selection in selections {
             match conformance::suite(&selection) {
-                Ok(answers) => println!("{selection}: {answers} answers, no claim broken"),
+                Ok(answers) => println!("{selection}: {answers} answers, no claims violated"),
                 Err(failure) => {
                     eprintln!("{failure}");
                     broken += 1;

@@ -117,7 +117,7 @@ impl Recognition {
             Recognition::First => "to grant the first free base in scan order",
             Recognition::Best { .. } => "to grant the free base with the best score",
             Recognition::Complete => "to refuse only if no base is free",
-            Recognition::Partial(_) => "to grant only free boxes, but it may miss some",
+            Recognition::Partial(_) => "to grant only free boxes, possibly missing some",
             Recognition::Count => "to grant exactly when enough nodes are free",
             Recognition::Own { .. } => "to follow its own rule",
         }

@@ -91,7 +91,7 @@ pub enum PlacementError {
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
     /// A box shares nodes with an earlier box in the same placement.
-    #[error("{0:?} overlaps another box of the placement")]
+    #[error("{0:?} overlaps another box in the placement")]
     Overlapping(Cuboid),
     /// A box to be released contains a node that is free.
     #[error("{0:?} is not taken")]

@@ -201,7 +201,7 @@ impl Fork {
     /// Makes the strategy's index reflect the fork's free nodes again.
     fn restore_index(&mut self) {
         if std::mem::take(&mut self.shows_others) {
-            assert!(self.strategy.reset(&self.free), "it could be reset before");
+            assert!(self.strategy.reset(&self.free), "an earlier reset succeeded");
         }
     }
 

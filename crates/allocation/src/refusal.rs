@@ -38,7 +38,7 @@ impl Refusal {
     /// Returns a short description.
     pub fn meaning(self) -> &'static str {
         match self {
-            Refusal::EmptyRequest => "the request asks for no nodes",
+            Refusal::EmptyRequest => "the request is for zero nodes",
             Refusal::NoShape => "the strategy places boxes, but the request has no shape",
             Refusal::LargerThanMachine => "the request can never fit this machine",
             Refusal::UnsupportedShape => {

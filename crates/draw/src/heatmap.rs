@@ -154,9 +154,8 @@ impl Picture {
         let mut inner = String::new();
         Element::new("title").text(title, &mut inner);
         let seen = format!(
-            "The channels of {}, colored by load. Colors at the left end of the scale mean \
-             idle, and the busiest channel is busy in {:.1}% of the cycles. Each channel's title \
-             states its load.",
+            "The channels of {}, colored by load. The left end of the scale means idle; the \
+             busiest channel is busy in {:.1}% of cycles. Each channel's title states its load.",
             self.grid,
             100.0 * most
         );

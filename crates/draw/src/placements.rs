@@ -33,7 +33,7 @@ pub struct Placed {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
     /// There are no placements.
-    #[error("there are no placements to draw")]
+    #[error("no placements to draw")]
     NoPlacement,
     /// A time or a duration is infinite, NaN, or too large to draw.
     #[error("the {what} is {value}, which cannot be drawn")]

@@ -69,9 +69,9 @@ pub fn plan(
             .with("transform", format!("translate({x} {y})"))
             .around(&inner, &mut body);
     }
-    let title = format!("{} that free a box on {}", words_of(moves.len()), before.grid());
+    let title = format!("{} to free a box on {}", words_of(moves.len()), before.grid());
     let boxes = if freed.is_empty() { "nothing".to_string() } else { freed.join(", ") };
-    let seen = format!("The machine before and after the moves. Free afterwards: {boxes}.");
+    let seen = format!("The machine before and after the moves. Free afterward: {boxes}.");
     drawing([width, height], [&title, &seen], "", &body)
 }
 

@@ -125,7 +125,7 @@ impl Schedule<'_> {
         let count = self.jobs.len();
         let length = unit.words(self.to - self.from) + unit_of(unit_name);
         format!(
-            "{}, {count} job{} in {length}; {:.1}% of the nodes used on average",
+            "{}, {count} job{} in {length}; {:.1}% of the nodes in use on average",
             self.grid,
             if count == 1 { "" } else { "s" },
             100.0 * mean
@@ -243,11 +243,11 @@ impl Schedule<'_> {
             tick(canvas, rows.at(at), &label(at));
         }
         if self.grid.axes() == 1 {
-            "Each box is a job: its width is its duration, and it covers the job's nodes."
+            "Each box is a job: its width is the job's duration, and it covers the job's nodes."
                 .to_string()
         } else {
-            "Each box is a job: its width is its duration, and its height is its number of nodes. \
-             Position and color have no meaning."
+            "Each box is a job: its width is the job's duration, and its height is its number of \
+             nodes. Vertical position and color have no meaning."
                 .to_string()
         }
     }
@@ -386,7 +386,7 @@ mod tests {
         let grid: Grid = "mesh:4x4".parse().unwrap();
         let jobs = [placed("a", 0.0, 7200.0, 4), placed("b", 7200.0, 14_400.0, 2)];
         let svg = schedule("Two jobs", &grid, &jobs, (None, None), "s").unwrap();
-        assert!(svg.contains("mesh:4x4, 2 jobs in 4 h; 75.0% of the nodes used on average"));
+        assert!(svg.contains("mesh:4x4, 2 jobs in 4 h; 75.0% of the nodes in use on average"));
         assert!(svg.contains("<title>job b: 8 nodes, 2 h to 4 h</title>"), "{svg}");
         assert!(svg.contains(">time<") && svg.contains(">1 h<"), "{svg}");
         let svg = schedule("Two jobs", &grid, &jobs, (None, None), "time_unit").unwrap();

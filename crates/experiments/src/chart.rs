@@ -218,7 +218,7 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     let rest = match rows.iter().filter(without).count() {
         0 => "with 95% confidence intervals for the median",
         missing if missing == rows.len() => "too few for confidence intervals",
-        _ => "with 95% confidence intervals for the median where there are six or more",
+        _ => "with 95% confidence intervals for the median at points with six or more",
     };
     format!("medians of {of} replications per point, {rest}")
 }

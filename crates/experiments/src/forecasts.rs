@@ -21,7 +21,7 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or its jobs send messages.
-    #[error("forecasts require a job log without a network, failures or moves")]
+    #[error("forecasts require a job log and do not support a network, failures or moves")]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]

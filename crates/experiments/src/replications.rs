@@ -115,7 +115,7 @@ impl Specification {
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
         let find = |name: &str| {
             let position = header.iter().position(|column| column == name);
-            position.ok_or_else(|| format!("there is no column `{name}`"))
+            position.ok_or_else(|| format!("no such column: `{name}`"))
         };
         let at_point = find("point")?;
         let facts = FACTS.map(find);
@@ -124,7 +124,7 @@ impl Specification {
         // before the metrics.
         let last = |name: &str| {
             let position = (0..header.len()).rev().find(|&column| &header[column] == name);
-            position.ok_or_else(|| format!("there is no column `{name}`"))
+            position.ok_or_else(|| format!("no such column: `{name}`"))
         };
         let metrics: Vec<usize> =
             self.metrics.iter().map(|spec| last(spec.name)).collect::<Result<_, _>>()?;
@@ -172,7 +172,7 @@ fn read_timings(input: impl Read) -> Result<HashMap<(u64, u64), f64>, String> {
     let header = reader.headers().map_err(|error| error.to_string())?.clone();
     let find = |name: &str| {
         let position = header.iter().position(|column| column == name);
-        position.ok_or_else(|| format!("there is no column `{name}`"))
+        position.ok_or_else(|| format!("no such column: `{name}`"))
     };
     let (point, replication) = (find("point")?, find("replication")?);
     let measured = find(pavior_simulation::metrics::ALLOCATION_NS)?;

@@ -192,7 +192,7 @@ impl Specification {
         (!names.is_empty()).then(|| {
             format!(
                 "Overloaded (over 10% of arrivals still waiting at the end, so times depend on \
-                 the length of the run): {points}: {named}{more}."
+                 the run length): {points}: {named}{more}."
             )
         })
     }
@@ -297,7 +297,7 @@ impl Table {
         let mut reader = csv::Reader::from_reader(input);
         let header = reader.headers().map_err(|error| error.to_string())?.clone();
         let find = |name: &str| header.iter().position(|column| column == name);
-        let need = |name: &str| find(name).ok_or_else(|| format!("there is no column `{name}`"));
+        let need = |name: &str| find(name).ok_or_else(|| format!("no such column: `{name}`"));
         let (metric, at_mean, ci95) = (need("metric")?, need("mean")?, need("ci95")?);
         let (replications, unit) = (find("replications"), find("unit"));
         let (missed, overloaded) = (find("target_missed"), find("overloaded"));

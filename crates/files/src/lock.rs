@@ -37,7 +37,7 @@ fn open(path: &Path) -> io::Result<File> {
             if fs::symlink_metadata(path)?.is_file() {
                 OpenOptions::new().write(true).open(path)
             } else {
-                Err(io::Error::other(".lock exists and is not a file"))
+                Err(io::Error::other(".lock exists but is not a regular file"))
             }
         }
         other => other,

@@ -216,7 +216,7 @@ impl<F: Family> Registry<F> {
         let fail = |reason: String| Err(BadEntry { name: entry.name.to_string(), reason });
         if !is_name(entry.name) {
             return fail(
-                "a name may contain only lower-case letters, digits and single hyphens".to_string(),
+                "a name may contain only lowercase letters, digits and single hyphens".to_string(),
             );
         }
         if self.names().any(|name| name == entry.name) {

@@ -70,7 +70,7 @@ impl fmt::Display for Deadlock {
         let Deadlock { grid, at, undelivered, waiting } = self;
         write!(
             f,
-            "deadlock at cycle {at}: nothing can move, {undelivered} messages are undelivered"
+            "deadlock at cycle {at}: nothing can move, and {undelivered} messages are undelivered"
         )?;
         for (index, wait) in waiting.iter().enumerate() {
             let holder = waiting[(index + 1) % waiting.len()].message;

@@ -77,8 +77,9 @@ pub enum Endless {
     TooLate,
     /// The queue grows without limit.
     #[error(
-        "{waiting} jobs are waiting (the first is job {job}), and more arrive than the machine can \
-         run: the load is too high, or failed nodes are never repaired (--max-waiting allows more)"
+        "{waiting} jobs are waiting (the first is job {job}), and jobs arrive faster than the \
+         machine can run them: the load is too high, or failed nodes are never repaired \
+         (--max-waiting allows more)"
     )]
     TooManyWaiting {
         /// The number of waiting jobs.
@@ -124,8 +125,8 @@ pub enum Endless {
     },
     /// At the end of the run, jobs are still waiting even though they fit on the idle machine.
     #[error(
-        "{} never started, although the idle machine has room: either the scheduler is at fault, \
-         or times are too large for it", named(jobs, *count)
+        "{} never started, although the idle machine has room: either the scheduler is faulty, or \
+         times are too large for it", named(jobs, *count)
     )]
     NeverStarted {
         /// The numbers of the first few jobs that never started.

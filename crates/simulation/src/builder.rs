@@ -10,7 +10,7 @@ use crate::{Bounds, Inputs, Observer, Outcome, Place, RunError, Setup, Simulatio
 
 /// A run that is being configured. [`Setup::simulation`] creates it, and [`SimulationBuilder::run`]
 /// executes it.
-#[must_use = "a run is carried out by `run`"]
+#[must_use = "nothing runs until `run` is called"]
 pub struct SimulationBuilder<'o, 'i> {
     setup: Setup,
     inputs: Inputs<'i>,

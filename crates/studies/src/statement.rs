@@ -169,7 +169,7 @@ impl Claim {
     /// Judges our number. The verdict is `Differs` if there is no number. For an order, the caller
     /// must set the ratio, which cannot be derived from the difference.
     pub(super) fn judge(&self, id: impl Into<String>, ours: Option<Estimate>) -> Statement {
-        let note = ours.map_or("no runs, or a ratio to 0".into(), |ours| {
+        let note = ours.map_or("no runs, or division by 0".into(), |ours| {
             let missed = if ours.missed { ", precision target missed" } else { "" };
             let median = if ours.sides.is_some() { "median of " } else { "" };
             format!("{median}{} runs{missed}", ours.runs)

@@ -325,7 +325,7 @@ impl LogSummary {
 /// Returns the log's notes, and adds one if jobs are far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
-                and weeks are unknown";
+        and weekly figures are unknown";
     let unsorted = Note { text: text.to_string(), count: 1, line: 0 };
     let unsorted = Some(unsorted).filter(|_| course.is_unsorted);
     trace.report.notes.iter().cloned().chain(unsorted).collect()

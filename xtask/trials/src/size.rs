@@ -59,7 +59,7 @@ pub fn size<T>(quick: T, checks: T, long: T) -> T {
 pub fn left_out(what: &str) -> bool {
     let is_quick = Size::chosen() == Size::Quick;
     if is_quick {
-        eprintln!("SKIPPED in the quick size: {what}; set {SIZE}=checks to run it");
+        eprintln!("SKIPPED at the quick size: {what}; set {SIZE}=checks to run it");
     }
     is_quick
 }

@@ -141,7 +141,7 @@ fn parameter_arg<S: ParameterSet>(parameter: &'static Parameter) -> Arg {
         help += &format!(" ({unit})");
     }
     if S::TAKES_LISTS && LISTS.contains(name) {
-        help += "; separate several values with commas to compare them";
+        help += "; separate multiple values with commas to compare them";
     }
     let default = own_default::<S>(name).map_or_else(|| default.join(","), str::to_string);
     let option = arg(name, &help, parameter.heading, &default);

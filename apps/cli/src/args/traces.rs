@@ -73,7 +73,7 @@ fn duration(text: &str) -> Result<Time, String> {
     if (0.0..=1e9).contains(&time) {
         Ok(TimeUnit::SECOND.time(time))
     } else {
-        Err("not a valid time; use one such as 20m, 90s or 1h".to_string())
+        Err("not a valid duration; examples: 20m, 90s, 1h".to_string())
     }
 }
 

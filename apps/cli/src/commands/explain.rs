@@ -246,7 +246,7 @@ impl ExplainReport {
             shape.map_or("without a shape".into(), |shape| format!("as {}", sides(grid, shape)));
         let perfect = self
             .perfect_index()
-            .map_or(String::new(), |index| format!(" (maximum index as one box: {index})"));
+            .map_or(String::new(), |index| format!(" (maximum index for a single box: {index})"));
         format!(
             "{grid}: {} hold{} {}{failed}, {} free; request: {} {shape}{perfect}",
             count(state.held().len() as u64, "job"),
@@ -272,7 +272,7 @@ impl ExplainReport {
         if self.blocked().is_some() {
             sentences.push(match self.nearest() {
                 Some(at) => format!("nearest box that fits: {}", self.describe(&at)),
-                None => "nearest box that fits: none, no node is free".into(),
+                None => "nearest box that fits: none; no nodes are free".into(),
             });
         }
         let largest = self.largest_free();

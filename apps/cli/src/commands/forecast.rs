@@ -124,7 +124,7 @@ fn sentence(score: &Score, rejected: u64) -> String {
     let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90% interval \
-         contained the start of {:.1}% of them ({}% of small, medium and large jobs); its median \
+         contained the start of {:.1}% of them ({}% for small, medium and large jobs); its median \
          width was {:.1} h.",
         mean_wait / 3600.0,
         100.0 * held,

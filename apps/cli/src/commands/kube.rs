@@ -109,7 +109,7 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
     lines.extend(answer.at.map(|at| format!("box {at}")));
     lines.extend(answer.why.into_iter().chain(answer.kueue));
     let by_limits =
-        answer.starts.map(|at| format!("Based on time limits, it starts at {}.", date(at)));
+        answer.starts.map(|at| format!("Based on time limits, it should start at {}.", date(at)));
     lines.extend(answer.probably.or(by_limits));
     output::plain(&(lines.join("\n") + "\n"))
 }

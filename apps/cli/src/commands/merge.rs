@@ -49,7 +49,7 @@ fn join(parts: &mut [Part]) -> Result<Vec<JournalEntry>, Failure> {
         let (first, part) = (&parts[0], &parts[index]);
         if part.run.fingerprint != first.run.fingerprint || part.text != first.text {
             return Err(Failure::usage(format!(
-                "{} and {} are not parts of the same experiment",
+                "{} and {} do not belong to the same experiment",
                 files::shown(&first.path),
                 files::shown(&part.path)
             )));

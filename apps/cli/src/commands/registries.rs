@@ -143,7 +143,7 @@ fn print(args: &ListArgs, entries: &[Value], columns: &[&str]) -> Result<(), Fai
             let width = output::width();
             let is_whole = table.width() <= width;
             table.print(width)?;
-            let cut = format!("Cut off at {width} columns; --format json shows everything.");
+            let cut = format!("Truncated to {width} columns; use --format json to see everything.");
             if is_whole { Ok(()) } else { output::text(&cut, width) }
         }
     }

@@ -123,7 +123,7 @@ impl Results<'_> {
         let hidden = available.len() - metrics.len() + omitted;
         if metrics.contains(&ALLOCATION_NS) {
             let note = "allocation_ns: median over the replications, with its 95% confidence \
-                        interval in brackets (needs at least six replications).";
+                interval in brackets (requires at least six replications).";
             output::text(note, width)?;
         }
         self.footnotes(hidden).iter().try_for_each(|line| output::text(line, width))

@@ -11,7 +11,7 @@ use crate::output;
 pub(crate) fn run(args: &SlurmArgs) -> Result<(), Failure> {
     // Clap does not support required global options.
     let Some(path) = args.config.as_deref() else {
-        return Err(Failure::usage("pavior slurm needs --config FILE"));
+        return Err(Failure::usage("pavior slurm requires --config FILE"));
     };
     if args.command.is_some() && (args.dry_run || args.once || args.observe.is_some()) {
         let reason =

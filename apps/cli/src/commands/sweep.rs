@@ -55,7 +55,7 @@ fn wanted(args: &WantedArgs) -> Result<(), Failure> {
         let part = Part::read(path)?;
         if part.text != text {
             return Err(Failure::usage(format!(
-                "{} is not a part of the experiment in {}",
+                "{} does not belong to the experiment in {}",
                 files::shown(path),
                 files::shown(&args.directory)
             )));

@@ -77,7 +77,8 @@ fn node(typed: &str, grid: &Grid) -> Result<NodeId, Failure> {
     let numbers: Option<Vec<u64>> = typed.split(',').map(|part| part.parse().ok()).collect();
     let node = numbers.and_then(|numbers| input::node(&numbers, grid));
     node.map(|node| grid.id(node)).ok_or_else(|| {
-        let reason = format!("not a node of {grid}; specify {} coordinates from 0", grid.axes());
+        let reason =
+            format!("not a node of {grid}; specify {} zero-based coordinates", grid.axes());
         Failure::option("--drain", typed, 0, &BadName { reason, span: 0..typed.len() })
     })
 }

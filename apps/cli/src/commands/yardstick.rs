@@ -111,14 +111,15 @@ fn figure(board: &Board) -> Chart {
         series("ff under fcfs", &|row| row.strategy == "ff" && row.scheduler == "fcfs"),
     ];
     Chart {
-        title: "Mean turnaround over its proven lower bound".to_string(),
+        title: "Mean turnaround relative to its proven lower bound".to_string(),
         x: ChartAxis::plain("scenario", false),
         y: ChartAxis::plain("turnaround / bound", true),
         categories,
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "At 1, a run meets the bound. The optimum is between 1 and the best run.".to_string(),
+        note: "A ratio of 1 meets the bound. The optimum is between 1 and the best run."
+            .to_string(),
     }
 }
 
@@ -146,7 +147,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
     }
     if !judged.left_out.is_empty() {
         let names = judged.left_out.join(", ");
-        eprintln!("note: not judged, because their runs were skipped: {names}");
+        eprintln!("note: not evaluated because their runs were skipped: {names}");
     }
     if !judged.counts.is_empty() {
         eprintln!("statements.csv: {}", in_words(&judged.counts));

@@ -66,7 +66,7 @@ fn the_header_identifies_the_log_format() {
     assert_eq!(simulate(&path), simulate(LOG));
     folder.write("jobs.txt", "JobID|State\n1|COMPLETED\n");
     let message = refused(&["trace", "inspect", &path]);
-    assert!(message.contains("there is no Submit column; request it with: sacct -a"), "{message}");
+    assert!(message.contains("no Submit column found; request it with: sacct -a"), "{message}");
     let written = folder.path("out.sacct");
     refused_for(&["trace", "convert", LOG, &written], "must end in .swf");
 }

@@ -109,7 +109,7 @@ fn shards_merge_to_the_same_bytes() {
     let changed = experiment(&folder, &SMALL.replace("jobs = 60", "jobs = 61"));
     good(&words(&format!("{changed} {other}")));
     let both = ["merge", &shards[0], &other, "--out", &again];
-    refused_for(&both, "not parts of the same experiment");
+    refused_for(&both, "do not belong to the same experiment");
 }
 
 #[test]

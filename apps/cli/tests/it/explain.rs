@@ -66,9 +66,9 @@ fn refusals_name_the_jobs_in_the_way_and_the_moves_that_help() {
     assert_eq!((&moves[0]["job"], moves.as_array().unwrap().len()), (&json!("7"), 1));
     assert_eq!(
         answer["why"][0],
-        "It needs 6 nodes, and 9 are free, but `tff` finds no place for it among them."
+        "It needs 6 nodes, and 9 are free, but `tff` cannot place it on them."
     );
-    assert_eq!(answer["why"][1], "In the way on 2x3 at 2,1: job 7 (2 nodes).");
+    assert_eq!(answer["why"][1], "Blocked on 2x3 at 2,1 by job 7 (2 nodes).");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn tables_fit_80_columns_and_csv_has_one_line_per_strategy() {
     let table = good_input(&words(&format!("{run} table")), EXAMPLE_1);
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     assert!(table.contains("refused: no-free-submesh"), "{table}");
-    assert!(table.contains("In the way on "), "{table}");
+    assert!(table.contains("Blocked on "), "{table}");
     let csv = good_input(&words(&format!("{run} csv --strategy naive,ff")), EXAMPLE_1);
     assert_eq!(
         csv,

@@ -34,6 +34,6 @@ fn the_help_lists_the_command_of_every_feature() {
 #[test]
 fn every_command_of_slurm_needs_a_configuration() {
     for command in [&[][..], &["check"], &["install", "."], &["uninstall"], &["why", "7"]] {
-        refused_for(&[&["slurm"], command].concat(), "pavior slurm needs --config FILE");
+        refused_for(&[&["slurm"], command].concat(), "pavior slurm requires --config FILE");
     }
 }

@@ -91,7 +91,7 @@ fn filters_reduce_the_number_of_series() {
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
-        ("uniform", "such as sides=uniform"),
+        ("uniform", "for example, use sides=uniform"),
         ("shceduler=ssd", "did you mean `scheduler`?"),
         ("scheduler=fcsf", "did you mean `fcfs`?"),
         ("strategy=ff,tlb", "did you mean `tbl`?"),
@@ -130,7 +130,7 @@ fn schedules_machines_and_distributions_are_drawn() {
     refused_for(&["plot", &jobs, "--cdf", "wait"], "waiting_time");
     refused_for(&["plot", &jobs, "--y", "waiting"], "--y applies only to results tables");
     let failed = folder.write("failed.csv", "job_id,success,turnaround_time\n1,0,\n");
-    refused_for(&["plot", &failed], "no job that succeeded");
+    refused_for(&["plot", &failed], "no successful jobs");
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         "1,waiting,1,nan\n2,waiting,3,1\n",
         "1,waiting,1,-1\n2,waiting,3,1\n",
     ] {
-        refused_for(&["plot", &results(rows), "--y", "waiting"], "cannot be drawn");
+        refused_for(&["plot", &results(rows), "--y", "waiting"], "cannot be plotted");
     }
     // A parameter without a column has no values to draw.
     let constant = results("1,waiting,3,\n");

@@ -69,7 +69,7 @@ fn options_without_effect_on_a_generated_log_are_rejected() {
         ("lublin --nodes 16 --load 2", "--load applies only to side distributions"),
         ("lublni --nodes 16 --load 2", "did you mean `lublin`?"),
         ("uniform --machine mesh:4x4 --load 1,2", "a log can have only one load"),
-        ("uniform --nodes 16", "request sides need a --machine, not --nodes"),
+        ("uniform --nodes 16", "request sides require --machine, not --nodes"),
     ] {
         refused_for(&words(&format!("trace generate {more}")), reason);
     }
@@ -88,7 +88,7 @@ fn options_of_disabled_features_are_rejected() {
             format!("{pod} -s tpu --fail-classes switch:mttf=9:mttr=1 --spare-switches 48"),
             "48 spares are too many for 48 switches",
         ),
-        (format!("{moves} --jobs-csv jobs.csv"), "a job that moves has several: use --placements"),
+        (format!("{moves} --jobs-csv jobs.csv"), "a job that moves has several; use --placements"),
         (
             format!("--trace {log} --max-waiting 3"),
             "--max-waiting applies only to synthetic workloads",

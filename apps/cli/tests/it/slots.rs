@@ -49,8 +49,8 @@ fn moves_and_job_ends_free_more_boxes() {
     let table = format!("slots {busy} --moves 1 --format table");
     let text = stdout(&pavior(&words(&table), &ends));
     let lines: Vec<&str> = text.lines().take(3).collect();
-    let after = "After the moves: 2 boxes of size 3x1 fit together.";
-    let next = "At 12.5: 4 boxes of size 3x1 fit together.";
+    let after = "After the moves: 2 boxes of size 3x1 fit simultaneously.";
+    let next = "At 12.5: 4 boxes of size 3x1 fit simultaneously.";
     assert_eq!(lines, ["Now: no box of size 3x1 is free.", after, next]);
 }
 

@@ -50,7 +50,7 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
     let table = line("--shape 4 --by 7 --format table --now 5 --max-jobs 2");
     let table = good_input(&words(&table), ROW);
     assert!(table.contains("free by 7 after requeueing 2 jobs"), "{table}");
-    assert!(table.contains("lost work: 17 nodes x time"), "{table}");
+    assert!(table.contains("lost work: 17 node-time units"), "{table}");
     for wrong in ["--by x", "--now 5", "--by nan", "--by 7 --earliest"] {
         refused_input(&words(&line(&format!("--shape 2 {wrong}"))), ROW);
     }

@@ -18,7 +18,7 @@ fn errors_name_unsupported_values_and_the_option_to_skip_them() {
     for command in COMMANDS {
         let reason = "2db does not work on mesh:4x4x4: it requires a square mesh";
         refused_for(&words(command), reason);
-        refused_for(&words(command), "--skip-unsupported leaves it out");
+        refused_for(&words(command), "--skip-unsupported skips it");
         let only = command.replace("ff,2db,tff", "2db --skip-unsupported");
         refused_for(&words(&only), "nothing is left to compare: strategy 2db does not work");
     }
@@ -54,7 +54,7 @@ fn skipped_values_are_reported() {
 fn unsupported_schedulers_are_skipped() {
     let run = "simulate --service messages:5 --jobs 10 --replications 1 --strategy tff --scheduler \
                fcfs,easy-freedom --no-timing";
-    refused_for(&words(run), "--skip-unsupported leaves it out");
+    refused_for(&words(run), "--skip-unsupported skips it");
     let output = pavior(&words(&format!("{run} --skip-unsupported")), "");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("Left out: scheduler easy-freedom on"), "{}", stderr(&output));

@@ -177,7 +177,7 @@ fn statements_about_skipped_runs_are_not_judged() {
     let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(output.status.success());
     let text = stderr(&output);
-    assert!(text.contains("note: not judged, because their runs were skipped: Y1, "));
+    assert!(text.contains("note: not evaluated because their runs were skipped: Y1, "));
     assert!(!text.contains("statements hold"), "{text}");
     let table = folder.read("yardstick/statements.csv");
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");

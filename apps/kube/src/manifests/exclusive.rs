@@ -81,7 +81,7 @@ fn confirmation_text(resource: &str, users: Result<Vec<String>, KubeError>) -> S
             let names = shown(&names.join(", ")).to_string();
             format!("The cluster currently has {} such pods: {names}{more}", users.len())
         }
-        Err(why) => format!("The pods that currently request it cannot be listed: {why}"),
+        Err(why) => format!("Cannot list the pods that currently request it: {why}"),
     };
     format!(
         "with --resource {resource}, the API server will reject every new pod in the cluster that \

@@ -27,7 +27,7 @@ use super::object::{Object as _, Uid};
     printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp")
 )]
 #[expect(clippy::duplicated_attributes, reason = "columns of the same type")]
-#[x_kube(validation = ("self == oldSelf", "a placement cannot be changed"))]
+#[x_kube(validation = ("self == oldSelf", "a placement is immutable"))]
 pub(crate) struct PlacementSpec {
     /// The machine's name.
     #[schemars(length(max = 253))]

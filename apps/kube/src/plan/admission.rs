@@ -134,7 +134,7 @@ fn answer_stray<'s>(
 /// Kubernetes completes the Job only once it is resumed.
 fn answer_finished(job: &Job, quota: &Quota) -> Option<CheckAnswer> {
     let is_stopped = job.is_suspended() && quota.check.state == CheckState::Pending;
-    is_stopped.then(|| CheckAnswer::new(CheckState::Ready, "all its pods have ended"))
+    is_stopped.then(|| CheckAnswer::new(CheckState::Ready, "its pods have finished"))
 }
 
 fn answer_placed(placement: &Placement) -> CheckAnswer {
@@ -158,7 +158,7 @@ fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer
         ),
         Prospect::Waits => {
             let start = waiting.starts_at.map_or(String::new(), |at| {
-                format!(" Based on time limits, it starts at {}.", date(at))
+                format!(" Based on time limits, it should start at {}.", date(at))
             });
             CheckAnswer::new(CheckState::Pending, format!("waiting for a box: {why}{start}"))
         }

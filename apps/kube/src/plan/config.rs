@@ -97,7 +97,7 @@ impl MachineConfig {
         };
         let (from, to) = (seconds(&period.from)?, seconds(&period.to)?);
         if from >= to {
-            return Err(format!("it ends before it starts, at {}", shown(&period.from)));
+            return Err(format!("it must end after it starts ({})", shown(&period.from)));
         }
         let parse = |text: &String| {
             let cuboid = self.parse_box(text);

@@ -87,7 +87,7 @@ pub(crate) fn plan(
     detail: Detail,
 ) -> Result<Plan, String> {
     let Some(machine) = index.world.machines.get(name) else {
-        return Err("there is no such machine".to_string());
+        return Err("no such machine".to_string());
     };
     let needs_kueue =
         machine.spec.admission_check.is_some() && detail.audience != Audience::Observer;

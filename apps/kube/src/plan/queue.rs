@@ -293,7 +293,7 @@ impl<'a> Queue<'a> {
         }
         let job = group.first();
         if let Some(why) = memory.rejection(job.id()) {
-            return Verdict::refuse(format!("the API server rejects its Placement: {why}"));
+            return Verdict::refuse(format!("the API server rejected its Placement: {why}"));
         }
         let usage = self.usage.entry(job.namespace()).or_default();
         let has_too_many_groups = usage.queued_groups >= config.queued_per_namespace;

@@ -277,5 +277,5 @@ fn refused(
     }
     memory.avoid(job, node, context.now);
     let message: String = message.chars().take(200).collect();
-    Some(format!("the scheduler rejects {}: {}", shown(node), shown(&message)))
+    Some(format!("the scheduler rejected {}: {}", shown(node), shown(&message)))
 }

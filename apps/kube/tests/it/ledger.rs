@@ -201,7 +201,7 @@ impl Ledger {
         }
         if told != held.told {
             self.waits += usize::from(told.starts_with("waiting for a box: "));
-            self.dated += usize::from(told.contains("Based on time limits, it starts at 20"));
+            self.dated += usize::from(told.contains("Based on time limits, it should start at 20"));
             self.impatient += usize::from(told.starts_with("its quota is released"));
             held.told = told.to_string();
         }

@@ -95,7 +95,7 @@ class Parameters(TypedDict, total=False):
             without waiting); default None)
         ranks: the numbering of a job's ranks
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
-            (row by row, with every second row of the job reversed), 'hilbert' (along the Hilbert
+            (row by row, with every other row of the job reversed), 'hilbert' (along the Hilbert
             curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
             nearest node), 'pattern' (to keep the pattern's messages on few links, even within one
             box); default 'coordinates')
@@ -127,7 +127,7 @@ class Parameters(TypedDict, total=False):
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
         arrival_scale: multiplies the times between arrivals
             (float; default 1)
-        first: reads only this many job lines
+        first: reads at most this many job lines
             (int, in lines; default None)
         filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)

@@ -171,7 +171,7 @@ impl Machine {
         let grid = self.shared.grid;
         let wrong = || {
             let given = shown(boxes);
-            PyTypeError::new_err(format!("allocate_at requires one Box or several, not {given}"))
+            PyTypeError::new_err(format!("allocate_at requires one or more Boxes, not {given}"))
         };
         let placement = strategies::placement(boxes, &grid, wrong)?.ok_or_else(wrong)?;
         let mut inner = self.shared.lock(py)?;

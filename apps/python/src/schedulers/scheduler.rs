@@ -56,7 +56,7 @@ impl InPython {
 /// Reads the result of `next`, which is None, an index in the queue, or an index and boxes.
 fn start(answer: &Bound<'_, PyAny>, grid: &Grid) -> PyResult<Option<Start>> {
     let wrong = || {
-        let message = "`next` must return None, an index in the queue, or an index and boxes";
+        let message = "`next` must return None, an index into the queue, or an index and boxes";
         broken(format!("{message}, not {}", shown(answer)))
     };
     if answer.is_none() {

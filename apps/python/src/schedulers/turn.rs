@@ -65,7 +65,7 @@ scoped_thread_local!(pub(super) static mut TURN: for<'t> &'t mut dyn Turn);
 /// Accesses the data for this thread's current call.
 fn turn<T>(look: impl FnOnce(&mut dyn Turn) -> PyResult<T>) -> PyResult<T> {
     if !TURN.is_set() {
-        let message = "the queue, the running jobs and the view can be used only within `next`";
+        let message = "the queue, the running jobs and the view can be used only inside `next`";
         return Err(broken(message));
     }
     TURN.with(look)

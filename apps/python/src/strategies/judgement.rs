@@ -167,7 +167,7 @@ pub(crate) fn judge(
 
 fn describe(selection: &Selection, machine: &str) -> String {
     let claim = Claim::of(selection).recognition.meaning();
-    format!("{} claims on {machine} {claim}", shown::cell(&selection.to_string()))
+    format!("On {machine}, {} claims {claim}", shown::cell(&selection.to_string()))
 }
 
 /// A test, which returns the number of correct answers.

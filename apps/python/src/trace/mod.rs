@@ -85,7 +85,7 @@ impl Trace {
             |record: Option<&Record>| record.map_or(0.0, |it| TimeUnit::SECOND.units(it.submit));
         let days = (submit(records.last()) - submit(records.first())) / 86_400.0;
         let (jobs, days) = (records.len(), number(days));
-        format!("Trace of {jobs} jobs of {least} to {most} nodes, submitted within {days} days")
+        format!("Trace of {jobs} jobs with {least} to {most} nodes, submitted over {days} days")
     }
 }
 
@@ -102,7 +102,7 @@ impl Trace {
         }
         if !source.hasattr("__arrow_c_stream__")? {
             return Err(PyTypeError::new_err(format!(
-                "a log must be a path or an Arrow table, such as a polars data frame, not {}",
+                "a log must be a path or an Arrow table, such as a Polars DataFrame, not {}",
                 shown(source)
             )));
         }

@@ -25,7 +25,7 @@ impl Caller {
     /// Checks that the caller is the operator; no one else may see how leases could be moved.
     #[cfg(feature = "http")]
     pub(crate) fn may_see_moves(&self) -> Result<(), Problem> {
-        let detail = "only the operator may see how to move leases";
+        let detail = "only the operator may see plans for moving leases";
         self.tenant
             .is_none()
             .then_some(())

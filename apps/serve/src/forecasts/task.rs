@@ -35,7 +35,7 @@ pub(crate) async fn update_forecasts(app: Arc<App>) {
         };
         let Ok(updated) = updated else { return };
         let next = updated.unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot make forecasts, because past records cannot be read");
+            tracing::warn!(%error, "cannot make forecasts because past records cannot be read");
             NextUpdate { min_delay: RETRY_DELAY, max_delay: None }
         });
         tokio::select! {

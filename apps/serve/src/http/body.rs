@@ -290,7 +290,7 @@ pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, 
 fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !is_tenant(&name) => {
-            bad("a tenant name must be 1 to 255 letters, digits or . _ : @ -")
+            bad("a tenant name must be 1 to 255 letters, digits or any of . _ : @ -")
         }
         other => Ok(other),
     }
@@ -305,7 +305,7 @@ pub(crate) fn is_tenant(name: &str) -> bool {
 fn job(name: Option<JobName>) -> Result<Option<JobName>, Problem> {
     match name {
         Some(JobName::Text(text)) if text.len() > MAX_NAME_BYTES => {
-            bad(format!("\"job\" may have at most {MAX_NAME_BYTES} bytes"))
+            bad(format!("\"job\" may be at most {MAX_NAME_BYTES} bytes long"))
         }
         other => Ok(other),
     }

@@ -191,7 +191,7 @@ async fn change_node(
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),
-    responses((status = 200, description = "the old and the new time", body = Clock), Changed)
+    responses((status = 200, description = "the old and new times", body = Clock), Changed)
 )]
 pub(crate) async fn confirm(State(app): State<Arc<App>>, change: Change) -> Result<Reply, Fault> {
     let command = |bytes: &Bytes| {

@@ -179,7 +179,9 @@ impl ExplainQuestion {
         let Some(id) = self.waiting else { return Ok(None) };
         let WhatIfBody { shape, nodes, freedom, .. } = &self.body;
         if shape.is_some() || nodes.is_some() || freedom.is_some() {
-            return Err(Problem::bad("specify either \"waiting\" or a shape or number of nodes"));
+            return Err(Problem::bad(
+                "specify either \"waiting\", or a shape or a number of nodes",
+            ));
         }
         let request = view.waiting.iter().find(|request| request.id == id);
         let visible = request.filter(|request| caller.may_touch(&request.tenant));

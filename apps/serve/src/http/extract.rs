@@ -46,7 +46,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
 async fn read_body(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
-        status => Fault::new(status, "bad-request", "the body could not be read completely"),
+        status => Fault::new(status, "bad-request", "the body could not be read in full"),
     })
 }
 
@@ -138,7 +138,7 @@ impl Change {
         let text = value.to_str().ok().filter(is_key);
         let Some(text) = text else {
             let detail =
-                "an Idempotency-Key must have 1 to 255 visible ASCII characters and no spaces";
+                "an Idempotency-Key must be 1 to 255 visible ASCII characters, with no spaces";
             return Err(Problem::bad(detail));
         };
         // Neither a query nor `route` contains a line break.

@@ -38,7 +38,7 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > MAX_HEAD_BYTES {
-        let detail = format!("a request head may have at most {MAX_HEAD_BYTES} bytes");
+        let detail = format!("a request head may be at most {MAX_HEAD_BYTES} bytes long");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Fault::new(status, "too-large", detail));
     }

@@ -209,7 +209,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             if !std::fs::symlink_metadata(path)?.file_type().is_socket() {
-                return Err(io::Error::new(error.kind(), "it already exists and is not a socket"));
+                return Err(io::Error::new(error.kind(), "it already exists but is not a socket"));
             }
             if std::os::unix::net::UnixStream::connect(path).is_ok() {
                 return Err(error);

@@ -64,7 +64,7 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     if is_here && origins < 2 && text(header::ORIGIN).is_none_or(is_same) {
         return Ok(());
     }
-    let detail = "requests that name another host or origin need a token (see --token-file)";
+    let detail = "requests that name another host or origin require a token (see --token-file)";
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 

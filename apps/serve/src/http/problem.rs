@@ -107,7 +107,7 @@ impl Fault {
     }
 
     pub(crate) fn large_body(max: usize) -> Fault {
-        let detail = format!("a body may have at most {max} bytes");
+        let detail = format!("a body may be at most {max} bytes long");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 

@@ -140,7 +140,7 @@ impl ReservationBody {
             )));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_NAME_BYTES) {
-            return Err(Problem::bad(format!("\"name\" must have 1 to {MAX_NAME_BYTES} bytes")));
+            return Err(Problem::bad(format!("\"name\" must be 1 to {MAX_NAME_BYTES} bytes long")));
         }
         let boxes = self.parts.iter().map(|part| part.cuboid(grid));
         let nodes = self.nodes.iter().map(|node| body::node(node, grid).map(Cuboid::node));

@@ -197,7 +197,7 @@ impl Delayed {
 
 fn drained_nodes(nodes: &[Vec<u64>], grid: &Grid) -> Result<Vec<NodeId>, Problem> {
     if !(1..=MAX_DRAINED).contains(&nodes.len()) {
-        return Err(Problem::bad(format!("\"drain\" must have 1 to {MAX_DRAINED} nodes")));
+        return Err(Problem::bad(format!("\"drain\" must list 1 to {MAX_DRAINED} nodes")));
     }
     nodes.iter().map(|node| body::node(node, grid).map(|point| grid.id(point))).collect()
 }

@@ -24,7 +24,7 @@ macro_rules! problems {
 problems! {
     /// Problems for every route that requires authentication.
     Guarded {
-        400: "a parameter or a value is invalid",
+        400: "a parameter or value is invalid",
         401: "the caller is not authenticated",
         403: "the caller is not allowed to do this, or a page from another site sent the request",
         431: "the request head is too large",

@@ -93,7 +93,7 @@ pub(crate) async fn watch(
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
     let permit = app.watchers.acquire_if_fair(Party::of(&caller)).ok_or_else(|| {
-        let detail = format!("there are already {} watchers, the maximum", app.watchers.max());
+        let detail = format!("already at the maximum of {} watchers", app.watchers.max());
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
     let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;

@@ -46,7 +46,7 @@ impl<S> WriteTimeout<S> {
                     sleep.as_mut().reset(until);
                 }
                 ready!(sleep.as_mut().poll(context));
-                let detail = "the client does not read the reply";
+                let detail = "the client is not reading the reply";
                 Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, detail)))
             }
             (Poll::Ready(Ok(bytes)), Some(until)) => {

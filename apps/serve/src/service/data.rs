@@ -125,7 +125,7 @@ fn wanted_machines(
     let missing = known.iter().find(|spec| !wanted.iter().any(|other| other.name == spec.name));
     if let Some(missing) = missing {
         let text = format!(
-            "machine {} ({}) is in the stored data, but not among the given machines",
+            "machine {} ({}) is in the stored data but was not specified with --machine",
             missing.name, missing.machine
         );
         return Err(ServiceError::Usage(text));
@@ -147,7 +147,7 @@ fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
     let (store, opened) = JournalStore::open(Arc::new(folder))?;
     if let Some(kept) = opened.kept {
         let bytes = opened.cut;
-        tracing::warn!(bytes, kept, "cut off the unacknowledged end of the journal");
+        tracing::warn!(bytes, kept, "truncated the unacknowledged end of the journal");
     }
     layout.note().map_err(failed)?;
     Ok((Box::new(store), None))
@@ -171,8 +171,8 @@ fn open_database(
 
 #[cfg(not(feature = "postgres"))]
 fn open_database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<OpenStore, ServiceError> {
-    let text = "--store: this program was built without PostgreSQL; build it with the feature \
-                `postgres`";
+    let text = "--store: this program was built without PostgreSQL; build it with the `postgres` \
+        feature";
     Err(ServiceError::Usage(text.to_string()))
 }
 

@@ -52,7 +52,7 @@ pub enum StoreError {
     },
     /// The data was written by another version, which this version cannot read.
     #[error(
-        "{file}: found {what} at offset {offset}, written by another version; start that version"
+        "{file}: found {what} at offset {offset}, written by another version; run that version"
     )]
     OtherVersion {
         /// The file.

@@ -146,7 +146,7 @@ impl Segment<'_> {
         if expected == frame.first + u64::from(frame.count) {
             Ok(true)
         } else {
-            Err(self.damaged(offset, "the number of records differs from the frame's header"))
+            Err(self.damaged(offset, "the number of records does not match the frame's header"))
         }
     }
 

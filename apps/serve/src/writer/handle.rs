@@ -207,7 +207,7 @@ impl WriterHandle {
     pub(crate) async fn confirm(&self) -> Result<(), Unavailable> {
         let Some(claim) = &self.claim else { return Ok(()) };
         let checked = tokio::time::timeout(CONFIRM_TIMEOUT, claim.check()).await;
-        let silent = || "the database does not answer".to_string();
+        let silent = || "the database is not responding".to_string();
         match checked.unwrap_or_else(|_| Err(silent())) {
             Ok(()) => Ok(()),
             Err(reason) => Err(Unavailable::Standby(reason)),

@@ -92,7 +92,7 @@ fn a_strict_order_names_the_first_request() {
     let reason = waits_for(&mut client, &behind);
     assert_eq!((&reason["kind"], &reason["by"]["job"]), (&json!("turn"), &json!("large")));
     // The sentence does not promise a grant, although the request would fit.
-    assert_eq!(reason["sentence"], "It waits its turn: under `fcfs`, job large starts first.");
+    assert_eq!(reason["sentence"], "It is waiting its turn: under `fcfs`, job large starts first.");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
     let diagnosis = &explained["diagnosis"];
     let why: Vec<&str> =
         diagnosis["why"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    assert!(why[0].ends_with("no place for it among them."), "{why:?}");
-    assert!(why[1].starts_with("In the way on 5x5 at 0,0: lease 1 (8 nodes)."), "{why:?}");
+    assert!(why[0].ends_with("cannot place it on them."), "{why:?}");
+    assert!(why[1].starts_with("Blocked on 5x5 at 0,0 by lease 1 (8 nodes)."), "{why:?}");
     assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
     // The blockers and the moves belong to the same place.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));

@@ -132,7 +132,7 @@ local function sides_text(behind)
   local between, text = string.match(rest, "^([^0-9A-Za-z,;]*)(.*)$")
   if rest ~= behind or not string.find(between, "^ *= *$") then
     if string.find(text, "^[0-9]") or string.find(between, "=", 1, true) then
-      return nil, "write a shape as shape=4x4"
+      return nil, "specify the shape as shape=4x4"
     end
     return nil, nil
   end

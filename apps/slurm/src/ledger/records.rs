@@ -158,7 +158,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         _ => return Err("its state cannot be parsed"),
     };
     let name = name.parse().map_err(|_| {
-        let several = "it is part of a heterogeneous job or stands for several tasks";
+        let several = "it is part of a heterogeneous job or represents several tasks";
         if is_compound_identifier(name) { several } else { "its identifier cannot be parsed" }
     })?;
     let comment = if comment == "(null)" { "" } else { comment };

@@ -11,7 +11,7 @@ use pavior::Sides;
 
 use crate::names::number;
 
-const NOT_WRITTEN: &str = "write a shape as shape=4x4";
+const NOT_WRITTEN: &str = "specify the shape as shape=4x4";
 const NO_SHAPE: &str = "its shape does not have the form 4x4";
 const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
 

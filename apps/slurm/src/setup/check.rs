@@ -104,7 +104,7 @@ fn release(text: &str) -> (u32, u32) {
 /// Returns a partition's faults, given the partition's record if it exists.
 fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<String> {
     let Some(record) = record else {
-        return vec![format!("slurm.conf: there is no partition {name}")];
+        return vec![format!("slurm.conf: partition {name} does not exist")];
     };
     let has = |setting: &str| record.split_whitespace().any(|word| word == setting);
     let mut faults = Vec::new();
@@ -115,7 +115,7 @@ fn partition_faults(config: &Config, name: &str, record: Option<&str>) -> Vec<St
     let nodes = config.grid.nodes();
     if !has(&format!("TotalNodes={nodes}")) {
         faults.push(format!(
-            "slurm.conf: partition {name} does not have as many nodes as {} ({nodes})",
+            "slurm.conf: partition {name} must have as many nodes as {} ({nodes})",
             config.grid
         ));
     }

@@ -9,8 +9,8 @@ use crate::setup::{permissions, unit};
 use crate::{Config, SlurmError, files, gate};
 
 /// The warning printed if the site's existing lists are unknown.
-const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld does not respond: keep the \
-                       existing values of these lines.";
+const UNKNOWN_CONFIG: &str = "There is no slurm.conf here and slurmctld is not responding; keep \
+    the existing values of these lines.";
 
 const CONF_LINES: &str = "slurm.conf.lines";
 const UNIT: &str = "pavior-slurm.service";

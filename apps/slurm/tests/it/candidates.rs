@@ -61,7 +61,7 @@ fn demands(cluster: &Cluster) {
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
     let comment = format!("scontrol show job {waits}");
-    let told = cluster.wait_for(&comment, 30, |text| text.contains("In the way"));
+    let told = cluster.wait_for(&comment, 30, |text| text.contains("Blocked "));
     assert!(told.contains("Reason=Licenses") || told.contains("Reason=Priority"), "{told}");
     // Every row and column contains a node that the job excludes.
     let never = submit(cluster, "4x1", "-x n00,n05,n10,n15");

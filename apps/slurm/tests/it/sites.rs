@@ -118,7 +118,7 @@ fn suspended(cluster: &Cluster) {
     cluster.run(&format!("scontrol suspend {job}"));
     let large = alice("4x4", "-t 5", 1);
     // The note contains no time.
-    until_told(cluster, &large, "are free. In the way on");
+    until_told(cluster, &large, "are free. Blocked on");
     let beside = alice("2x2", "-t 60", 1);
     cluster.wait_until_gone(&beside, 20);
     stays(cluster, &large);

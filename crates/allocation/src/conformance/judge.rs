@@ -116,7 +116,7 @@ fn sound(
         }
         if left.take(part).is_err() {
             let part = words(grid, part);
-            return Err(format!("{part} contains a busy node, or one granted twice").into());
+            return Err(format!("{part} contains a node that is busy or granted twice").into());
         }
     }
     if selection.entry.does.contiguous {
@@ -163,7 +163,7 @@ fn no_member(family: &[BoxGroup], grid: &Grid) -> String {
     shapes.truncate(6);
     match count {
         0 => "no box that it may grant fits the machine".to_string(),
-        1..=6 => format!("it may only grant {}, at any base", shapes.join(" or ")),
+        1..=6 => format!("it may grant only {}, at any base", shapes.join(" or ")),
         _ => format!("this is not one of the {count} shapes that it may grant"),
     }
 }
@@ -225,7 +225,7 @@ fn recognised(
             let reason = if value != most {
                 format!("its score is {value}, but the best is {most} at {shown}")
             } else if *first_of_ties && given != at {
-                format!("{shown} comes first among those with the best score {most}")
+                format!("{shown} comes first among the boxes with the best score, {most}")
             } else {
                 return Ok(());
             };

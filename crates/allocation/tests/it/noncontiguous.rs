@@ -122,7 +122,7 @@ fn an_order_must_name_every_node_once() {
     let grid: Grid = "mesh:3".parse().unwrap();
     for order in ["0-1", "0-1-1", "0-1-3", "0-1-2-3"] {
         let error = selection(&format!("linear-first:{order}")).build(&grid).err().unwrap();
-        assert!(error.to_string().contains("each of the 3 nodes once"), "{error}");
+        assert!(error.to_string().contains("each of the 3 nodes exactly once"), "{error}");
     }
     for order in ["", "0-", "0--1", "a-b", "+0-1", "0,1,2"] {
         assert!(format!("linear-first:order={order}").parse::<Selection>().is_err(), "{order}");

@@ -84,7 +84,7 @@ impl Why {
                 format!("It needs {}, but {few} free", count(*needed, "node"))
             }
             Cause::Place => format!(
-                "It needs {}, and {free} are free, but `{}` finds no place for it among them",
+                "It needs {}, and {free} are free, but `{}` cannot place it on them",
                 count(*needed, "node"),
                 words.strategy
             ),
@@ -94,15 +94,15 @@ impl Why {
                     at(part),
                     words.strategy
                 ),
-                None => format!("`{}` finds no place for it", words.strategy),
+                None => format!("`{}` cannot place it", words.strategy),
             },
-            Cause::Never => format!("It never fits: {} is too small for it", words.grid),
+            Cause::Never => format!("It can never fit: {} is too small for it", words.grid),
             Cause::Queue(Queued::Kept) if words.scheduler.is_empty() => {
                 "Waiting requests do not start: the service was started without a scheduler"
                     .to_string()
             }
             Cause::Queue(Queued::Kept) if !self.place.is_empty() => format!(
-                "It fits, on {}, but the scheduler `{}` keeps it waiting",
+                "It fits on {}, but the scheduler `{}` keeps it waiting",
                 at(&self.place[0]),
                 words.scheduler
             ),
@@ -117,10 +117,10 @@ impl Queued {
         match self {
             Queued::First => "It is next".to_string(),
             Queued::Behind(Some(other)) => {
-                format!("It waits its turn: under `{scheduler}`, {} starts first", job(other))
+                format!("It is waiting its turn: under `{scheduler}`, {} starts first", job(other))
             }
             Queued::Behind(None) => {
-                format!("It waits its turn: `{scheduler}` does not consider it yet")
+                format!("It is waiting its turn: `{scheduler}` does not consider it yet")
             }
             Queued::Reserved { by, from, until } => {
                 let from = match from {
@@ -129,8 +129,8 @@ impl Queued {
                 };
                 let until = until.map_or_else(String::new, |at| format!(" until {}", time(at)));
                 format!(
-                    "It fits, but would not end before {} starts, for which nodes are reserved\
-                     {from}{until}",
+                    "It fits, but would not end before {} starts; nodes are reserved for that \
+                     job{from}{until}",
                     job(by)
                 )
             }
@@ -166,7 +166,7 @@ impl Blocked {
             all.push(count(self.unavailable.len() as u64, "unavailable node"));
         }
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        format!("In the way {at}: {}{more}.", all.join(", "))
+        format!("Blocked {at} by {}{more}.", all.join(", "))
     }
 
     /// Describes the moves that would make room sooner, if known.

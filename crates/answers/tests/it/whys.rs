@@ -106,7 +106,7 @@ fn the_sentences_are_these() {
     let reserved = Queued::Reserved { by: JobId(9), from: Time(660), until: Some(Time(860)) };
     assert_eq!(
         ask(&mut machine, 2, reserved, 2),
-        ["It fits, but would not end before job 9 starts, for which nodes are reserved from \
+        ["It fits, but would not end before job 9 starts; nodes are reserved for that job from \
              11:00 until 14:20."]
     );
     let ahead = Queued::Ahead { reservation: 4, from: Time(660), until: Time(860) };
@@ -117,14 +117,14 @@ fn the_sentences_are_these() {
     );
     assert_eq!(
         ask(&mut machine, 2, Queued::Behind(Some(JobId(3))), 2),
-        ["It waits its turn: under `easy`, job 3 starts first."]
+        ["It is waiting its turn: under `easy`, job 3 starts first."]
     );
     assert_eq!(
         ask(&mut machine, 4, Queued::First, 0),
         [
-            "It needs 4 nodes, and 5 are free, but `ff` finds no place for it among them; 4 at 0 \
+            "It needs 4 nodes, and 5 are free, but `ff` cannot place it on them; 4 at 0 \
              becomes free first, at 11:00.",
-            "In the way there: job 1 (1 node).",
+            "Blocked there by job 1 (1 node).",
         ]
     );
     assert_eq!(
@@ -135,12 +135,12 @@ fn the_sentences_are_these() {
         ask(&mut machine, 9, Queued::First, 2),
         [
             "It needs 9 nodes, but only 5 are free; 9 at 0 becomes free first, at 13:00.",
-            "In the way there: job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
+            "Blocked there by job 2 (2 nodes), job 1 (1 node), job 3 (1 node).",
         ]
     );
     assert_eq!(
         ask(&mut machine, 13, Queued::First, 2),
-        ["It never fits: mesh:12 is too small for it."]
+        ["It can never fit: mesh:12 is too small for it."]
     );
     machine.fail(NodeId(3)).unwrap();
     machine.fail(NodeId(6)).unwrap();
@@ -162,7 +162,7 @@ fn of_many_blockers_the_largest_are_named() {
     let lines = told(&answer, &grid);
     assert_eq!(
         lines[1],
-        "In the way on 16 at 0: job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
+        "Blocked on 16 at 0 by job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
     // If the caller knows only some ends, no reported time depends on the others.

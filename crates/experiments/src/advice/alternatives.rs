@@ -62,7 +62,7 @@ pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> 
     let own = placed.map(|names| Change {
         topic: Topic::Settings,
         name: "places from the log".to_string(),
-        words: "the places and times recorded in the log".to_string(),
+        words: "the placements and times recorded in the log".to_string(),
         settings: vec![("placed", Some(names.values.join(",")))],
     });
     let mut all: Vec<Change> = own.into_iter().collect();
@@ -135,7 +135,7 @@ fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let fails = ["mttf", "fail-classes", "failures"].iter().any(|key| present.get(key).is_some());
     let mut all = Vec::new();
     if !fails {
-        let words = "nodes that each fail once every 5 years, for a day";
+        let words = "nodes that each fail for one day every 5 years";
         all.push(change("failures", words, given(&FAILING)));
         all.extend(spare.map(|(key, value)| {
             let settings = [&given(&FAILING)[..], &[(key, Some(value))]].concat();

@@ -57,9 +57,10 @@ fn differences(advice: &Advice) -> Section {
     Section {
         title: "Differences from the current configuration".to_string(),
         text: vec![
-            "The current values, followed by each alternative's differences with the half-widths \
-             of their intervals. ~ marks a difference that is not significant, because its \
-             interval contains zero. Wait times are also listed for each third of the jobs by size."
+            "The table lists the current values and each alternative's differences, with the \
+             half-widths of their intervals. ~ marks a difference that is not significant, \
+             because its interval contains zero. Wait times are also listed for each third of the \
+             jobs by size."
                 .to_string(),
         ],
         drawings: drawings(advice),
@@ -107,7 +108,7 @@ fn commands(advice: &Advice) -> Section {
     let mut rows = vec![row("current configuration", &advice.present.command)];
     rows.extend(advice.alternatives.iter().map(|one| row(&one.name, &one.run.command)));
     Section {
-        title: "The commands behind the numbers".to_string(),
+        title: "Commands that produced these numbers".to_string(),
         text: vec![
             "Times are given in seconds, losses in node-seconds, and utilization as a fraction."
                 .to_string(),
@@ -132,8 +133,9 @@ fn method(advice: &Advice) -> Section {
         })
         .collect();
     text.push(format!(
-        "Both runs are divided into {BATCHES} batches at the same jobs (batch means, Schmeiser \
-         1982). The intervals are Student's t intervals of the paired differences between batches."
+        "Both runs are divided into the same {BATCHES} batches of jobs (batch means, Schmeiser \
+         1982). The intervals are Student's t intervals for the paired differences between \
+         batches."
     ));
     text.push(
         "Lost: node-hours held without doing useful work, for example in runs ended by a failure \

@@ -187,8 +187,8 @@ fn other_run(old: &Run, new: &Run) -> &'static str {
             "contains a full reproduction; omit --quick to continue it, or choose another --out"
         }
         _ => {
-            "contains another experiment, or one with another version or other inputs, whose \
-             results cannot be mixed with these; choose another --out"
+            "contains another experiment, or one run with a different version or different \
+             inputs; its results cannot be mixed with these; choose another --out"
         }
     }
 }

@@ -122,7 +122,7 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "baseline",
-        meaning: "the strategy with which the others are compared; default: the first",
+        meaning: "the strategy that the others are compared against; default: the first",
         kind: ControlKind::Text,
         default: "",
         heading: None,

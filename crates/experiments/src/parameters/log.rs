@@ -57,7 +57,7 @@ pub(super) const ARRIVAL_SCALE: Parameter = Parameter {
 
 pub(super) const FIRST: Parameter = Parameter {
     name: "first",
-    meaning: "reads only this many job lines",
+    meaning: "reads at most this many job lines",
     kind: ValueType::Count,
     unit: "lines",
     read: |text, _| count(text, 1..=u64::MAX, |given| &mut given.first),
@@ -101,7 +101,8 @@ pub(super) const KILL: Parameter = Parameter {
 
 pub(super) const DEPENDENCIES: Parameter = Parameter {
     name: "dependencies",
-    meaning: "submits each job only after its predecessors in the log end (fields 17 and 18)",
+    meaning: "submits each job only after its predecessors in the log have ended (fields 17 and \
+        18)",
     kind: ValueType::Switch,
     read: |text, _| switch(text, |given| &mut given.dependencies),
     ..LOG
@@ -126,7 +127,8 @@ pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
 
 pub(super) const NODES_FROM: Parameter = Parameter {
     name: "nodes-from",
-    meaning: "the SWF column, from 1, that contains the nodes: 4, 2x4, or either after a colon",
+    meaning: "the SWF column (counting from 1) that contains the node count: 4, 2x4, or either \
+        after a colon",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1000, |given| &mut given.nodes_from),
     ..LOG

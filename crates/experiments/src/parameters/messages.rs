@@ -24,7 +24,7 @@ const MOST: u64 = u32::MAX as u64;
 pub const COMMUNICATION: Parameter = Parameter {
     name: "communication",
     meaning: "the fraction of a logged job's run time spent on communication, 0 to 1; the network \
-              prolongs this part",
+        lengthens this part",
     kind: ValueType::Number,
     applies: Applies::Log,
     read: |text, _| {
@@ -118,7 +118,7 @@ pub(super) const RANKS: Parameter = Parameter {
     kind: ValueType::Choice(&[
         ("coordinates", "row-major over the whole allocation"),
         ("parts", "part by part"),
-        ("snake", "row by row, with every second row of the job reversed"),
+        ("snake", "row by row, with every other row of the job reversed"),
         ("hilbert", "along the Hilbert curve through the machine"),
         ("greedy", "next to the previous rank if possible, otherwise on the nearest free node"),
         ("pattern", "so that the pattern's messages use few links, even within one box"),

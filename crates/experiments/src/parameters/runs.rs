@@ -118,7 +118,8 @@ pub(super) const MAX_TIME: Parameter = Parameter {
 
 pub(super) const MAX_INTERRUPTIONS: Parameter = Parameter {
     name: "max-interruptions",
-    meaning: "ends a run with an error if any job loses nodes more often than this; default: 10000",
+    meaning: "ends a run with an error if any job loses nodes more than this many times; default: \
+        10000",
     unit: "times",
     read: |text, _| count(text, 0..=u64::MAX, |given| &mut given.max_interruptions),
     ..BOUND

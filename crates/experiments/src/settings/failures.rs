@@ -166,5 +166,5 @@ fn cubes(machine: &Grid) -> Option<u32> {
 }
 
 fn not_of_cubes(machine: &Grid) -> String {
-    format!("{machine} is not made of cubes of 4x4x4 nodes")
+    format!("{machine} is not made of 4x4x4-node cubes")
 }

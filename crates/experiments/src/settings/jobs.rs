@@ -252,7 +252,7 @@ fn hosts(given: &Given, machine: Grid, names: &str) -> Result<Arc<Hosts>, Fault>
     if let Some((name, _)) = others.iter().find(|(_, is_given)| *is_given) {
         return Err((
             "placed",
-            format!("{name} cannot be combined with the jobs' places in the log"),
+            format!("{name} cannot be combined with the log's recorded placements"),
         ));
     }
     let hosts = Hosts::new(&machine, names);
@@ -264,13 +264,14 @@ impl MigrationSettings {
         let Some(price) = given.migration else {
             if given.movable.is_some() {
                 let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
-                let reason = format!("{movable} applies only to moving jobs; give {name}");
+                let reason = format!("{movable} applies only to job migration; give {name}");
                 return Err(("movable", reason));
             }
             return Ok(None);
         };
-        let other =
-            |what: &str| Err(("migration", format!("{what} cannot be combined with moving jobs")));
+        let other = |what: &str| {
+            Err(("migration", format!("{what} cannot be combined with job migration")))
+        };
         if given.pattern.is_some() {
             return other("messages");
         }

@@ -77,7 +77,7 @@ pub(super) fn points(
         let cap = match entries.iter().find(|entry| entry.is(CAP)) {
             None => None,
             Some(entry) => match entry.node.count()? {
-                0 => return entry.node.fail("there must be at least one replication"),
+                0 => return entry.node.fail("at least one replication is required"),
                 count => Some(count),
             },
         };

@@ -105,7 +105,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     };
     let name_text = word(name.node)?;
     if specification.figures.iter().any(|other| other.name == name_text) {
-        return name.node.fail(format!("there is already a figure `{name_text}`"));
+        return name.node.fail(format!("a figure named `{name_text}` already exists"));
     }
     let x = match find("x") {
         Some(entry) => parameter(entry.node)?,

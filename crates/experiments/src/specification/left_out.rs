@@ -75,12 +75,12 @@ impl Skipping {
 
     fn hint(&self) -> String {
         match self.keys {
-            Keys::Options => format!("; --{SKIP_UNSUPPORTED} leaves it out"),
+            Keys::Options => format!("; --{SKIP_UNSUPPORTED} skips it"),
             Keys::Keywords => {
-                format!("; {}=True leaves it out", SKIP_UNSUPPORTED.replace('-', "_"))
+                format!("; {}=True skips it", SKIP_UNSUPPORTED.replace('-', "_"))
             }
             Keys::Plain => {
-                format!("; {SKIP_UNSUPPORTED} = true leaves it out, as --{SKIP_UNSUPPORTED} does")
+                format!("; {SKIP_UNSUPPORTED} = true skips it, as does --{SKIP_UNSUPPORTED}")
             }
         }
     }

@@ -224,7 +224,7 @@ impl Specification {
         let points = self.points.len() as u64;
         let runs = |count: u64| count.saturating_mul(points);
         match entry.node.count()? {
-            0 => entry.node.fail("there must be at least one replication"),
+            0 => entry.node.fail("at least one replication is required"),
             count if count > Policy::MOST => {
                 entry.node.fail(format!("at most {} replications per point", Policy::MOST))
             }
@@ -394,8 +394,10 @@ fn word(node: Node<'_>) -> Result<String, Fault> {
     let text = node.text()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     if text.is_empty() || text.len() > 80 || !text.bytes().all(plain) {
-        return node
-            .fail("a name may contain only letters, digits, `-` and `_`, because it names files");
+        return node.fail(
+            "a name may contain only letters, digits, `-` and `_`, because it is used in \
+                file names",
+        );
     }
     Ok(text.to_string())
 }

@@ -145,7 +145,7 @@ fn figure() -> Value {
         "properties": {
             "name": described(text(), "the base name of the figure's files"),
             "title": text(),
-            "x": described(parameter.clone(), "the parameter along x; default: load"),
+            "x": described(parameter.clone(), "the parameter on the x axis; default: load"),
             "y": described(text(), "the metric"),
             "series": described(one_or_more(&parameter), "the parameters that distinguish the \
              lines"),

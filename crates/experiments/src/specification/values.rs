@@ -94,7 +94,7 @@ fn range(
         return node.fail("write a range as { from = 1, to = 4, steps = 7 }");
     };
     if logarithmic && (from <= 0.0 || to <= 0.0) {
-        return start.fail("a logarithmic range must be above 0");
+        return start.fail("a logarithmic range must be positive");
     }
     let mut all: Vec<Value> = Vec::new();
     for step in 0..steps {

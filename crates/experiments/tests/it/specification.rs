@@ -206,7 +206,7 @@ fn faults_are_shown_where_they_stand() {
         ("load = []", "[]", "empty list"),
         ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "write a range as"),
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
-        ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "above 0"),
+        ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "must be positive"),
         ("load = { from = 1, to = 2, stesp = 3 }", "stesp", "did you mean `steps`?"),
         (
             "sides = { from = 1, to = 2, steps = 3 }",
@@ -227,7 +227,7 @@ fn faults_are_shown_where_they_stand() {
         ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),
         ("precision = 0.1\nmetrics = 'makespan'", "0.1", "no metric for the precision target"),
         ("baseline = 'mbs'\nstrategy = ['ff', 'tff']", "mbs", ""),
-        ("name = 'a/b'", "'a/b'", "names files"),
+        ("name = 'a/b'", "'a/b'", "used in file names"),
         ("[[sweep]]\nlod = 1", "lod", "did you mean `load`?"),
         ("[[figure]]\nname = 'f'\ny = 'turnaroud'", "'turnaroud'", "did you mean"),
         ("[[figure]]\nname = 'f'\ny = 'largest_free'", "'largest_free'", "add it to `metrics`"),

@@ -45,7 +45,7 @@ pub(super) static ENTRY: Entry = Entry {
             key: "quota",
             values: Values::OneOf(&["job", "rank"]),
             default: "job",
-            meaning: "scope of a number of messages: the whole job, or each rank",
+            meaning: "scope of the message count: the whole job, or each rank",
             bare: false,
         },
     ],

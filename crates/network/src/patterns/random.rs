@@ -17,7 +17,8 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "uniform source, destination uniform among the others; a number of messages only",
+        meaning: "uniform source, uniform destination among the other ranks; a number of messages \
+            only",
         quota_only: true,
         objection: any_grid,
         build: BuildPattern::Function(build),

@@ -40,7 +40,7 @@ impl Buildable for PatternKind {
     /// Rejects machines with only one node, and machines that the pattern cannot run on.
     fn supports(selection: &PatternSelection, grid: &Grid) -> Result<(), UnsupportedPattern> {
         if grid.nodes() == 1 {
-            let reason = format!("has no messages on {grid}, a machine of one node");
+            let reason = format!("has no messages on {grid}, a one-node machine");
             return Err(unsupported(selection, reason));
         }
         let objection = (selection.entry.does.objection)(grid, &selection.options);

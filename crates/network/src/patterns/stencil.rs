@@ -25,7 +25,7 @@ pub(super) static ENTRY: Entry = Entry {
             key: "points",
             values: Values::OneOf(&["all", "faces"]),
             default: "all",
-            meaning: "all ranks around (26 in 3D), or those across faces only (6)",
+            meaning: "all surrounding ranks (26 in 3D), or only those across faces (6)",
             bare: true,
         },
         WRAP,

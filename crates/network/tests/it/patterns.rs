@@ -219,7 +219,7 @@ fn what_makes_no_sense_is_refused() {
         |name: &str, grid: &Grid| of(name).unwrap().supports(grid).unwrap_err().to_string();
     assert_eq!(
         refusal("multigrid", &point),
-        "pattern multigrid has no messages on mesh:1x1, a machine of one node"
+        "pattern multigrid has no messages on mesh:1x1, a one-node machine"
     );
     assert_eq!(
         refusal("axis-all-to-all:z", &plane),

@@ -29,13 +29,13 @@ use crate::{
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "scan",
-    title: "Scan: size class after size class",
+    title: "Scan: one size class at a time",
     source: "Krueger, Lai & Dixit-Radiya 1994",
     options: &[OptionSpec {
         key: "order",
         values: Values::OneOf(&["up", "down"]),
         default: "up",
-        meaning: "class to serve next: the next larger or smaller one",
+        meaning: "class to serve next: the next larger or next smaller one",
         bare: true,
     }],
     variants: &["", "down"],

@@ -18,7 +18,7 @@ use crate::{
 
 pub(crate) static ENTRY: Entry = Entry {
     name: "scan-all",
-    title: "Scan all: the oldest that fits",
+    title: "Scan all: the oldest job that fits",
     source: "Choo, Yoo & Youn 2000",
     options: &[],
     variants: &[""],

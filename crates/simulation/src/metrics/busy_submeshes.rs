@@ -5,7 +5,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "busy_submeshes",
-    meaning: "boxes held by jobs, time average (m in the TBL paper)",
+    meaning: "time-averaged number of boxes held by jobs (m in the TBL paper)",
     unit: Unit::Count,
     standard: true,
     build: |_| HeldOverTime::boxed(1.0, |_, placement| placement.parts().len() as f64),

@@ -16,8 +16,8 @@ pub(super) const BUDGET: u64 = 400_000;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
-    meaning: "boxes of a shape that fit simultaneously, rotated or not, time average; slots:4x4x4 \
-              (only on request)",
+    meaning: "time-averaged number of boxes of a shape that fit simultaneously, rotated or not; \
+        slots:4x4x4 (only on request)",
     unit: Unit::Count,
     standard: false,
     build,

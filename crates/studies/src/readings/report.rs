@@ -137,8 +137,8 @@ impl Readings {
     /// Returns the paragraphs that begin the report.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
-        let readings = "Each reading differs from the default one in one or a few settings, but \
-                        all of them run the same jobs. Nothing here is timed or plotted.";
+        let readings = "Each reading differs from the default in one or a few settings, but all \
+            readings run the same jobs. Nothing here is timed or plotted.";
         let quick = quick.then(|| QUICK.to_string());
         [source, readings.to_string()].into_iter().chain(quick).collect()
     }

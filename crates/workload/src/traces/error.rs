@@ -31,7 +31,7 @@ pub enum ReadError {
     #[error("{0}")]
     Option(String),
     /// In lenient mode, all job lines are malformed.
-    #[error("all {count} job lines are invalid; the first error: {first}")]
+    #[error("all {count} job lines are invalid; first error: {first}")]
     AllMalformed {
         /// The number of job lines.
         count: u64,

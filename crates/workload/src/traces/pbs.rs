@@ -135,7 +135,7 @@ fn job(
         value.ok_or_else(|| fault(at.clone(), format!("{} is not a {wanted}", quoted(&line[at]))))
     };
     let instant = |key: &str| read(key, seconds, "valid time in seconds since 1970");
-    let span = |key: &str| read(key, span, "valid span of time; use 04:00:00 or seconds");
+    let span = |key: &str| read(key, span, "valid duration; use 04:00:00 or a number of seconds");
     let submit = instant("ctime")?.or(instant("qtime")?).unwrap_or(-1.0);
     let start = instant("start")?;
     let between = start.zip(instant("end")?).map(|(start, end)| end - start);

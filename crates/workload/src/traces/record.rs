@@ -203,8 +203,8 @@ fn divisor(header: &Header) -> Option<(u32, u64)> {
 
 fn processors(by: u32) -> String {
     format!(
-        "sizes look like processors (MaxProcs is {by} times MaxNodes) and are treated as nodes; \
-         --processors-per-node {by} divides them"
+        "sizes look like processor counts (MaxProcs is {by} times MaxNodes) but are treated as \
+         node counts; --processors-per-node {by} divides them"
     )
 }
 

@@ -105,8 +105,7 @@ fn job(
             .map_err(|()| entry.fault(path, "expected a number or {set, infinite, number}"))
     };
     let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
-    let id =
-        id.ok_or_else(|| entry.fault(".job_id", "a job must have a whole number as its id"))?;
+    let id = id.ok_or_else(|| entry.fault(".job_id", "a job's id must be a whole number"))?;
     let word = match &job.state {
         Value::Object(state) => state.get("current").unwrap_or(&Value::Null),
         other => other,

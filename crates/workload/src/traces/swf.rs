@@ -163,7 +163,7 @@ fn predecessor(number: f64, think: f64) -> Option<Predecessor> {
 fn nodes_in(line: &[u8], line_number: u64, column: u32) -> Result<f64, LineError> {
     let mut tokens = line.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty());
     let Some(token) = tokens.nth(column.saturating_sub(1) as usize) else {
-        let reason = format!("there is no column {column}");
+        let reason = format!("no such column: {column}");
         return Err(LineError::new(line_number, line, line.len()..line.len(), reason));
     };
     let last = token.rsplit(|&byte| byte == b':').next().unwrap_or_default();

@@ -129,7 +129,7 @@ fn faults_name_the_place() {
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
         ("71|ann|5", "JobID column, but the first line begins with `71`"),
-        ("JobID|State|NNodes|Elapsed", "there is no Submit column; request it with: sacct -a -X"),
+        ("JobID|State|NNodes|Elapsed", "no Submit column found; request it with: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "there is no State column"),
         ("JobID|Submit|State|Elapsed", "there is no NNodes column"),
         ("JobID|Submit|State|NNodes|Start", "there is no Elapsed column"),

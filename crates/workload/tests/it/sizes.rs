@@ -111,7 +111,7 @@ fn a_column_may_have_the_nodes() {
         (" 2x4x4", "`2x4x4` is not a valid number of nodes"),
         (" a:b", "`a:b` is not a valid number of nodes"),
         (" 4:", "`4:` is not a valid number of nodes"),
-        ("", "there is no column 19"),
+        ("", "no such column: 19"),
     ] {
         match with(&line(1, 64, 1, behind), &at(19)) {
             Err(ReadError::Line(fault)) => assert!(fault.reason.starts_with(reason), "{fault}"),

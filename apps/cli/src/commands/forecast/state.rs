@@ -75,7 +75,9 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
-        return Err(Failure::usage(format!("--{name} needs --past, because only logs use it")));
+        return Err(Failure::usage(format!(
+            "--{name} requires --past, as it applies only to logs"
+        )));
     }
     let seed = given.seed.unwrap_or(1);
     let rule = given.shape_rule.clone().map_or_else(|| "compact".parse(), Ok);
@@ -268,8 +270,8 @@ impl QueueReport {
             format!("{}: {} waiting. Times are in hours from now.", self.title, self.waiting.len());
         let Some(past) = self.past else {
             return format!(
-                "{title} Without --past, each job is assumed to run for its estimate, with no \
-                 further arrivals."
+                "{title} Without --past, each job is assumed to run for its estimated time, with \
+                 no further arrivals."
             );
         };
         let (runs, promises) = (past.runs, past.judged());

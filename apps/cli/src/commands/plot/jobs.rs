@@ -52,7 +52,7 @@ fn sample(path: &Path, column: &str) -> Result<Vec<f64>, Failure> {
         sample.push(value);
     }
     if sample.is_empty() {
-        return Err(wrong(path, "contains no job that succeeded"));
+        return Err(wrong(path, "contains no successful jobs"));
     }
     Ok(sample)
 }

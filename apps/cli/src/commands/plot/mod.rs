@@ -64,7 +64,7 @@ pub(crate) fn run(args: &PlotArgs) -> Result<(), Failure> {
 
 fn unknown(path: &Path) -> Failure {
     Failure::usage(format!(
-        "{} cannot be drawn; pass an experiment directory, CSV results, a jobs.csv file, or \
+        "{} cannot be plotted; pass an experiment directory, CSV results, a jobs.csv file, or \
          placements as JSON lines",
         files::shown(path)
     ))
@@ -90,7 +90,7 @@ fn draw_directory(directory: &Path, args: &PlotArgs) -> Result<(), Failure> {
     let figures = specification.figures(&results, &measured);
     if figures.is_empty() {
         return Err(Failure::usage(format!(
-            "{} declares no figures; to draw one from its results.csv, use --x and --y",
+            "{} declares no figures; to plot its results.csv, use --x and --y",
             files::shown(&directory.join(run_directory::EXPERIMENT))
         )));
     }
@@ -115,7 +115,7 @@ fn no_results_options(args: &PlotArgs) -> Result<(), Failure> {
 fn one_input(args: &PlotArgs) -> Result<(), Failure> {
     match args.inputs.len() {
         1 => Ok(()),
-        _ => Err(Failure::usage("only directories and jobs.csv files can be drawn together")),
+        _ => Err(Failure::usage("only directories and jobs.csv files can be plotted together")),
     }
 }
 

@@ -24,10 +24,10 @@ pub(super) fn render(
     Placements { placed, jobs, .. }: Placements,
 ) -> Result<String, String> {
     if placed.is_empty() {
-        return Err("there are no placements to draw".to_string());
+        return Err("no placements to draw".to_string());
     }
     if placed.len() > MAX_JOBS {
-        return Err(format!("{} jobs; a page can play at most {MAX_JOBS}", placed.len()));
+        return Err(format!("{} jobs, but a page can play at most {MAX_JOBS}", placed.len()));
     }
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
     let jobs: Vec<ScheduledJob> = placed
@@ -43,7 +43,7 @@ pub(super) fn render(
         })
         .collect();
     if let Some(job) = jobs.iter().find(|job| !(job.start.is_finite() && job.end.is_finite())) {
-        return Err(format!("job {}: a time is not finite", job.name));
+        return Err(format!("job {} has a non-finite time", job.name));
     }
     let samples = samples(grid, &placed, &jobs)?;
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))

@@ -27,7 +27,7 @@ pub(super) fn draw(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Failure::usage("placements do not include the machine; add --machine"));
+        return Err(Failure::usage("placements do not specify the machine; add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let all =

@@ -22,7 +22,7 @@ pub(super) fn draw(path: &Path, reader: impl Read, args: &PlotArgs) -> Result<()
         conditions = filter::read(typed, &table)?;
         filter::keep(&mut table, &conditions);
         if table.rows.is_empty() {
-            return Err(wrong(path, format!("--filter {typed} leaves no points")));
+            return Err(wrong(path, format!("--filter {typed} matches no points")));
         }
     }
     let varies = |parameter: &&Parameter| {
@@ -94,15 +94,15 @@ fn check_finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     let numeric = matches!(x.kind, ValueType::Number | ValueType::Count);
     for row in table.rows.iter().filter(|row| row.metric == y) {
         if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
-            return Err(format!("a mean of {y} is {mean}, which cannot be drawn"));
+            return Err(format!("a mean of {y} is {mean}, which cannot be plotted"));
         }
         // Infinite intervals are left out.
         if let Some(half) = row.summary.ci95.filter(|half| half.is_nan() || *half < 0.0) {
-            return Err(format!("a half-width of {y} is {half}, which cannot be drawn"));
+            return Err(format!("a half-width of {y} is {half}, which cannot be plotted"));
         }
         let at = table.value(row, &x.column()).filter(|_| numeric);
         if let Some(at) = at.filter(|at| !at.parse().is_ok_and(f64::is_finite)) {
-            return Err(format!("a {} is `{}`, which cannot be drawn", x.name, shown(at)));
+            return Err(format!("a {} is `{}`, which cannot be plotted", x.name, shown(at)));
         }
     }
     Ok(())
@@ -118,7 +118,7 @@ fn crowded(chart: &Chart, figure: &Figure, table: &Table) -> String {
     });
     format!(
         "note: {} series, but colors and marks can distinguish only {}; the series differ in {}, \
-         so select some with --filter{}",
+         so select a subset with --filter{}",
         chart.series.len(),
         Chart::TOLD_APART,
         names.join(", "),

@@ -71,7 +71,7 @@ impl OutputFile {
         let needs_messages = ["--channels", "--heatmap"].contains(&option);
         if needs_messages && specification.points.iter().any(is_silent) {
             return Err(Failure::usage(format!(
-                "{option} needs synthetic jobs that send messages: use --service messages or \
+                "{option} requires synthetic jobs that send messages: use --service messages or \
                  iterations"
             )));
         }
@@ -79,7 +79,7 @@ impl OutputFile {
             |point: &Point| point.settings().jobs().is_some_and(|jobs| jobs.migration.is_some());
         if option == "--jobs-csv" && specification.points.iter().any(has_moves) {
             return Err(Failure::usage(format!(
-                "{option} has one set of nodes per job, but a job that moves has several: use \
+                "{option} records one set of nodes per job, but a job that moves has several; use \
                  --placements"
             )));
         }
@@ -129,7 +129,7 @@ impl Files {
         for (index, file) in files.iter().enumerate() {
             if let Some(other) = files[..index].iter().find(|other| other.path == file.path) {
                 return Err(Failure::usage(format!(
-                    "{} and {} name the same file, {}",
+                    "{} and {} specify the same file: {}",
                     other.option,
                     file.option,
                     files::shown(&file.path)

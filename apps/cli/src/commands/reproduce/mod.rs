@@ -56,9 +56,9 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
         return Err(Failure::usage(message));
     }
     if !args.sweep.resume && !pavior::files::is_empty(out)? {
-        let how = "--resume continues a reproduction of all papers, ";
+        let how = "use --resume to continue reproducing all papers, or ";
         let how = if all { how } else { "" };
-        let message = format!("{here} is not empty; {how}--out chooses another directory");
+        let message = format!("{here} is not empty; {how}choose another directory with --out");
         return Err(Failure::usage(message));
     }
     files::lock(out)

@@ -24,7 +24,7 @@ pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Resul
             let counts: Vec<StatementCount> =
                 papers.iter().flat_map(|paper| paper.counts.iter().cloned()).collect();
             let sentence = format!(
-                "{} Every row, with its note, is in {}.",
+                "{} All rows and their notes are in {}.",
                 studies::in_words(&counts),
                 files::shown(&out.join("report.html"))
             );

@@ -71,7 +71,8 @@ fn add_sessions(records: &mut [Record], within: Time) {
     eprintln!("{linked} of {} jobs follow another job in their session", records.len());
     if records.iter().all(|record| record.wait.is_none()) {
         eprintln!(
-            "note: the log has no wait times, so each job is assumed to start when it was submitted"
+            "note: the log has no wait times, so each job is assumed to have started when it was \
+             submitted"
         );
     }
 }

@@ -59,7 +59,7 @@ fn records_of_model(
     grid: Option<Grid>,
 ) -> Result<(u32, Vec<Record>), Failure> {
     let nodes = grid.map(|grid| grid.nodes()).or(args.nodes).ok_or_else(|| {
-        Failure::usage(format!("{}: the model needs --nodes or --machine", args.model))
+        Failure::usage(format!("{}: the model requires --nodes or --machine", args.model))
     })?;
     if nodes == 0 {
         return Err(Failure::usage("--nodes 0: a machine must have at least one node"));
@@ -73,8 +73,9 @@ fn records_of_sides(
     args: &GenerateArgs,
     grid: Option<Grid>,
 ) -> Result<(u32, Vec<Record>), Failure> {
-    let grid = grid
-        .ok_or_else(|| Failure::usage(format!("{}: request sides need a --machine", args.model)))?;
+    let grid = grid.ok_or_else(|| {
+        Failure::usage(format!("{}: request sides require --machine", args.model))
+    })?;
     let mut typed = args.stream.settings();
     typed.push(Setting::new("sides", &args.model));
     typed.push(Setting::new("machine", grid.to_string()));
@@ -94,7 +95,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
         return Err(Failure::usage(format!(
-            "{model}: request sides need a --machine, not --nodes"
+            "{model}: request sides require --machine, not --nodes"
         )));
     }
     let setting = if is_sides { None } else { stream.settings().into_iter().next() };

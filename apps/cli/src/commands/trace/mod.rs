@@ -43,7 +43,7 @@ impl<'p> LogFile<'p> {
         let format = format.filter(|format| format.is_written()).ok_or_else(|| {
             Failure::usage(format!(
                 "{}: cannot tell the format from the name, which must end in .swf, .sim or .json, \
-                 with or without .gz",
+                 optionally followed by .gz",
                 files::shown(path)
             ))
         })?;

@@ -115,7 +115,7 @@ impl RoomAnswer<'_> {
         let place = plan.moves.boxes.first();
         let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));
         let lost = if plan.lost > 0 {
-            format!("; lost work: {} nodes x time", plan.lost as f64 / LOSS_PARTS)
+            format!("; lost work: {} node-time units", plan.lost as f64 / LOSS_PARTS)
         } else {
             String::new()
         };

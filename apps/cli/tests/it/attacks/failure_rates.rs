@@ -33,7 +33,7 @@ fn runs_that_cannot_finish_are_reported() {
                 "none has completed",
                 "has lost a node",
                 "at this pace the run will not finish",
-                "more arrive than the machine can run",
+                "jobs arrive faster than the machine can run them",
             ];
             outcome.code == Some(2) && known.iter().any(|words| outcome.message.contains(words))
         };

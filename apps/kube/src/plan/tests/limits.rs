@@ -140,7 +140,7 @@ fn invalid_maintenance_is_a_fault_of_the_machine() {
         ("4x2@0,3", times[0], times[1], "not a box on mesh:4x4"),
         ("4x2@0", times[0], times[1], "not a box"),
         ("4x2@0,0", "soon", times[1], "`soon` is not a time"),
-        ("4x2@0,0", times[1], times[0], "ends before it starts"),
+        ("4x2@0,0", times[1], times[0], "must end after it starts"),
     ] {
         let one = json!({ "box": at, "from": from, "to": to });
         let why = fault(&under_maintenance(&one, "600"));

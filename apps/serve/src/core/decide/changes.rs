@@ -13,7 +13,7 @@ impl Decider<'_> {
             && self.caller.may_touch(&waiting.tenant)
         {
             if let Some(epoch) = epoch.filter(|&epoch| epoch != waiting.epoch) {
-                let detail = format!("epoch {epoch} is not the epoch of request {id}");
+                let detail = format!("epoch {epoch} does not match the epoch of request {id}");
                 return Err(Problem::new(Reason::StaleEpoch, detail).into());
             }
             let machine = waiting.machine.clone();
@@ -75,7 +75,7 @@ impl Decider<'_> {
         at: Coordinates,
         state: NodeState,
     ) -> Result<Reply, Stop> {
-        self.require_operator("fail, repair and drain nodes")?;
+        self.require_operator("fail, repair or drain nodes")?;
         let index = self.board(machine)?;
         let grid = self.state.boards[index].grid;
         let coordinates = &at[..grid.axes()];

@@ -79,14 +79,14 @@ impl Decider<'_> {
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {
-            return Err(Problem::new(Reason::NoEpochs, "no epochs are left below 2^53"));
+            return Err(Problem::new(Reason::NoEpochs, "no epochs left below 2^53"));
         }
         let tenant = match (&self.caller.tenant, &request.tenant) {
             (None, named) => named.clone().unwrap_or_default(),
             (Some(tenant), None) => tenant.clone(),
             (Some(tenant), Some(named)) if tenant == named => tenant.clone(),
             (Some(tenant), Some(_)) => {
-                let detail = format!("tenant `{tenant}` may not act for another tenant");
+                let detail = format!("tenant `{tenant}` may not act on behalf of another tenant");
                 return Err(Problem::new(Reason::OtherTenant, detail));
             }
         };

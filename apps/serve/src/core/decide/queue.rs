@@ -48,7 +48,7 @@ impl Decider<'_> {
         if theirs >= left {
             let detail = format!(
                 "tenant `{tenant}` has {theirs} of the {count} waiting requests; one tenant may \
-                 occupy no more of the {most} places than are still free"
+                 not occupy more of the {most} places than are still free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }
@@ -61,8 +61,8 @@ impl Decider<'_> {
         match self.state.quota(tenant) {
             Some(quota) if used.saturating_add(nodes) > quota => {
                 let detail = format!(
-                    "tenant `{tenant}` already holds or waits for {used} of its {quota} nodes and \
-                     requests {nodes} more"
+                    "tenant `{tenant}` already holds or is waiting for {used} of its {quota} \
+                     nodes and is requesting {nodes} more"
                 );
                 let quota = Some(Quota { quota, used });
                 Err(Problem { quota, ..Problem::new(Reason::OverQuota, detail) })

@@ -18,13 +18,13 @@ impl Decider<'_> {
         let from_ms = asked.from_ms.unwrap_or(self.now_ms);
         if asked.to_ms <= self.now_ms {
             let detail = format!(
-                "the reservation would already have ended: the time is now {}",
+                "the reservation would already have ended: the current time is {}",
                 Instant(self.now_ms)
             );
             return Err(Problem::bad(detail).into());
         }
         if self.state.reservations.len() >= MAX_RESERVATIONS {
-            let detail = format!("there are already {MAX_RESERVATIONS} reservations, the maximum");
+            let detail = format!("already at the maximum of {MAX_RESERVATIONS} reservations");
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         let reservation = Reservation {

@@ -13,7 +13,7 @@ const PAGE: i64 = 1000;
 /// The tables, as named in errors.
 const JOURNAL: &str = "pavior_journal";
 const SNAPSHOT: &str = "pavior_snapshot";
-const NOT_LAST: &str = "this is not the last row that was written";
+const NOT_LAST: &str = "this is not the last row written";
 
 /// The readers' side of the database.
 pub(super) struct Rows {

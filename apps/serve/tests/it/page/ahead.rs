@@ -176,7 +176,7 @@ fn a_tenant_sees_reservations_and_only_its_own_jobs_and_no_moves() {
         browser.value("document.getElementById('shape').value = '4x4'");
         browser.value("document.getElementById('moves').value = '1'");
         browser.value("document.getElementById('slots').click()");
-        browser.shows("answer", "only the operator may see how to move leases");
+        browser.shows("answer", "only the operator may see plans for moving leases");
         browser.value("sessionStorage.clear() ?? true");
         browser.open("about:blank");
         until("another page", || browser.value("location.href") == "about:blank");

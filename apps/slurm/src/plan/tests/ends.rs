@@ -36,7 +36,7 @@ fn an_ending_job_releases_its_nodes_soon() {
     assert_eq!(
         note_for(&decision, "1"),
         "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
-         1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         1970-01-01T00:21:40Z, on 4x2 at 0,0. Blocked there by job 9 (4 nodes). Nearest free: 4x1 \
          at 0,1."
     );
 }
@@ -69,7 +69,7 @@ fn nodes_being_powered_off_are_kept_for_the_first_job() {
     assert_eq!(
         note_for(&decision, "1"),
         "pavior: It needs 8 nodes, but only 6 are free; it is planned to start at \
-         1970-01-01T00:21:40Z, on 4x2 at 0,0. In the way there: nodes being powered off (2 nodes). \
+         1970-01-01T00:21:40Z, on 4x2 at 0,0. Blocked there by nodes being powered off (2 nodes). \
          Nearest free: 4x1 at 0,1."
     );
     assert_eq!((decision.free.count(), decision.failed), (6, 0));

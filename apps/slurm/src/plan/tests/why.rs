@@ -21,7 +21,7 @@ fn an_explanation_has_one_time_and_one_place() {
     assert_eq!(
         why(&ledger(jobs), "easy"),
         "It needs 8 nodes, but none are free; it is planned to start at 1970-01-01T00:26:40Z, on \
-         4x2 at 0,0.\nIn the way there: job 1 (8 nodes)."
+         4x2 at 0,0.\nBlocked there by job 1 (8 nodes)."
     );
     let jobs = vec![runs(), shaped("3", "4x2", 8, 9), shaped("2", "4x2", 8, 5)];
     let behind = why(&ledger(jobs), "easy");
@@ -70,7 +70,7 @@ fn an_unchanged_note_is_written_once() {
     assert_eq!(
         note(1000),
         "pavior: It needs 8 nodes, but only 4 are free; it is planned to start at \
-         1970-01-01T00:17:40Z, on 4x2 at 0,0. In the way there: job 9 (4 nodes). Nearest free: 4x1 \
+         1970-01-01T00:17:40Z, on 4x2 at 0,0. Blocked there by job 9 (4 nodes). Nearest free: 4x1 \
          at 0,1."
     );
     assert!(note(1005).is_empty() && note(1030).is_empty());

@@ -49,8 +49,8 @@ const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["first", "peripheral"]),
     default: "first",
-    meaning: "the base to choose: the first one of the first shape that fits, or the one with the \
-              most border nodes",
+    meaning: "the base to choose: the first base of the first shape that fits, or the base with \
+        the most border nodes",
     bare: true,
 };
 

@@ -130,7 +130,11 @@ impl ReleaseRule for OnePass {
         for (index, entry) in list.iter().enumerate() {
             assert!(free.is_free(entry), "{entry:?} is not free");
             let mut others = list[..index].iter().chain(&list[index + 1..]);
-            assert!(!others.any(|other| holds(other, entry)), "{entry:?} is contained in another");
+            assert!(
+                !others.any(|other| holds(other, entry)),
+                "{entry:?} is contained in another \
+                entry"
+            );
         }
         for node in free.iter() {
             let single = Cuboid::node(grid.point(node));

@@ -53,7 +53,9 @@ fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     if grid.side(2) == 1 {
         return Ok(());
     }
-    Err(Unsupported("it folds rectangles; no paper says which side of a box would double".into()))
+    Err(Unsupported(
+        "it folds rectangles; no paper specifies which side of a box would be doubled".into(),
+    ))
 }
 
 fn folds(options: &Options) -> Folds {

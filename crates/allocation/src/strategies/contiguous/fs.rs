@@ -51,8 +51,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "the order of frames: all rows forward, every second row backward, or the last frame \
-              of a row or column pushed back to the border",
+    meaning: "the order of frames: all rows forward, every other row backward, or the last frame \
+        of a row or column pushed back to the border",
     bare: false,
 };
 
@@ -65,7 +65,7 @@ enum Walk {
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     let reason = if grid.side(2) > 1 {
-        "frames slide over a plane; no paper says how they would move through a volume"
+        "frames slide over a plane; no paper specifies how they would move in 3D"
     } else if grid.has_wrap() {
         "a row of frames must begin and end at a border"
     } else {

@@ -55,8 +55,8 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
     default: "large",
-    meaning: "the pieces of a job that are numbered first; this matters only if ranks are assigned \
-              part by part",
+    meaning: "the pieces of a job to number first; this matters only if ranks are assigned part \
+        by part",
     bare: false,
 };
 

@@ -19,7 +19,7 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
-    meaning: "the order of free items: by position, first released first, or last released first",
+    meaning: "free-list order: by position, FIFO, or LIFO",
     bare: false,
 };
 

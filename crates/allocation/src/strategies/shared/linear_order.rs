@@ -23,7 +23,7 @@ use crate::{Placement, Strategy, Work};
 pub(crate) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::Text(
-        "row-major, snake, hilbert, or the number of every node once, such as 0-1-3-2",
+        "row-major, snake, hilbert, or every node number once, such as 0-1-3-2",
         is_order,
     ),
     default: "row-major",
@@ -49,7 +49,10 @@ pub(crate) fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported
     if listed.into_iter().eq((0..grid.nodes()).map(NodeId)) {
         Ok(())
     } else {
-        Err(Unsupported(format!("the order must list each of the {} nodes once", grid.nodes())))
+        Err(Unsupported(format!(
+            "the order must list each of the {} nodes exactly once",
+            grid.nodes()
+        )))
     }
 }
 

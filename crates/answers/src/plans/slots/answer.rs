@@ -74,9 +74,11 @@ impl Slots {
             (0, 0) => format!("no box of size {shape} is free"),
             (1, 1) => format!("1 box of size {shape} is free"),
             (found, bound) if found == bound => {
-                format!("{found} boxes of size {shape} fit together")
+                format!("{found} boxes of size {shape} fit simultaneously")
             }
-            (found, bound) => format!("{found} to {bound} boxes of size {shape} fit together"),
+            (found, bound) => {
+                format!("{found} to {bound} boxes of size {shape} fit simultaneously")
+            }
         }
     }
 }

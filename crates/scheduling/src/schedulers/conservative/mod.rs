@@ -93,15 +93,15 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "bookings of specific nodes (geometry) or only of a number of nodes (count); \
-                      plain is geometry without shortcuts, for comparison",
+            meaning: "bookings are for specific nodes (geometry) or just a node count (count); \
+                plain is geometry without shortcuts, for comparison",
             bare: true,
         },
         OptionSpec {
             key: "depth",
-            values: Values::Text("all, or an integer greater than 0", is_depth),
+            values: Values::Text("all, or a positive integer", is_depth),
             default: "all",
-            meaning: "the number of waiting jobs, starting with the oldest, that have bookings",
+            meaning: "the number of waiting jobs, oldest first, that get bookings",
             bare: false,
         },
         promise::OPTION,

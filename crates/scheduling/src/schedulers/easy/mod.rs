@@ -75,8 +75,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "reservation of specific nodes (geometry) or only of a number of nodes \
-                      (count); plain is geometry without shortcuts, for comparison",
+            meaning: "the reservation is for specific nodes (geometry) or just a node count \
+                (count); plain is geometry without shortcuts, for comparison",
             bare: true,
         },
         promise::OPTION,

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
             key: "rounding",
             values: Values::OneOf(&["down", "nearest", "up"]),
             default: "down",
-            meaning: "rounding of the number, which is at least 1",
+            meaning: "rounding of the message count, which is at least 1",
             bare: false,
         },
     ],

@@ -99,7 +99,7 @@ impl Column {
             Column::Elapsed => "[days-]hours:minutes:seconds; ElapsedRaw has seconds",
             Column::Timelimit => "[days-]hours:minutes:seconds; TimelimitRaw has minutes",
             _ if NODES.contains(&self) || CPUS.contains(&self) => "a count such as 4 or 1K",
-            Column::State => "a word in capitals such as COMPLETED",
+            Column::State => "an uppercase word such as COMPLETED",
             _ => "a whole number",
         }
     }
@@ -259,7 +259,7 @@ impl Layout {
         } else {
             return None;
         };
-        Some(format!("there is no {missing} column; request it with: {ASK}"))
+        Some(format!("no {missing} column found; request it with: {ASK}"))
     }
 
     /// Returns true if the log has node counts.

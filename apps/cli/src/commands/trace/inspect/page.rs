@@ -135,7 +135,7 @@ fn classes(summary: &LogSummary) -> Option<Section> {
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
     (!rows.is_empty()).then(|| Section {
         title: "Field values".to_string(),
-        text: vec!["The most frequent values, each with its number of jobs.".to_string()],
+        text: vec!["The most frequent values, with the number of jobs for each.".to_string()],
         table: table(&["field", "jobs", "values", "most frequent"], rows),
         ..Section::default()
     })

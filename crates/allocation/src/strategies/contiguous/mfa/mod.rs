@@ -114,7 +114,9 @@ fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
         return Err(Unsupported("the paper describes it only for two-dimensional meshes".into()));
     }
     if options.get("corners") == "all" || options.get("turn") == "best" {
-        return Err(Unsupported("the printed algorithm has neither corners nor turn=best".into()));
+        return Err(Unsupported(
+            "the algorithm as printed supports neither corners nor turn=best".into(),
+        ));
     }
     Ok(())
 }

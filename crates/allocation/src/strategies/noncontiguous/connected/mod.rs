@@ -89,7 +89,7 @@ pub(crate) use search::ConnectedSearch;
 pub(crate) static ENTRY: Entry = Entry {
     name: "connected",
     title: "Connected Sets",
-    source: "this project; growth of NAS, distances of Bender et al. 2008",
+    source: "this project; growth from NAS, distances from Bender et al. 2008",
     options: &[],
     variants: &[""],
     does: StrategyKind::noncontiguous(build).with_turns(true).with_claim(claim),

@@ -80,7 +80,8 @@ const TIE: OptionSpec = OptionSpec {
     key: "tie",
     values: Values::OneOf(&["first", "last"]),
     default: "first",
-    meaning: "the side that shrinks if several are equally long: the first of x, y, z, or the last",
+    meaning: "the side to shrink if several are equally long: the first or the last in the order \
+        x, y, z",
     bare: false,
 };
 
@@ -88,8 +89,8 @@ const SHAPE: OptionSpec = OptionSpec {
     key: "shape",
     values: Values::OneOf(&["chain", "largest"]),
     default: "chain",
-    meaning: "the pieces: taken from one shrinking shape, or each the largest free box within the \
-              shape",
+    meaning: "the pieces: taken from one shrinking shape, or in each step the largest free box \
+        within the shape",
     bare: false,
 };
 

@@ -99,7 +99,8 @@ const SHAPES: OptionSpec = OptionSpec {
     key: "shapes",
     values: Values::OneOf(&["asked", "all"]),
     default: "asked",
-    meaning: "the requested shape (rotated as `turn` allows), or any box with as many units",
+    meaning: "the requested shape (rotated as `turn` allows), or any box with the same number of \
+        units",
     bare: false,
 };
 
@@ -131,7 +132,7 @@ fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
     if matches!(letters, "torus" | "mesh") || letters.len() == grid.axes() {
         Ok(())
     } else {
-        Err(Unsupported(format!("links={letters} must have a letter for each axis")))
+        Err(Unsupported(format!("links={letters} must have one letter per axis")))
     }
 }
 

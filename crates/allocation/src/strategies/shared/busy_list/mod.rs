@@ -221,10 +221,10 @@ impl BusyList {
         for held in &self.boxes {
             busy.take(held).expect("busy boxes are disjoint");
         }
-        assert_eq!(&busy, free, "the busy list is not the busy nodes");
+        assert_eq!(&busy, free, "the busy list differs from the busy nodes");
         let known = |(held, key): (&Cuboid, &u64)| self.by_base.get(&held.base) == Some(key);
-        assert!(self.keys.is_sorted(), "the busy list is not in order");
-        assert!(self.boxes.iter().zip(&self.keys).all(known), "a listed box is not found");
+        assert!(self.keys.is_sorted(), "the busy list is not sorted");
+        assert!(self.boxes.iter().zip(&self.keys).all(known), "a listed box was not found");
     }
 }
 

@@ -51,7 +51,9 @@ impl FreeBoxes {
     /// Returns an error if an axis longer than 1 wraps.
     pub(crate) fn supports(grid: &Grid) -> Result<(), Unsupported> {
         if grid.has_wrap() {
-            return Err(Unsupported("on a ring, two free boxes can overlap in two pieces".into()));
+            return Err(Unsupported(
+                "on a ring, two free boxes can overlap in two separate parts".into(),
+            ));
         }
         Ok(())
     }

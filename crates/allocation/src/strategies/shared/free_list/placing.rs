@@ -40,8 +40,8 @@ pub(crate) const PLACE: OptionSpec = OptionSpec {
     key: "place",
     values: Values::OneOf(&["fragmentation", "contact", "first", "smallest"]),
     default: "fragmentation",
-    meaning: "the corner to choose: the one that reduces the free boxes least, the one with the \
-              most contact, or the lowest one of the first or the smallest free box",
+    meaning: "the corner to choose: the one that least reduces the free boxes, the one with the \
+        most contact, or the lowest corner of the first or smallest free box",
     bare: false,
 };
 
