@@ -73,8 +73,9 @@ impl Operation {
             Operation::Lease(body) => {
                 // The decision refuses an unknown machine, which does not stop other commands.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
-                let request = body.request(app.grid(body.machine.as_deref()));
-                request.map(Command::Lease).map_err(|problem| unknown.unwrap_or(problem))
+                let grid = app.grid(body.machine.as_deref());
+                let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));
+                request.map(Command::Lease)
             }
             Operation::End(EndOperation { id, epoch }) => Ok(Command::End { id, epoch }),
             Operation::Renew(RenewOperation { id, epoch, ttl_s }) => {
