@@ -69,7 +69,7 @@ fn of_packages(packages: &[Value]) -> Vec<String> {
                 found.join(" and ")
             )),
             (false, true) => problems.push(format!(
-                "{name} has only one version; remove it from \
+                "only one version of {name} is in use; remove it from \
                     xtask/src/dependencies.rs"
             )),
             _ => {}
@@ -103,7 +103,7 @@ fn other_licenses_and_duplicate_versions_are_found() {
     };
     let found = of_packages(&packages.map(package)).join("\n");
     assert_eq!(found.lines().count(), 4, "{found}");
-    assert!(found.contains("syn has only one version"), "{found}");
+    assert!(found.contains("only one version of syn is in use"), "{found}");
     assert!(found.contains("a: versions 1.0.0 and 2.0.0"), "{found}");
     assert!(found.contains("b 1.0.0: `` is not") && found.contains("c 1.0.0: `MIT AND"), "{found}");
 }

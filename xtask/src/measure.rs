@@ -23,7 +23,7 @@ pub(crate) const SERVICE: &[Part] = &[
         cargo: "test --quiet -p pavior-cli --profile dist --all-features --test it replay::a_day \
          -- --nocapture",
         variables: &[("PAVIOR_REPLAY_SPEED", "1000")] },
-    Part { title: "one week of a real log after two weeks, with each forecast and its outcome",
+    Part { title: "week three of a real log, with each forecast and its outcome",
         cargo: "test --quiet -p pavior-serve --profile dist --all-features --test it forecast_days \
          -- --nocapture",
         variables: &[LONG] },

@@ -46,7 +46,7 @@ impl Slots {
         self.found.bound
     }
 
-    /// True if it is proven that no more boxes fit.
+    /// True if it has been proved that no more boxes fit.
     #[getter]
     fn proven(&self) -> bool {
         self.found.proven()

@@ -88,7 +88,7 @@ pub struct SlotsJson {
     pub slots: usize,
     /// An upper bound on the number of boxes.
     pub bound: u32,
-    /// True if it is proven that no more boxes fit.
+    /// True if it has been proved that no more boxes fit.
     pub proven: bool,
     /// The boxes, which are disjoint.
     pub boxes: Vec<Place>,
@@ -109,7 +109,7 @@ pub struct NextSlotJson<At> {
     pub at: At,
     /// The number of boxes that fit at that time.
     pub slots: usize,
-    /// True if it is proven that no more boxes fit at any earlier time.
+    /// True if it has been proved that no more boxes fit at any earlier time.
     pub proven: bool,
 }
 

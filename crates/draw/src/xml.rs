@@ -71,12 +71,12 @@ impl Element {
         let _ = writeln!(out, "{}>{}</{}>", self.tag, escape(text), self.name);
     }
 
-    /// Writes the element with a title as its content. Viewers show the title as a tooltip.
+    /// Writes the element with a title inside it. Viewers show the title as a tooltip.
     pub(crate) fn titled(self, title: &str, out: &mut String) {
         let _ = writeln!(out, "{}><title>{}</title></{}>", self.tag, escape(title), self.name);
     }
 
-    /// Writes the element with a title and other elements as its content.
+    /// Writes the element with a title and child elements inside it.
     pub(crate) fn titled_around(self, title: &str, inner: &str, out: &mut String) {
         let title = escape(title);
         let _ = writeln!(out, "{}><title>{title}</title>\n{inner}</{}>", self.tag, self.name);

@@ -97,7 +97,7 @@ impl Occupancy {
     }
 
     /// Returns true if every node in a box is free, and false for a box outside the grid. Takes
-    /// O(rows of the box) time, with a few words per row.
+    /// time proportional to the number of rows in the box, reading a few words per row.
     pub fn is_free(&self, cuboid: &Cuboid) -> bool {
         self.rows(cuboid).all(|(from, length)| {
             pieces(from, length)

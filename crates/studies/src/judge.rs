@@ -186,7 +186,7 @@ impl Judge<'_, '_> {
             let picks = one.picks(sides);
             let formula: Formula = formula.parse().map_err(|bad: BadName| bad.reason)?;
             let found = formula.value(&|name| picks.get(name)?.parse().ok());
-            found.map_err(|name| format!("`at` must contain a number `{name}`"))
+            found.map_err(|name| format!("`at.{name}` must be a number"))
         };
         let [a, b] = formulas;
         let both = |sides: &[Side]| Ok::<_, String>((value(a, sides)?, value(b, sides)?));

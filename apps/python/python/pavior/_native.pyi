@@ -287,7 +287,7 @@ class Slots:
         """An upper bound on the number of boxes."""
     @property
     def proven(self) -> bool:
-        """True if it is proven that no more boxes fit."""
+        """True if it has been proved that no more boxes fit."""
     @property
     def boxes(self) -> tuple[Box, ...]:
         """The boxes."""

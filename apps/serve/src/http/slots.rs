@@ -56,7 +56,7 @@ pub(crate) struct SlotsReply {
     slots: u64,
     /// An upper bound on the number.
     bound: u64,
-    /// True if it is proven that no more boxes fit.
+    /// True if it has been proved that no more boxes fit.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
@@ -75,7 +75,7 @@ pub(crate) struct NextSlots {
     at: Instant,
     /// The number of boxes at that time.
     slots: u64,
-    /// True if it is proven that no more boxes fit before that time.
+    /// True if it has been proved that no more boxes fit before that time.
     proven: bool,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct SlotsAfter {
     slots: u64,
     /// An upper bound on the number of boxes with this many moves.
     bound: u64,
-    /// True if it is proven that no more boxes fit with this many moves.
+    /// True if it has been proved that no more boxes fit with this many moves.
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,

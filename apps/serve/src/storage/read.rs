@@ -64,8 +64,8 @@ pub(super) fn parse_snapshot(
     Ok(snapshot)
 }
 
-/// Returns the error for unparsable text. Since its checksum is correct, valid JSON must be from
-/// another version.
+/// Returns the error to report when text fails to parse. The checksum has been verified, so valid
+/// JSON must have been written by another version.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     if error.is_data() {
         let (file, what) = (source.to_string(), format!("{what} ({error})"));

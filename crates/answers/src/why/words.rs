@@ -98,7 +98,7 @@ impl Why {
             },
             Cause::Never => format!("It can never fit: {} is too small for it", words.grid),
             Cause::Queue(Queued::Kept) if words.scheduler.is_empty() => {
-                "Waiting requests do not start: the service was started without a scheduler"
+                "Waiting requests will not start: the service was started without a scheduler"
                     .to_string()
             }
             Cause::Queue(Queued::Kept) if !self.place.is_empty() => format!(

@@ -52,7 +52,7 @@ const TABLES: [(&str, &str, Heading); 2] = [
     ("figure", "the figures in the report, each a dict; see docs/experiments.md", Heading::Results),
     (
         "sweep",
-        "parts of the experiment, each a dict of parameters that override the others",
+        "parts of the experiment, each a dict of parameters that override the experiment's own",
         Heading::Replications,
     ),
 ];
@@ -269,7 +269,7 @@ fn control(control: &Control) -> Keyword {
     }
 }
 
-/// Returns the signature and help of `pavior.simulate` in the text format that CPython parses.
+/// Returns the signature and docstring of `pavior.simulate` in the text format that CPython parses.
 pub fn help() -> String {
     let named = |keyword: &Keyword| format!("{}={}", keyword.name, keyword.default);
     let mut all: Vec<String> = keywords().iter().map(named).collect();

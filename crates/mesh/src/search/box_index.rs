@@ -109,7 +109,7 @@ impl BoxIndex {
         }
     }
 
-    /// Marks a box as busy. Only the parts in `free` were free; the rest of the box is covered.
+    /// Marks a box as busy. Only the parts in `free` were free; the rest was already covered.
     pub(super) fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         self.busy.add(cuboid);
         for part in free {

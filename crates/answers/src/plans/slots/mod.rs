@@ -46,7 +46,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Returns true if it is proven that no more boxes fit.
+    /// Returns true if it has been proved that no more boxes fit.
     pub fn proven(&self) -> bool {
         self.boxes.len() as u32 == self.bound
     }
