@@ -78,7 +78,7 @@ fn every_route_refuses_unknown_and_duplicate_parameters() {
 #[test]
 fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
     let (server, _) = fresh(|_| {});
-    let client = server.client();
+    let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#).is(404, "unknown-machine");
     // In a batch, it does not stop the other commands.
     let operations =
