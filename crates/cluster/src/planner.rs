@@ -74,7 +74,9 @@ impl Planner {
             Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
         let start = start.min(self.now);
-        let limit = end.map(|end| end.saturating_sub(start).max(1));
+        // However long an endless job has run, starts that depend on it are beyond the horizon.
+        let until = end.unwrap_or(self.now.saturating_add(NO_LIMIT_S));
+        let limit = Some(until.saturating_sub(start).max(1));
         let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
         let is_held = self.dispatcher.hold(job, Time(start), placement).is_ok();
         if is_held && end.is_none() {
@@ -219,5 +221,15 @@ mod tests {
         assert!(planner.start_next().unwrap().is_none());
         let start = planner.planned(planner.standing().as_ref(), JobId(2)).unwrap();
         assert_eq!(start.at, Time(170));
+    }
+
+    #[test]
+    fn no_start_depends_on_a_job_without_an_end_that_has_run_for_months() {
+        let (grid, strategy) = ("mesh:2".parse().unwrap(), "ff".parse().unwrap());
+        let (scheduler, now) = ("easy".parse().unwrap(), NO_LIMIT_S);
+        let mut planner = Planner::new(grid, &strategy, &scheduler, now).unwrap();
+        assert!(planner.hold(0, vec![NodeId(0)], now - 200 * 86_400, None));
+        planner.submit(1, 0, Request::shape([2, 1, 1]), Some(10));
+        assert!(planner.starts(&scheduler).unwrap().is_empty());
     }
 }

@@ -109,8 +109,11 @@ pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(),
             let (used, unused) = PLACEHOLDERS.split_at(axes);
             let is_valid = used.iter().all(|axis| pattern.matches(axis).count() == 1)
                 && unused.iter().all(|axis| !pattern.contains(axis));
+            let has_only_these = pattern.matches(['{', '}']).count() == 2 * axes;
+            let is_valid = is_valid && has_only_these && !pattern.contains("}{");
             let list = used.join(", ");
-            let fault = || format!("nodes.pattern: must contain each of {list} exactly once");
+            let fault =
+                || format!("nodes.pattern: must contain {list} once each, with text between them");
             is_valid.then_some(()).ok_or_else(fault)
         }
         (None, count) if count != axes => {
@@ -190,7 +193,9 @@ mod tests {
             check_source(&source, 2).is_err()
         };
         assert!(!fault("n{x}-{y}"));
-        for wrong in ["n{x}", "n{x}{x}{y}", "n{x}-{y}-{z}", "n"] {
+        for wrong in
+            ["n{x}", "n{x}{x}{y}", "n{x}-{y}-{z}", "n", "n{x}{y}", "n{x}-{y}{", "n{x}-{y}{a}"]
+        {
             assert!(fault(wrong), "{wrong}");
         }
     }

@@ -92,7 +92,9 @@ export class Table<Row> {
   /** Draws the visible rows if they differ from those already drawn. */
   private drawWindow(anew: boolean): void {
     const tall = this.rowHeight(), { scrollTop, clientHeight } = this.place;
-    const from = Math.max(0, Math.floor(scrollTop / tall) - MORE);
+    // If rows were removed, the browser has not yet scrolled back to those that remain.
+    const last = this.rows.length - Math.ceil(clientHeight / tall);
+    const from = Math.max(0, Math.min(Math.floor(scrollTop / tall), last) - MORE);
     const to = Math.min(this.rows.length, Math.ceil((scrollTop + clientHeight) / tall) + MORE);
     if (!anew && from === this.drawn[0] && to === this.drawn[1]) return;
     this.drawn = [from, to];
