@@ -704,11 +704,12 @@ def simulate(
 ) -> Result:
     """Runs one simulation and returns its results as tables.
 
-    Every keyword is a parameter of experiment files, with `_` for `-`; docs/parameters.md
-    describes it. Raises `ValueError` for a parameter that does not apply, such as `load` when a
-    log is replayed, and for a list of several values, which only `Experiment` accepts. Raises
-    `BadName` for an unknown name. Times are in seconds for a log, and otherwise in units of time;
-    a `datetime.timedelta` is a number of seconds. Ctrl-C ends a run within half a second.
+    Every keyword is an experiment-file parameter, spelled with `_` instead of `-` and described in
+    docs/parameters.md. Raises `ValueError` for a parameter that does not apply, such as `load`
+    when a log is replayed, and for a list of several values, which only `Experiment` accepts.
+    Raises `BadName` for an unknown name. Times are in seconds for a log and in units of time
+    otherwise; a `datetime.timedelta` is converted to seconds. Ctrl-C ends a run within half a
+    second.
 
     Parameters: Machine, strategies and schedulers
         machine: the machine: 'mesh:16x16', 'torus:8x8x8', 'grid:8wx4x4w' (w: a side that wraps),
@@ -723,23 +724,23 @@ def simulate(
             {"boxes":[{"base":[0,0],"sides":[4,2]}],"from":3600,"to":7200}; "nodes":[[1,1]] may
             replace "boxes"
             (str; default None)
-        freedom: the placements that jobs accept: box, turned, any-box, connected or any; by size,
-            column or share of jobs, such as box:16,connected, box:queue=2 or any:25%
+        freedom: the placements that jobs accept: box, turned, any-box, connected or any; may vary
+            by size, column or share of jobs, as in box:16,connected, box:queue=2 or any:25%
             (str; default None)
-        migration: moves running jobs so that the oldest waiting job fits, if that pays off; the
-            value is the run time that each moved node adds to its job
+        migration: moves running jobs to make room for the oldest waiting job if doing so pays off;
+            the value is the run time added to a job per node moved
             (float or timedelta, in units of time; default None)
-        movable: the running jobs that may move: by maximum number of nodes (64), by a column's
-            value (queue=1), or by share of all jobs (25%); meeting one of several conditions is
-            enough; default: all
+        movable: the running jobs that may be moved, selected by maximum size in nodes (64), a
+            column's value (queue=1) or a share of all jobs (25%); a job qualifies if it meets any
+            of the conditions; default: all
             (str; default None)
 
     Parameters: Synthetic workload
-        sides: the distribution of request sides
+        sides: the distribution of the sides of requested boxes
             (str: 'uniform', 'uniform-decreasing', 'exponential', 'pods'; default 'uniform')
         service: the work that jobs do on their nodes
             (str: 'exponential', 'constant', 'messages', 'iterations'; default 'exponential')
-        arrivals: the arrival process of jobs
+        arrivals: the process by which jobs arrive
             (str: 'exponential', 'bursts'; default 'exponential')
         jobs: the number of completed jobs after which a run ends
             (int, in jobs; default 1000)
@@ -748,11 +749,11 @@ def simulate(
 
     Parameters: Messages (service messages or iterations; logs with communication)
         communication: the fraction of a logged job's run time spent on communication, 0 to 1; the
-            network lengthens it
+            network lengthens this part
             (float; default None)
-        contention: the treatment of contention between logged jobs that share links
-            ('estimated' (a model of queues at links), 'simulated' (a simulation of their messages,
-            which is slow); default 'estimated')
+        contention: the model of contention between logged jobs that share links
+            ('estimated' (a queueing model of the links), 'simulated' (a simulation of the jobs'
+            messages, which is slow); default 'estimated')
         cycles_per_second: network cycles per second of log time
             (int, in cycles; default 1000000)
         pattern: the messages that jobs send; see `pavior patterns`
@@ -764,112 +765,115 @@ def simulate(
         sending: messages in flight; default: sequential for messages, blocking for iterations
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
-        rounds: the synchronization of a pattern's rounds; default: as the pattern specifies
-            ('barrier' (a round starts when the previous one is delivered), 'free' (ranks continue
-            without waiting); default None)
-        ranks: the numbering of a job's ranks
+        rounds: the synchronization between a pattern's rounds; default: as the pattern specifies
+            ('barrier' (each round starts when the previous one has been delivered), 'free' (ranks
+            continue without waiting); default None)
+        ranks: the order in which a job's ranks are numbered
             ('coordinates' (row-major over the whole allocation), 'parts' (part by part), 'snake'
             (row by row, with every other row of the job reversed), 'hilbert' (along the Hilbert
-            curve through the machine), 'greedy' (a free neighbor of the previous rank, or else the
-            nearest node), 'pattern' (to keep the pattern's messages on few links, even within one
-            box); default 'coordinates')
-        flits: the length of a message
+            curve through the machine), 'greedy' (next to the previous rank if possible, otherwise
+            on the nearest free node), 'pattern' (so that the pattern's messages use few links,
+            even within one box); default 'coordinates')
+        flits: the message length
             (int, in flits; default 8)
-        routing_delay: the time to route a header through a node
+        routing_delay: the time a node takes to route a header
             (int, in cycles; default 3)
-        buffer: the capacity of the buffer behind a channel
+        buffer: the capacity of each channel's buffer
             (int, in flits; default 1)
-        engine: the network engine; results do not depend on it
+        engine: the network engine; both give the same results
             ('worm' (header events only), 'flit' (flit by flit); default 'worm')
-        release: the moment at which a channel is free for the next message
+        release: the point at which a channel becomes free for the next message
             ('drained' (when its buffer has drained), 'passed' (when the tail has passed); default
             'drained')
-        lanes: the virtual channels of links on wrapping axes
+        lanes: the virtual channels per link on axes that wrap around
             ('1' (one, which can deadlock), '2' (two, each with the full bandwidth), 'shared' (two
             that share the bandwidth); default '2')
-        link_energy: the energy used to move one flit over a link
+        link_energy: the energy needed to move one flit over a link
             (float, in units of energy; default 1)
-        router_energy: the energy used to move one flit through a router
+        router_energy: the energy needed to move one flit through a router
             (float, in units of energy; default 1)
 
     Parameters: Job log
-        trace: a job log, replayed to the last departure; without one, jobs are synthetic
-            (Trace, or a path to a .swf, .sim, .json or .sacct, also .gz; default None)
-        shape_rule: the rule that turns a number of nodes into a box
+        trace: a job log, replayed until its last job departs; without a log, jobs are synthetic
+            (Trace, or a path to a .swf, .sim, .json or .sacct file, optionally gzipped; default
+            None)
+        shape_rule: the rule that turns a node count into a box
             (str: 'compact', 'exact', 'pow2', 'random'; default 'compact')
-        arrival_scale: multiplies the times between arrivals
+        arrival_scale: multiplies the times between arrivals by this factor
             (float; default 1)
         first: reads at most this many job lines
             (int, in lines; default None)
         filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps only jobs with these comma-separated statuses (field 11, or words)
+        status: keeps only jobs with one of these comma-separated statuses (field 11, or words)
             (str; default None)
         estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
-        kill: cuts logged run times at their estimates, before messages and moves add to them
+        kill: ends logged jobs at their estimates, not counting time added by messages and moves
             (bool; default False)
-        lenient: skips and counts malformed lines instead of stopping
+        lenient: skips and counts malformed lines instead of stopping at the first
             (bool; default False)
-        dependencies: submits each job after its predecessors in the log (fields 17 and 18)
+        dependencies: submits each job only after its predecessors in the log have ended (fields 17
+            and 18)
             (bool; default None)
-        processors_per_node: divides sizes given in processors; 1 treats them as nodes, regardless
-            of the header
+        processors_per_node: processors per node; 1 treats sizes as node counts, regardless of the
+            header
             (int; default None)
-        nodes_from: the column of an SWF log (from 1) with nodes: 4, 2x4, or either after a colon
+        nodes_from: the SWF column (counting from 1) that contains the node count: 4, 2x4, or
+            either after a colon
             (int; default None)
-        pieces: keeps parts of jobs (status 2, 3, 4) even if the log also has the whole job
+        pieces: keeps partial jobs (status 2, 3 or 4) even if the log also contains the whole job
             (bool; default None)
-        log_format: the log format, if it cannot be detected from the text or the name
+        log_format: the log format, if it cannot be detected from the contents or the file name
             (str; default None)
 
     Parameters: Failures
-        mttf: the mean time to failure of a node (exponential)
+        mttf: a node's mean time to failure (exponential)
             (float or timedelta, in units of time; default None)
-        mttr: the mean time to repair a node (exponential)
+        mttr: a node's mean time to repair (exponential)
             (float or timedelta, in units of time; default None)
-        fail_classes: the kinds of components that fail, with their mean times:
-            chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
+        fail_classes: the kinds of components that can fail, with their mean times to failure and
+            repair: chip:mttf=1e5:mttr=24,cube:mttf=9000:mttr=24,switch:mttf=1e5:mttr=8
             (str, in units of time; default None)
-        spares: spare cubes of 4x4x4 nodes, unused until another cube fails
+        spares: the number of spare cubes (4x4x4 nodes each), unused until another cube fails
             (int, in cubes; default None)
-        spare_switches: spare switches, which replace failed ones
+        spare_switches: the number of spare switches, which replace failed ones
             (int, in switches; default None)
-        slice: the slice whose availability is measured: a number of cubes of 4x4x4 nodes, or sides
-            in nodes, such as 8x8x16; see the metrics slice_availability and slice_free
+        slice: the slice whose availability is measured: a number of 4x4x4-node cubes, or the sides
+            of a box in nodes, such as 8x8x16; see the metrics slice_availability and slice_free
             (str; default None)
         failures: a file of failures and repairs: JSON lines {"op":"fail","node":[1,1],"at":60};
             "cube" or "switch" may replace "node"
             (str; default None)
-        checkpoint: resumes interrupted jobs at multiples of this run time; default: at the start
+        checkpoint: the run time between checkpoints; default: interrupted jobs start over
             (float or timedelta, in units of time; default None)
 
     Parameters: Replications
-        replication: the number of the replication to run; each has different jobs
+        replication: the number of the replication to run; each replication has different jobs
             (int; default 0)
-        warmup: the number of completed jobs to drop before averaging
+        warmup: the number of completed jobs to ignore before averaging begins
             (int, in jobs; default 0)
         max_waiting: ends a run of synthetic jobs with an error when more jobs than this are
             waiting; default: 1000000
             (int, in jobs; default None)
         max_time: ends a run with an error at this time; default: the largest possible time
             (float or timedelta, in units of time; default None)
-        max_interruptions: ends a run with an error when a job loses nodes more often than this;
-            default: 10000
+        max_interruptions: ends a run with an error if any job loses nodes more than this many
+            times; default: 10000
             (int, in times; default None)
-        seed: the seed of all random numbers
+        seed: the seed for all random numbers
             (int; default 1)
 
     Parameters: Results
-        progress: True shows progress on standard error, False does not; None shows it after two
-            seconds on a terminal; a function is called every half second
-            (bool, or a function of a `Progress`; default None)
-        slowdown_bound: the minimum run time in the bounded slowdown; default: 10 s (logs) or 1
+        progress: True shows progress on standard error, False does not, and None does so only on a
+            terminal, after two seconds; a function is called every half second
+            (bool, or a function that takes a `Progress`; default None)
+        slowdown_bound: the minimum run time for the bounded slowdown; default: 10 s (logs) or 1
             unit
             (float or timedelta, in units of time; default None)
         metrics: the metrics to observe; +NAME adds one to the defaults; see `pavior metrics`
             (str or a sequence of str; default None)
-        timing: measures the duration of allocation attempts
+        timing: measures how long allocation attempts take
             (bool; default True)
     """
 # End of the generated declaration.
