@@ -410,6 +410,6 @@ mod tests {
             .collect();
         let svg = schedule("Many", &grid, &jobs, (None, None), "").unwrap();
         assert!(svg.contains("the number of running jobs") && svg.len() < 40_000, "{}", svg.len());
-        assert!(svg.contains("50.0% of the nodes used"), "{svg}");
+        assert!(svg.contains("50.0% of the nodes in use"), "{svg}");
     }
 }

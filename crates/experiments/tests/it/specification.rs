@@ -214,7 +214,7 @@ fn faults_are_shown_where_they_stand() {
             "not a number",
         ),
         ("jobs = 10.5", "10.5", "whole number"),
-        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves none of"),
+        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves out all"),
         ("sides = 'uniform-decreasing'\nmachine = 'mesh:4x4'", "'uniform-decreasing'", "sides"),
         ("trace = 'a.swf'\nload = 1", "load", "synthetic"),
         ("first = 3", "first", "`trace`"),

@@ -127,7 +127,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
 fn processors_of_sacct_are_divided() {
     let log = "JobID|Submit|ElapsedRaw|AllocCPUS|State\n1|5|60|160|COMPLETED\n2|5|60|1|FAILED\n";
     let error = with(log, &ReadOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("give --processors-per-node"), "{error}");
+    assert!(error.contains("use --processors-per-node"), "{error}");
     let options = ReadOptions { processors_per_node: Some(64), ..ReadOptions::default() };
     let trace = with(log, &options).unwrap();
     assert_eq!(seen(&trace), [(1, 0, 60, None, 3), (2, 0, 60, None, 1)]);
@@ -511,7 +511,7 @@ fn lists_of_kubernetes_have_many_forms() {
         assert_eq!(seen(&read(&text)), [(0, 0, 3600, Some(7200), 2)], "{text}");
     }
     for (text, reason) in [
-        (list(&[kind(&one)]), "must have a kind, unless its list has one"),
+        (list(&[kind(&one)]), "must have a kind unless its list states one"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
         (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): expected a date"),
