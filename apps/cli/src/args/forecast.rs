@@ -34,8 +34,8 @@ pub(crate) struct StateArgs {
     /// means standard input
     #[arg(long)]
     pub(crate) queue: Option<PathBuf>,
-    /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds;
-    /// - means standard input [default: all nodes are free]
+    /// The running jobs: JSON lines as for `pavior explain`, with "start" and "end" in seconds; -
+    /// means standard input [default: all nodes are free]
     #[arg(long, requires = "queue")]
     pub(crate) busy: Option<PathBuf>,
     /// The current time, in seconds on the same clock as "start" and "end"

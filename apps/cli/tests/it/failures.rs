@@ -68,8 +68,8 @@ fn invalid_failure_options_are_rejected() {
         ("--fail-classes chip:9:1 --mttf 9 --mttr 1", "cannot be used with --mttf"),
         ("--fail-classes chip:9:1 --service messages:5", "messages"),
         ("--spares 1", "--spares needs failures"),
-        ("--fail-classes chip:9:1 --spares 1", "mesh:16x16 is not made of cubes"),
-        ("--slice 16", "mesh:16x16 is not made of cubes"),
+        ("--fail-classes chip:9:1 --spares 1", "mesh:16x16 is not made of 4x4x4-node cubes"),
+        ("--slice 16", "mesh:16x16 is not made of 4x4x4-node cubes"),
         ("--slice 17x17", "it does not fit mesh:16x16 in any orientation"),
         ("--slice big", "is not a valid slice"),
     ] {

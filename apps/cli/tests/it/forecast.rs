@@ -128,11 +128,11 @@ fn mistakes_are_reported_with_their_place() {
         ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
         ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
         ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),
-        ("", "--machine mesh:8x8 --first 3", "--first needs --past"),
+        ("", "--machine mesh:8x8 --first 3", "--first requires --past"),
         ("", "--machine mesh:8x8 --past /nowhere.swf", "/nowhere.swf"),
         ("", "--machine mesh:8x8 --out x", "cannot be used with"),
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),
-        ("", "", "--queue needs --machine"),
+        ("", "", "--queue requires --machine"),
     ] {
         refused_input_for(&words(&format!("forecast --queue - {more}")), queue, expected);
     }

@@ -17,7 +17,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "uniform source, uniform destination among the other ranks; a number of messages \
+        meaning: "uniform source, uniform destination among the others; a number of messages \
             only",
         quota_only: true,
         objection: any_grid,

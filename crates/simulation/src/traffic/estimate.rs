@@ -2,11 +2,11 @@
 //!
 //! Each job is simulated once on its own ([`Trials`]), which gives its time T per iteration, in
 //! cycles, and its mean latency l. On each link along its path, a message waits for other jobs'
-//! messages as in a single-server queue with Poisson arrivals (Pollaczek and Khinchine): w = R / (1
-//! - U) cycles. U is the fraction of time that other jobs hold the link. R is the sum, over the
-//! other jobs, of m h^2 / 2P, where m messages per iteration each hold the link for h cycles
-//! ([`LinkHolds`]). A job's pace P is the time for an iteration plus a pause. If a message waits d
-//! cycles on average over its whole path, an iteration takes T (1 + d / l).
+//! messages as in a single-server queue with Poisson arrivals (Pollaczek and Khinchine):
+//! w = R / (1 - U) cycles. U is the fraction of time that other jobs hold the link. R is the sum,
+//! over the other jobs, of m h^2 / 2P, where m messages per iteration each hold the link for h
+//! cycles ([`LinkHolds`]). A job's pace P is the time for an iteration plus a pause. If a message
+//! waits d cycles on average over its whole path, an iteration takes T (1 + d / l).
 //!
 //! P depends on d, and therefore on the paces of other jobs. Whenever a job starts or ends, each
 //! job gets a new pace once, in slot order, based on the current paces of the others. Changes of

@@ -27,7 +27,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     let StateArgs { queue, busy, now, past } = &args.state;
     let Some(queue) = queue else { return Err(Failure::usage("pass a log or --queue")) };
     let Some(machine) = args.parameters.typed("machine") else {
-        return Err(Failure::usage("--queue needs --machine"));
+        return Err(Failure::usage("--queue requires --machine"));
     };
     let grid = input::machine(machine)?;
     let given = args.parameters.given()?;

@@ -220,7 +220,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
         cluster.start_daemon();
         let whole = cluster.submit("8x8-beside", "--comment=shape=8x8 -t 1", 0.2);
         cluster.wait_for(&format!("scontrol show job {whole}"), 30, |text| {
-            text.contains(&format!(": job {forged} (1 node)"))
+            text.contains(&format!("by job {forged} (1 node)"))
         });
         let row = cluster.submit("8x1-beside", "--comment=shape=8x1 -t 1", 0.2);
         cluster.wait_until_gone(&row, 30);
