@@ -75,8 +75,9 @@ impl Planner {
         };
         let start = start.min(self.now);
         // However long an endless job has run, starts that depend on it are beyond the horizon.
-        let until = end.unwrap_or(self.now.saturating_add(NO_LIMIT_S));
-        let limit = Some(until.saturating_sub(start).max(1));
+        let earliest = if end.is_none() { self.now.saturating_sub(NO_LIMIT_S / 4) } else { 0 };
+        let start = start.max(earliest);
+        let limit = end.map(|end| end.saturating_sub(start).max(1));
         let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
         let is_held = self.dispatcher.hold(job, Time(start), placement).is_ok();
         if is_held && end.is_none() {

@@ -75,7 +75,7 @@ fn experiments_skip_combinations_and_resume() {
     let folder = Folder::new();
     let file = experiment(&folder, "plain.toml", "");
     let never = ["experiment", &file, "--out", &folder.path("never")];
-    refused_for(&never, "--skip-unsupported does");
+    refused_for(&never, "as does --skip-unsupported");
     refused_for(&never, "plain.toml:2:13");
 
     // The option, the key in the file, and both together have the same effect, whether or not
