@@ -86,7 +86,7 @@ fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
     let reply = client.post("/v1/batch", operations).json();
     let statuses: Vec<_> =
         reply["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
-    assert_eq!(statuses, [404, 200], "{reply}");
+    assert_eq!(statuses, [404, 201], "{reply}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn every_log_with_names_has_places() {
 #[test]
 fn names_and_settings_that_do_not_fit_are_refused() {
     for (names, more, reason) in [
-        ("n{", ("seed", "1"), "write {} or {:02}"),
+        ("n{", ("seed", "1"), "use {} or {:02}"),
         ("n[0-8]", ("seed", "1"), "9 names for 4 nodes"),
         ("n{}", ("arrival-scale", "2"), "arrival-scale cannot be combined"),
         ("n{}", ("dependencies", "true"), "dependencies cannot be combined"),

@@ -31,7 +31,7 @@ fn the_page_shows_the_present_and_the_past() {
     browser.value("document.querySelector('#waiting .act').click()");
     browser.shows("answer", "It needs 256 nodes, but only 159 are free");
     browser.shows("answer", "nearest free box");
-    browser.shows("answer", "Blocked on");
+    browser.shows("answer", "Blocked there by");
     browser.picture("refusal-3d");
     browser.press("2");
     browser.until("!document.getElementById('flat').hidden");
