@@ -73,10 +73,9 @@ impl Planner {
         } else {
             Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
-        let start = start.min(self.now);
         // However long an endless job has run, starts that depend on it are beyond the horizon.
-        let earliest = if end.is_none() { self.now.saturating_sub(NO_LIMIT_S / 4) } else { 0 };
-        let start = start.max(earliest);
+        let earliest = end.map_or(self.now.saturating_sub(NO_LIMIT_S / 4), |_| 0);
+        let start = start.clamp(earliest, self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));
         let job = job(number, start, Request::nodes(nodes.len() as u32), limit);
         let is_held = self.dispatcher.hold(job, Time(start), placement).is_ok();

@@ -140,7 +140,7 @@ fn table(table: &SectionTable) -> String {
 fn is_number(cell: &str) -> bool {
     let cell = cell.strip_prefix('~').unwrap_or(cell);
     let mut words = cell.strip_prefix('-').unwrap_or(cell).split(' ');
-    let first = words.next().unwrap_or_default();
+    let first = words.next().unwrap_or_default().trim_end_matches('%');
     (first.is_empty() || first.parse::<f64>().is_ok())
         && words.all(|word| !word.contains(char::is_alphabetic))
 }

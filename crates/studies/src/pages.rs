@@ -174,7 +174,7 @@ mod tests {
         for part in [
             "<a href=\"tbl/report.html\">",
             "<a href=\"gabl/report.html\">",
-            "A quick run",
+            "This is a quick run",
             "1 hold, 1 differ",
             "0 of 1 statements hold",
             "<td class=\"holds\">holds</td>",
