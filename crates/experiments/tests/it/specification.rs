@@ -203,7 +203,7 @@ fn faults_are_shown_where_they_stand() {
         ("load = 'high'", "'high'", "must be a number, not text"),
         ("strategy = 3", "3", "text in quotes"),
         ("load = [1, 2, 1.0]", "1.0", "appears twice"),
-        ("load = []", "[]", "empty list"),
+        ("load = []", "[]", "the list is empty"),
         ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "write a range as"),
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
         ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "must be positive"),

@@ -413,7 +413,7 @@ fn faults_in_accounting_logs_name_the_place() {
         ("nonsense\n".to_string(), "expected an accounting record"),
         (record("E", "x", "ctime=1"), "is not a valid job id"),
         (record("E", "2", "ctime=soon"), "`soon` is not a valid time in seconds"),
-        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a valid span"),
+        (record("E", "2", "ctime=1 Resource_List.walltime=long"), "`long` is not a valid duration"),
         (record("E", "2", "ctime=1 Resource_List.nodect=-1"), "`-1` is not a valid number"),
         (record("E", "2", "ctime=1 Resource_List.nodes=1.5:ppn=2"), "is not a valid request"),
         (record("E", "2", "ctime=1e99"), "is not a valid time in seconds"),
