@@ -128,10 +128,7 @@ fn faults_name_the_place() {
 #[test]
 fn a_header_that_lacks_a_column_says_what_to_ask_for() {
     for (header, reason) in [
-        (
-            "71|ann|5",
-            "expected a sacct header with a JobID column, but the first line begins with `71`",
-        ),
+        ("71|ann|5", "expected a sacct header with a JobID column"),
         ("JobID|State|NNodes|Elapsed", "no Submit column found; request it with: sacct -a -X"),
         ("JobID|Submit|NNodes|Elapsed", "no State column found"),
         ("JobID|Submit|State|Elapsed", "no NNodes column found"),

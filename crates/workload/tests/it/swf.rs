@@ -239,11 +239,7 @@ fn lines_may_end_with_carriage_returns_and_comments_begin_with_other_marks() {
         }
     }
     let long = format!("{JOB}\r{}", " ".repeat(1 << 17));
-    assert!(
-        said(&long).starts_with("line 2, column 1: not a job log: the line is longer"),
-        "{}",
-        said(&long)
-    );
+    assert!(said(&long).starts_with("line 2, column 1: not a job log: "), "{}", said(&long));
 }
 
 #[test]
