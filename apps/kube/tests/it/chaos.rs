@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use pavior::Stream;
 use serde_json::{Value, json};
 
+use crate::cluster::Cluster;
 use crate::cluster::objects::{JOBS, PODS};
-use crate::cluster::{Cluster, Refusal, User};
+use crate::cluster::requests::{Refusal, User};
 
 /// Ends a disturbance. Returns false if this must be tried again.
 type End = Box<dyn Fn(&Cluster) -> bool>;

@@ -5,7 +5,7 @@ pub(crate) mod objects;
 pub(crate) mod parts;
 pub(crate) mod plain_http;
 pub(crate) mod replicas;
-mod requests;
+pub(crate) mod requests;
 mod waiting;
 
 use std::net::TcpListener;
@@ -22,7 +22,7 @@ use tokio::runtime::Runtime;
 use crate::in_force;
 use crate::kubelets::Kubelets;
 use objects::creation_path;
-pub(crate) use requests::{Refusal, User};
+pub(crate) use requests::User;
 
 /// The controllers to run, including the node controllers.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller,\

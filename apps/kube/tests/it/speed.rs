@@ -128,8 +128,8 @@ fn measure(scheduling: Scheduling) -> Option<Measurement> {
     let mut bindings = Bindings { log, count: 0 };
     cluster.until("all pods have a node", || bindings.count() >= NODES);
     let wall_s = began.elapsed().as_secs_f64();
-    let mut processor_s = processor_s(&cluster);
-    processor_s.iter_mut().for_each(|(part, spent_s)| *spent_s -= before[part]);
+    let after = processor_s(&cluster).into_iter();
+    let processor_s = after.map(|(part, total_s)| (part, total_s - before[part])).collect();
     eprintln!("{scheduling:?}: {wall_s:.1} s; {processor_s:.1?}");
     Some(Measurement { wall_s, processor_s })
 }
