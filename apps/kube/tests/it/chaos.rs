@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 use pavior::Stream;
 use serde_json::{Value, json};
 
-use crate::cluster::Cluster;
 use crate::cluster::objects::{JOBS, PODS};
-use crate::cluster::requests::{Refusal, User};
+use crate::cluster::{Cluster, User, requests::Refusal};
 
 /// Ends a disturbance. Returns false if this must be tried again.
 type End = Box<dyn Fn(&Cluster) -> bool>;
