@@ -107,7 +107,7 @@ fn experiments_skip_combinations_and_resume() {
     }
     good(&["plot", &merged]);
     good(&words(&format!("{run} --resume")));
-    refused_for(&["experiment", &file], "--skip-unsupported does");
+    refused_for(&["experiment", &file], "as does --skip-unsupported");
     let off = experiment(&folder, "off.toml", "skip-unsupported = false\n");
     refused_for(&["experiment", &off, "--skip-unsupported"], "has skip-unsupported = false");
 }

@@ -179,7 +179,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // If a state lasts beyond its interval, the largest free box in it is searched for.
+    // Searches a state for its largest free box if the state outlasts its interval.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(faults("PartitionName=p Exclusive=NODE TotalCPUs=2 TotalNodes=2"), "");
         let wrong = faults("PartitionName=p OverSubscribe=NO Exclusive=NO TotalNodes=20");
         assert!(wrong.contains("EXCLUSIVE") && wrong.contains("as mesh:2"), "{wrong}");
-        assert!(partition_faults(&config(""), "p", None)[0].contains("no partition p"));
+        assert!(partition_faults(&config(""), "p", None)[0].contains("partition p does not exist"));
     }
 
     #[test]

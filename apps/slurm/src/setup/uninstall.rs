@@ -122,7 +122,7 @@ fn remove_module(config: &Config, folder: &Path, removal: &mut Removal) -> Resul
     Ok(())
 }
 
-/// Strips the gates from all waiting jobs. Returns the number of jobs and Slurm's last objections.
+/// Strips the gates from all waiting jobs. Returns the number of jobs and Slurm's latest errors.
 fn strip_all(
     config: &Config,
     operator: &Operator,

@@ -7,7 +7,7 @@ use super::{ALL, Applies, CONTROLS, Control, ControlKind, Heading, Parameter, Va
 const INTRODUCTION: &str = "\
 # Parameters
 
-A run is defined by a value for each of these parameters (a point). They are options of
+A run is defined by a *point*: one value for each of these parameters. They are options of
 `pavior simulate` (`--arrival-scale 0.5`) and keys in experiment files (`arrival-scale = 0.5`; an
 underscore may replace a dash). In a file, a value may be a list or, for numbers, a range, and each
 combination of values is a point. `simulate` accepts comma-separated lists of strategies,

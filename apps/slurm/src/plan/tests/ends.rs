@@ -16,12 +16,12 @@ fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
     // in the next case, it would not.
     let (opened, text) = with_end(Some(1600));
     assert!(
-        opened.is_empty() && text.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. In"),
+        opened.is_empty() && text.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. Blocked"),
         "{text}"
     );
     let (opened, text) = with_end(Some(2100));
     assert_eq!(opened, ["2 n4,n5"]);
-    assert!(text.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. In"), "{text}");
+    assert!(text.contains(" at 1970-01-01T00:35:00Z, on 4x2 at 0,0. Blocked"), "{text}");
     // If Slurm does not report the end, the time limit is used.
     assert!(with_end(None).0.is_empty());
 }
