@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns an error that names the first node whose bit `wrong` sets.
+    /// Returns an error with the first node for which `wrong` returns a set bit.
     fn check_set(
         &self,
         nodes: &Occupancy,
