@@ -24,7 +24,6 @@ pub(crate) struct Recorded {
 /// The most recent durable records.
 pub(crate) struct Recent {
     retained: Mutex<Retained>,
-    /// The number of the last durable record.
     last: watch::Sender<u64>,
 }
 
@@ -33,6 +32,8 @@ struct Retained {
     /// Groups of records and their approximate sizes in bytes, in order.
     groups: VecDeque<(Arc<Vec<Recorded>>, usize)>,
     bytes: usize,
+    /// The number of the last durable record, repeated here because reading the channel is slower.
+    last: u64,
 }
 
 /// The records after a given record.
@@ -49,7 +50,8 @@ pub(crate) enum Next {
 impl Recent {
     /// Returns an empty list; `last` is the number of the last durable record.
     pub(crate) fn new(last: u64) -> Recent {
-        Recent { retained: Mutex::default(), last: watch::Sender::new(last) }
+        let retained = Retained { last, ..Retained::default() };
+        Recent { retained: Mutex::new(retained), last: watch::Sender::new(last) }
     }
 
     /// Returns the number of the last durable record.
@@ -59,6 +61,7 @@ impl Recent {
 
     /// Announces records that another server has written. They are not retained here.
     pub(crate) fn advance_to(&self, last: u64) {
+        self.retained.lock().last = last;
         self.last.send_replace(last);
     }
 
@@ -72,16 +75,17 @@ impl Recent {
             retained.add(records);
         }
         records.clear();
+        retained.last = last;
         drop(retained);
         self.last.send_replace(last);
     }
 
     /// Returns the next group of records after `seq`.
     pub(crate) fn after(&self, seq: u64) -> Next {
-        if seq >= self.last() {
+        let retained = self.retained.lock();
+        if seq >= retained.last {
             return Next::Nothing;
         }
-        let retained = self.retained.lock();
         let is_early = |(group, _): &(Arc<Vec<Recorded>>, usize)| group[0].record.seq <= seq + 1;
         let index = retained.groups.partition_point(is_early).checked_sub(1);
         let group = index.map(|index| &retained.groups[index].0);
