@@ -187,7 +187,7 @@ def test_keyword_arguments_are_keys_of_the_file() -> None:
     differences = pl.DataFrame(results.differences)
     assert set(differences["strategy"]) == {"tbl"} and set(differences["baseline"]) == {"ff"}
     assert results._repr_html_().startswith("<p>Results of experiment: 12 replications of 6 points</p>")
-    assert repr(results).startswith("<Results of experiment: 12 replications of 6 points>\n<Table of ")
+    assert repr(results).startswith("<Results of experiment: 12 replications of 6 points>\n<Table with ")
     assert repr(experiment) == "<Experiment of 6 points: load 1, 1.5, 2; strategy ff, tbl>"
     assert "experiment.toml" in experiment._repr_html_() and "<pre>" in experiment._repr_html_()
     twin = pickle.loads(pickle.dumps(experiment))
