@@ -109,7 +109,7 @@ fn experiments_skip_combinations_and_resume() {
     good(&words(&format!("{run} --resume")));
     refused_for(&["experiment", &file], "as does --skip-unsupported");
     let off = experiment(&folder, "off.toml", "skip-unsupported = false\n");
-    refused_for(&["experiment", &off, "--skip-unsupported"], "has skip-unsupported = false");
+    refused_for(&["experiment", &off, "--skip-unsupported"], "sets skip-unsupported = false");
 }
 
 #[test]
