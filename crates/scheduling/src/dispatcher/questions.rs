@@ -74,10 +74,10 @@ impl Dispatcher {
         self.machine.could_ever_fit(request)
     }
 
-    /// Returns true if no waiting job, whichever one the scheduler chooses, can start until
-    /// something other than a grant happens; that is, if the machine refuses every waiting job and
-    /// would still refuse them all with fewer free nodes. The first call after a change costs one
-    /// search per distinct request, and later calls are O(1).
+    /// Returns true if the machine refuses every waiting job and would still refuse them all with
+    /// fewer free nodes. Then no waiting job can start, whichever one the scheduler chooses, until
+    /// something other than a grant happens. The first call after a change costs one search per
+    /// distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
         if let Some(known) = self.plan.refuses_all {
             return known;

@@ -9,7 +9,7 @@
 //!
 //! The block length is computed from the differences by the rule of Politis and White (2004), as
 //! corrected by Patton, Politis and White (2009). It minimizes the mean squared error of the
-//! estimated variance of the mean, is proportional to the cube root of the number of jobs, and
+//! estimated variance of the mean. It is proportional to the cube root of the number of jobs, and
 //! grows with the range over which jobs depend on each other. For n jobs, it is at least the cube
 //! root of n, and at most three times the square root of n and a third of n.
 //!
