@@ -156,7 +156,7 @@ fn nothing_is_cut_off_that_another_set_would_not_and_sets_are_compact() {
         check(name, each(step));
     }
     for name in ["mesh:6x5", "torus:6x5", "mesh:5x3x2", "torus:10x3"] {
-        check(name, drawn(pavior_trials::size(10, 25, 25), 14));
+        check(name, drawn(25, 14));
     }
 }
 
