@@ -1,4 +1,4 @@
-//! Answers questions about a shape, in the current state of a run or in a state given by the page.
+//! Answers questions about a shape, in the current state of a run or in a state sent by the page.
 
 use pavior::answers::json::Place;
 use pavior::answers::{Demand, Question, SearchLimits, Shape, SlotsAnswer, Snapshot, Words, why};
@@ -15,13 +15,13 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 /// The maximum number of jobs that a plan moves.
 const MAX_MOVED_JOBS: usize = 3;
 
-/// Reports whether a shape fits now, and how many boxes of this shape do. If it does not fit, also
-/// reports which jobs occupy the place that will be free first, and moves that would make room.
+/// Reports whether a shape fits now, and how many such boxes fit. If it does not fit, also reports
+/// the jobs in the place that becomes free first, and moves that would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
     let request = request(ask, grid)?;
-    // Asking a copy leaves the strategy's stream of random numbers unchanged.
+    // Query a copy of the machine, so that the strategy's random number stream does not advance.
     let selection = run.machine().selection();
     let mut machine = State::of(run.machine()).machine(selection, 1).map_err(Fault::of)?;
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
@@ -75,7 +75,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the box, or a box outside the machine if the number of coordinates is wrong.
+    /// Returns the box. If the number of coordinates is wrong, its sides are zero.
     fn cuboid(&self, grid: &Grid) -> Cuboid {
         let is_known = [&self.base, &self.sides].iter().all(|all| all.len() == grid.axes());
         let three = |all: &[u16], fill| -> [u16; 3] {

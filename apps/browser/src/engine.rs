@@ -46,7 +46,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives to try first, except those already in use. At most `MOST_TRIED` are tried.
+/// The alternatives to try first. Those already in use are skipped, and at most `MOST_TRIED` run.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -175,7 +175,7 @@ fn specification(settings: &Settings) -> Result<Specification, Fault> {
     })
 }
 
-/// Returns advice in sentences, and its table without the box counts.
+/// Converts advice to JSON: its sentences, and its table without the box counts.
 fn advice_json(advice: &advice::Advice) -> Value {
     let is_shown = |measure: &advice::Measure| !measure.metric.starts_with("slots");
     let alternatives = advice.alternatives.iter().map(|one| {

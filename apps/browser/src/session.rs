@@ -17,7 +17,7 @@ use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 /// and for moves and box counts in answers.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
-/// The start time and the first box of a running job.
+/// The start time of a running job, and the first box of its placement.
 type Stay = (Time, Option<Cuboid>);
 
 /// A run, and the state that was last reported to the page.
@@ -103,7 +103,7 @@ impl Session {
         Ok(self.changes())
     }
 
-    /// Returns the run's state, and the jobs that started or left since the last call.
+    /// Returns the run's state, and the jobs that started, moved or left since the last call.
     fn changes(&mut self) -> Value {
         let (placed, ended) = self.moved_jobs();
         let (grid, machine, now) = (self.grid(), self.run.machine(), self.run.now());
@@ -128,8 +128,8 @@ impl Session {
         })
     }
 
-    /// Returns the jobs that were placed since the last call, and the ids of those that left their
-    /// place.
+    /// Returns the jobs that were placed since the last call, and the ids of jobs that no longer
+    /// occupy the place known to the page.
     fn moved_jobs(&mut self) -> (Vec<Value>, Vec<u64>) {
         let machine = self.run.machine();
         let mut running = BTreeMap::new();
@@ -160,8 +160,8 @@ impl Session {
         })
     }
 
-    /// Returns the difference in mean waiting time between two runs of the same jobs. It covers
-    /// only jobs before the first one that is still waiting in either run, without rejected jobs.
+    /// Returns the difference in mean waiting time between two runs of the same jobs. Compares only
+    /// jobs before the first one that is still waiting in either run, and ignores rejected jobs.
     pub(crate) fn difference(&self, other: &Session) -> Value {
         let limit = self.settled_jobs().min(other.settled_jobs());
         let waits = self.statistics.common_waits(&other.statistics, limit);

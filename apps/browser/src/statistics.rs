@@ -4,19 +4,19 @@ use pavior::Time;
 use pavior::experiments::advice::{BATCHES, Batch, Change};
 use pavior::workload::Job;
 
-/// The minimum number of jobs for an interval, which is ten per batch.
+/// The minimum number of jobs for a confidence interval: ten per batch.
 pub(crate) const MIN_COMPARED_JOBS: usize = 10 * BATCHES;
 
 /// The waiting times and the utilization in a run.
 pub(crate) struct Statistics {
-    /// The start of the averaged period. For a log, averages start at the first job.
+    /// The start of the period for utilization: the last event before the first job starts.
     begin: Time,
     /// The waiting times of the started jobs, by job index.
     waits: Vec<Option<Time>>,
     started: u64,
     /// The sum of the waits, in ticks.
     waited: u128,
-    /// The time integral of the number of busy nodes, in ticks.
+    /// The integral of the number of busy nodes over time, in node-ticks.
     used: u128,
 }
 
@@ -77,7 +77,7 @@ impl Statistics {
     }
 }
 
-/// Returns the mean difference within pairs, with its confidence interval.
+/// Returns the mean difference between the two values in each pair, with a confidence interval.
 pub(crate) fn mean_difference(pairs: &[[f64; 2]]) -> Option<Change> {
     let batches = |side: usize| -> Vec<Batch> {
         let batch = |number: usize| {

@@ -297,8 +297,8 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineE
     Ok(Cuboid::new(read("base", 0)?, read("sides", 1)?))
 }
 
-/// Parses one number per axis of the machine, each at least `least`. Axes that the machine lacks
-/// get the value `least`.
+/// Parses one number per axis of the machine, each at least `least`. On machines with fewer than
+/// three axes, the remaining values are `least`.
 fn numbers_per_axis(
     line: &str,
     Member { key, place, .. }: &Member,

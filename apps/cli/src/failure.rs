@@ -21,8 +21,8 @@ pub(crate) enum Failure {
     /// The observed state differs from the configuration: exit status 3.
     #[cfg(feature = "slurm")]
     Unfit(String),
-    /// The program that reads the output has stopped reading, as in `| head`. The command ends
-    /// without a message.
+    /// The reader of the output has closed the pipe, as `head` does. The command ends without a
+    /// message.
     ClosedPipe,
 }
 

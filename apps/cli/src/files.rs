@@ -40,7 +40,7 @@ pub(crate) fn lock(folder: &Path) -> Result<Lock, Failure> {
     Lock::take(folder)?.ok_or_else(in_use)
 }
 
-/// Checks that a drawing's file extension is one of the `known` ones.
+/// Checks that the file extension of a drawing is in `known`.
 pub(crate) fn check_drawing(option: &str, path: &Path, known: &[&str]) -> Result<(), Failure> {
     if known.iter().any(|extension| has_extension(path, extension)) {
         return Ok(());

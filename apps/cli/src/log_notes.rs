@@ -6,7 +6,7 @@ use pavior::workload::traces::{Dependencies, Note, Record};
 
 use crate::failure::Failure;
 
-/// Reports each log's peculiarities, its skipped lines, and the dependencies that are followed.
+/// Prints each log's notes, the number of skipped lines, and the dependencies that are followed.
 pub(crate) fn print_log_notes(folder: &Folder) {
     for log in folder.logs() {
         log.notes().for_each(print_note);
@@ -102,7 +102,7 @@ fn describe_places(counts: &PlacedCounts) -> String {
     text
 }
 
-/// Reports a peculiarity of a log.
+/// Prints a note about a log.
 pub(crate) fn print_note(note: &Note) {
     let text = &note.text;
     match note.count {

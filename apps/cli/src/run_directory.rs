@@ -1,5 +1,5 @@
-//! Experiment directories as commands use them: errors become command failures, and changes to
-//! files are reported.
+//! Wrappers for experiment directories. They convert errors to command failures, and report the
+//! files that they write.
 
 use std::path::{Path, PathBuf};
 

@@ -181,14 +181,14 @@ pub(crate) fn unexpected(function: &str, key: &str) -> PyErr {
     PyTypeError::new_err(format!("{function}() got an unexpected keyword argument '{key}'"))
 }
 
-/// Returns true if a key applies to all runs in an experiment together.
+/// Returns true if a key applies to an experiment as a whole rather than to a single run.
 fn is_of_several(key: &str) -> bool {
     let name = key.replace('_', "-");
     let of_one = ["metrics", "timing"];
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Raises an error unless a parameter has exactly one value. More would require several runs.
+/// Raises an error unless a parameter has exactly one value, because a call makes only one run.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),

@@ -23,13 +23,13 @@ pub(crate) struct Explanation {
     state: State,
     request: Request,
     answers: Vec<Answer>,
-    /// The reason why the request fits or is blocked, or `None` if the request has no shape.
+    /// The place for the request, or what blocks it. `None` if the request has no shape.
     why: Option<Why>,
     nearest: Option<Cuboid>,
     jobs: Jobs,
 }
 
-/// Asks each strategy about a request in the machine's current state, which does not change.
+/// Finds where each strategy would place a request, without changing the machine.
 pub(crate) fn explain(
     shared: &Shared,
     inner: &Inner,

@@ -43,7 +43,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
     let mut polls_since = 0;
     let on_poll = || {
         polls_since += u32::from(is_stopped());
-        // Most code ends by itself at the run's next instant.
+        // Most code stops by itself at the run's next instant, so wait for another poll.
         if polls_since > 1 {
             raise();
         }

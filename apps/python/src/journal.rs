@@ -1,4 +1,4 @@
-//! The replications that are already known.
+//! The Python class for replications that are already known.
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -10,7 +10,7 @@ use crate::errors::value;
 use crate::schedulers::{Kind, Unit, register as register_scheduler};
 use crate::strategies::{class_of, register as register_strategy};
 
-/// The language of the strategy and scheduler in a run. Python code may never return.
+/// The language of a run's strategy and scheduler. A call to Python code may never return.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
     Native,

@@ -32,8 +32,8 @@ impl Progress {
     }
 }
 
-/// The numbers of finished and planned items, and the request to stop, which the caller's thread
-/// shares with the one that does the work.
+/// The state that the calling thread shares with the thread that does the work: the numbers of
+/// finished and planned items, and a request to stop.
 #[derive(Default)]
 pub(crate) struct Task {
     pub(crate) done: AtomicU64,

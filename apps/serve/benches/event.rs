@@ -67,8 +67,8 @@ fn instructions(watchers: usize) -> f64 {
     (lowest(MANY) - lowest(FEW)) / (MANY - FEW) as f64
 }
 
-/// Serves, watches, and creates events one at a time, each once the previous event has reached all
-/// watchers. Then ends the process.
+/// Starts a service with watchers, and creates events one at a time. Waits until all watchers have
+/// received each event, and ends the process after the last one.
 fn send(watchers: usize, events: usize) {
     let folder = TempDir::new().expect("the file system has space");
     let address = start_service(&folder);

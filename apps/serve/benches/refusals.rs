@@ -6,9 +6,9 @@
 //! cargo bench -p pavior-serve --bench refusals                     # 10, 10,000, 100,000 leases
 //! PAVIOR_LEASES=10000 cargo bench -p pavior-serve --bench refusals # one number
 //! ```
-//! A lease begins and ends before each refusal, so each is in a new state. Times are the median and
-//! the maximum over all requests, measured by a client on the same machine. Memory is what the
-//! service uses after these requests.
+//! Before each refusal, except in the runs that repeat refusals in the same state, a lease begins
+//! and ends to create a new state. Times are the median and the maximum, as seen by a client on the
+//! same machine. Memory is the service's resident memory after the requests.
 
 #[allow(dead_code, reason = "used only by the tests")]
 #[path = "../tests/it/client.rs"]
@@ -40,13 +40,13 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the side of the squares if a quarter more than `leases` must fit.
+/// Returns the largest side at which `leases` squares and a quarter more fit on the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")
 }
 
-/// Returns a server whose machine is full of leases, of which every fifth has ended.
+/// Returns a server whose machine was filled with leases, every fifth of which has then ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");
@@ -107,7 +107,7 @@ fn measure(leases: usize) {
     print(&format!("refusals, {} at once", TENANTS.len()), crowd);
 }
 
-/// Grants and ends leases. Returns the times of the grants and of the ends.
+/// Grants and ends leases one by one. Returns the latency of each request.
 fn changes(client: &mut Client) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..10 * ROUNDS {
@@ -125,7 +125,7 @@ fn change(client: &mut Client, times: &mut Vec<Duration>) {
     times.push(began.elapsed());
 }
 
-/// Measures refusals, each in a new state.
+/// Returns the latencies of refusals, each in a new state.
 fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
@@ -137,7 +137,7 @@ fn refusals(client: &mut Client, path: &str, ask: &str) -> Vec<Duration> {
     times
 }
 
-/// Measures repeated refusals in the same state.
+/// Returns the latencies of repeated refusals in the same state.
 fn repeated_refusals(client: &mut Client, ask: &str) -> Vec<Duration> {
     let one = |_| {
         let began = Instant::now();

@@ -22,11 +22,11 @@ const MAX_MOVES: usize = 2;
 /// Hypothetical changes to apply before answering a question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes {
-    /// Leases that end.
+    /// Leases assumed to have ended.
     pub(crate) ended: HashSet<u64>,
-    /// Nodes that fail.
+    /// Nodes assumed to have failed.
     pub(crate) failed: Vec<NodeId>,
-    /// Nodes that are repaired.
+    /// Nodes assumed to have been repaired.
     pub(crate) repaired: HashSet<NodeId>,
 }
 
@@ -137,7 +137,7 @@ pub(crate) struct Blocked {
     moves: Vec<Move>,
 }
 
-/// A lease in the way. For another tenant's lease, only the number of nodes is shown.
+/// A lease that blocks a request. Another tenant's lease is shown only with its number of nodes.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,
@@ -152,7 +152,7 @@ pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) board: &'a BoardView,
     pub(crate) changes: &'a Changes,
     pub(crate) request: Request,
-    /// The request's position in the queue.
+    /// The state of the request in the queue.
     pub(crate) queued: Queued,
     pub(crate) planned: Option<PlannedStart>,
     /// True to search for moves that would make room. The search takes up to a second, and only the

@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(hung.to_string(), "sh did not respond within 0 s and was killed");
         let pid = std::fs::read_to_string(file).unwrap();
         let status = format!("/proc/{}/stat", pid.trim());
-        // By now, the process has either exited or is a zombie until its new parent reaps it.
+        // Wait until the process has disappeared or is a zombie that its new parent will reap.
         while std::fs::read_to_string(&status).is_ok_and(|text| !text.contains(") Z ")) {
             std::thread::sleep(Duration::from_millis(10));
         }

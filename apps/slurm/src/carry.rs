@@ -33,7 +33,7 @@ enum Request {
 }
 
 impl Change {
-    /// Formats the change, with notes in the given field. A note is `None` if there is no field.
+    /// Formats the change, with any note in `field`. Returns `None` for a note that has no field.
     fn request(&self, field: NoteField) -> Option<Request> {
         let note = |text: &str| field.field().map(|name| format!("{name}={text}"));
         Some(match self {

@@ -256,7 +256,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Reads the site's configuration again if that is due or if there is a new job.
+    /// Rereads the site's configuration if that is due or if there is a new job.
     fn refresh_site(&mut self, has_new_job: bool, time: u64) -> Result<(), SlurmError> {
         let is_urgent = has_new_job && self.site.unknown.is_none();
         if !is_urgent && time < self.site_read_at + SITE_READ_S {

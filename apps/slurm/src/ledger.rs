@@ -162,8 +162,8 @@ impl Ledger {
         taken.map(|node| &node.name).filter(|name| !held.contains(name)).cloned().collect()
     }
 
-    /// Updates what each node offers, and the conditions of nodes that have no owner or have become
-    /// unavailable.
+    /// Updates the offers of all nodes, and the conditions of nodes that have no owner or have
+    /// become unavailable.
     fn update_nodes(&mut self, later: Vec<SlurmNode>) {
         let unowned_nodes = self.unowned_nodes();
         let mut later: HashMap<NodeName, SlurmNode> =

@@ -49,7 +49,7 @@ impl Display for NodeName {
     }
 }
 
-/// Parses a number that consists only of digits, whereas `parse` would also accept a sign.
+/// Parses a number that consists only of digits. Unlike `parse`, it rejects a leading sign.
 pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if digits { text.parse().ok() } else { None }

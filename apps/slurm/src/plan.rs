@@ -40,7 +40,7 @@ const MAX_NOTED_JOBS: usize = 32;
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after a job's start in which it may be requeued from the wrong nodes, in seconds.
+/// The time after its start during which a job on the wrong nodes may be requeued, in seconds.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.

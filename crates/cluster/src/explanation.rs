@@ -7,7 +7,7 @@ use pavior::{Cuboid, Grid, JobId, Request, Time};
 
 use crate::date;
 
-/// Everything that an explanation depends on besides the machine.
+/// The inputs to an explanation, other than the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Context {
     /// The maximum number of jobs that may be moved to make room.
@@ -20,7 +20,7 @@ pub struct Context {
 
 /// An explainer for waiting requests. Times are in seconds since 1970.
 pub struct Explainer<'a> {
-    /// The grid.
+    /// The machine's grid.
     pub grid: &'a Grid,
     /// The name of the strategy.
     pub strategy: &'a str,
@@ -30,7 +30,7 @@ pub struct Explainer<'a> {
     pub name: &'a dyn Fn(JobId) -> String,
     /// A function that returns the time by which a job will release its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// A function that returns false for a placeholder that holds nodes and is never moved.
+    /// A function that returns true for a job and false for a placeholder, which is never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 

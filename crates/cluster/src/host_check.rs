@@ -44,7 +44,7 @@ fn refusal(
     let mut hosts = headers.get_all(HOST).iter();
     let host = match (hosts.next(), hosts.next()) {
         (Some(host), None) => host.to_str().unwrap_or(""),
-        // Browsers always send a `Host` header.
+        // HTTP/1.0 clients may omit `Host`. Browsers always send it.
         (None, _) if version < Version::HTTP_11 => return None,
         _ => return Some((StatusCode::BAD_REQUEST, "a request must have exactly one Host header")),
     };

@@ -22,7 +22,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-/// The maximum number of simultaneous connections. Any others wait to be accepted.
+/// The maximum number of simultaneous connections. Further clients wait for a free slot.
 const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;

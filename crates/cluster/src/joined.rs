@@ -17,8 +17,8 @@ pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     if is_whole { vec![whole] } else { parts.to_vec() }
 }
 
-/// Returns the start and length of the run of coordinates that the parts occupy on an axis. If
-/// there are several runs, a box built from the first one misses nodes or is too large.
+/// Returns the start of the first occupied run on an axis, and the number of occupied coordinates.
+/// If there are several runs, no box with this start and length matches the parts.
 fn run(grid: &Grid, parts: &[Cuboid], axis: usize) -> (u16, u16) {
     let mut taken = vec![false; usize::from(grid.sides()[axis])];
     for part in parts {

@@ -5,10 +5,13 @@ use std::collections::{HashMap, HashSet};
 
 use pavior::answers::{PlannedStart, Snapshot};
 use pavior::boxes::tile;
-use pavior::scheduling::{self, DispatchError, Dispatcher, Standing, run_forward};
+use pavior::scheduling::{
+    self, AdvanceReservation, DispatchError, Dispatcher, Standing, run_forward,
+};
 use pavior::workload::{Job, Service};
 use pavior::{
-    Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, strategies,
+    Cuboid, Grid, JobId, Machine, NodeId, Occupancy, Placement, Pool, Request, Time, UnknownNode,
+    strategies,
 };
 
 /// The run time, in seconds, that is assumed for jobs without a time limit (one year).
@@ -18,9 +21,9 @@ pub const NO_LIMIT_S: u64 = 365 * 86_400;
 /// 1970.
 pub struct Planner {
     /// The machine, the queue and the running jobs.
-    pub dispatcher: Dispatcher,
+    dispatcher: Dispatcher,
     now: u64,
-    /// The nodes in each pool, stored as free nodes, indexed by pool number.
+    /// The nodes of each pool, indexed by pool number. Nodes in the pool are marked as free.
     pools: Vec<Occupancy>,
     /// Jobs whose end is unknown.
     endless: HashSet<JobId>,
@@ -55,6 +58,47 @@ impl Planner {
         self.dispatcher.machine()
     }
 
+    /// Returns the dispatcher that runs the machine and the queue.
+    pub fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// Marks a node as failed. A job that holds the node keeps it.
+    ///
+    /// # Errors
+    /// Returns an error if the machine has no such node.
+    pub fn fail(&mut self, node: NodeId) -> Result<(), UnknownNode> {
+        self.dispatcher.fail(node).map(drop)
+    }
+
+    /// Keeps jobs off the nodes of an advance reservation.
+    ///
+    /// # Panics
+    /// Panics if the reservation is for another grid.
+    pub fn reserve(&mut self, reservation: AdvanceReservation) {
+        self.dispatcher.reserve(reservation).expect("the reservation is for this grid");
+    }
+
+    /// Returns true if a request could be granted on the empty, healthy machine.
+    pub fn could_ever_fit(&mut self, request: &Request) -> bool {
+        self.dispatcher.could_ever_fit(request).is_ok()
+    }
+
+    /// Returns the reservation that a job would run into if it started now, or `None` if there is
+    /// no such reservation or no place for the job.
+    pub fn reservation_in_the_way(
+        &mut self,
+        request: &Request,
+        limit: Option<u64>,
+    ) -> Option<&AdvanceReservation> {
+        if self.dispatcher.calendar().is_empty() {
+            return None;
+        }
+        let placement = self.dispatcher.probe_unreserved(request).ok()?;
+        let estimate = Time(limit.unwrap_or(NO_LIMIT_S));
+        self.dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)
+    }
+
     /// Records that a job holds `nodes` until `end`, if known. Returns false if `nodes` is empty or
     /// another job already holds one of them.
     pub fn hold(
@@ -73,7 +117,7 @@ impl Planner {
         } else {
             Placement::Parts(tile(&grid, &around, |node| nodes.binary_search(&node).is_ok()))
         };
-        // However long an endless job has run, starts that depend on it are beyond the horizon.
+        // Assume that an endless job started so recently that it ends beyond the horizon.
         let earliest = end.map_or(self.now.saturating_sub(NO_LIMIT_S / 4), |_| 0);
         let start = start.clamp(earliest, self.now);
         let limit = end.map(|end| end.saturating_sub(start).max(1));

@@ -41,7 +41,7 @@ const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 
     connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// The maximum number of pages that may watch for changes simultaneously. Any others must poll.
+/// The maximum number of pages that may watch for changes simultaneously. Other pages must poll.
 const MAX_WATCHERS: usize = 64;
 /// The maximum time that a query waits for earlier queries to finish.
 const TURN_TIMEOUT: Duration = Duration::from_secs(2);

@@ -87,11 +87,11 @@ pub struct View {
     pub now: u64,
     /// The name of the machine.
     pub name: String,
-    /// The word that the page uses for the program that manages the jobs.
+    /// The name that the page shows for the program that manages the jobs, such as `kubernetes`.
     pub ledger: &'static str,
-    /// The grid.
+    /// The machine's grid.
     pub grid: Grid,
-    /// The strategy.
+    /// The allocation strategy.
     pub strategy: Selection,
     /// The name of the scheduler, used to explain why jobs that fit must still wait.
     pub scheduler: String,
@@ -123,7 +123,7 @@ impl View {
     fn state(&self) -> explain::State {
         let mut state = explain::State::new(self.grid);
         for (id, held) in self.held.iter().enumerate() {
-            // Each node has only one holder, so nothing overlaps.
+            // Holding cannot fail, because each node has only one holder.
             let _ = state.hold(JobId(id as u64), &held.parts);
         }
         for &node in &self.failed {
@@ -303,7 +303,7 @@ impl View {
 }
 
 impl Holding {
-    /// Returns the number of nodes.
+    /// Returns the number of nodes held.
     pub fn nodes(&self) -> u32 {
         self.parts.iter().map(Cuboid::volume).sum()
     }

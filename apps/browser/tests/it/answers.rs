@@ -1,4 +1,4 @@
-//! Checks a run's answers against the table of questions and answers for all interfaces.
+//! Checks the engine's answers against the table of answers that all interfaces must give.
 
 use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
@@ -27,7 +27,7 @@ fn log(case: &Value) -> Value {
 #[test]
 fn answers_equal_the_shared_table() {
     let cases: Vec<Value> = serde_json::from_str(ANSWERS).unwrap();
-    // On the page, nodes cannot be made unavailable at a given time.
+    // Skip cases with unavailable nodes, because the page has no command to set these.
     for case in cases.iter().filter(|case| case["unavailable"] == json!([])) {
         let mut engine = Engine::default();
         let mut reply_to = |command: Value, bytes: &str| -> Value {
@@ -35,7 +35,7 @@ fn answers_equal_the_shared_table() {
             serde_json::from_str(&reply).unwrap()
         };
         reply_to(json!({ "do": "log", "name": "log.json" }), &log(case).to_string());
-        // First fit places the jobs in the table's boxes.
+        // First fit places the jobs in the boxes that the table lists.
         let settings = json!({ "machine": "mesh:4x2", "strategy": "ff", "trace": "log.json" });
         reply_to(json!({ "do": "open", "run": 0, "settings": settings }), "");
         reply_to(json!({ "do": "step", "run": 0, "instants": 1 }), "");
@@ -44,7 +44,7 @@ fn answers_equal_the_shared_table() {
         let jobs = case["jobs"].as_array().unwrap();
         let end = |job: &Value| job["end"].as_u64().unwrap();
         let times: Vec<_> = jobs.iter().map(|job| (format!("{}.00", end(job)), end(job))).collect();
-        // A run numbers its jobs from 0. The largest number is replaced first.
+        // The table numbers jobs from 1, but a run from 0. Larger numbers are replaced first.
         let numbers = (0..jobs.len()).rev();
         let mut names: Vec<_> =
             numbers.map(|job| (format!("job {job}"), format!("job {}", job + 1))).collect();

@@ -1,4 +1,4 @@
-//! Checks that the module, which has 32-bit pointers, and the native engine send the same bytes.
+//! Checks that the WebAssembly module and the native engine give byte-for-byte identical replies.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +6,8 @@ use std::process::Command;
 use pavior_browser::Engine;
 use serde_json::{Value, json};
 
-/// Returns settings that exercise different parts of the engine: job shapes, random choices,
-/// failures, freedoms, messages and other distributions.
+/// Returns settings that exercise different parts of the engine, such as schedulers, failures,
+/// freedoms, messages and random choices.
 fn settings() -> Vec<Value> {
     let texts = [
         "machine=torus:8x8x8 strategy=ff load=2",
@@ -112,7 +112,7 @@ fn a_browser_and_a_native_program_give_the_same_bytes() {
         assert_eq!(node, native, "{shown}");
         failed += usize::from(native.starts_with(r#"{"error""#));
     }
-    // Messages fail because of the shape 0x1 (three times per setting) or an unknown strategy.
+    // Only commands with the shape 0x1 (three per setting) or an unknown strategy may fail.
     assert_eq!(failed, 3 * settings().len() + 1);
 }
 

@@ -67,14 +67,14 @@ impl Drop for Server {
     }
 }
 
-/// Defines a function that waits for a figure's answer.
+/// A JavaScript function that waits for a figure's answer.
 const ANSWERED: &str = "window.answered = async (place) => {
     while (!place.dataset.result || place.dataset.result === '…')
         await new Promise((done) => setTimeout(done, 5));
     return place.dataset.result;
 }";
 
-/// Clicks the examples of all strategies. Only the first question loads the engine.
+/// Checks every answer to the strategies' examples. The engine is loaded only when one is clicked.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };
@@ -111,8 +111,8 @@ fn examples_have_their_documented_answers() {
     assert_eq!(browser.value(loaded), 1);
 }
 
-/// Operates a figure by keyboard, on wide and narrow screens, in light and dark mode: a request, a
-/// grant, and a node that becomes busy. There are no accessibility violations or wide elements.
+/// Checks keyboard input, on a wide screen in light mode and on a narrow one in dark mode. The
+/// figures must be accessible and no wider than the screen.
 #[test]
 fn figures_are_accessible() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

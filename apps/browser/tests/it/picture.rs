@@ -21,7 +21,7 @@ fn the_readme_animation_is_recorded() {
     let address = "strategy=ff&strategy=tff&paused=1&t=45&view=3d";
     browser.open(&format!("file://{}#{address}", page.display()));
     browser.until("window.pavior");
-    // Only the machines and the curves are shown.
+    // Hide everything except the machines and the curves.
     browser.value(
         "(() => {
            for (const id of ['ask', 'settings', 'command', 'log', 'share', 'help', 'theme'])
@@ -49,7 +49,7 @@ fn the_readme_animation_is_recorded() {
     std::fs::write(folder.join("try.webp"), animation).expect("there is room");
 }
 
-/// Returns the image chunks of a WebP file: name, length and content, padded.
+/// Returns the image chunks of a WebP file, each with its header and padding.
 fn images(file: &[u8]) -> Vec<u8> {
     let (mut rest, mut found) = (&file[12..], Vec::new());
     while let [a, b, c, d, l0, l1, l2, l3, ..] = *rest {

@@ -6,7 +6,7 @@ pub(crate) trait ParameterSet {
     /// The names of the set's parameters.
     const NAMES: &[&str] = &[];
 
-    /// True if the set includes the controls.
+    /// True if the set includes the controls for replications and results.
     const WITH_CONTROLS: bool = false;
 
     /// True if the command compares several values of one option.

@@ -90,7 +90,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     )
 }
 
-/// Prints the changes of means over all jobs, or of the mean waiting times by job size.
+/// Prints how each alternative changes mean waiting times by job size, or else other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     let what = if by_size { "waiting (h) by nodes" } else { "difference" };
     let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));

@@ -52,9 +52,9 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     }
 }
 
-/// Finds the jobs that are in the way of a request. Returns no reason if the request has no shape.
-/// Jobs end at the times given in their lines. A job without an end time never ends, and a single
-/// invalid end time makes all of them unknown.
+/// Finds a place for a request, or the jobs that block it. The second value is `None` if the
+/// request has no shape. Jobs without an end time never end. If any end time is invalid, all end
+/// times are ignored.
 fn diagnose(busy: &Busy, request: &Request) -> Result<(Snapshot, Option<Why>), Failure> {
     let machine = busy.machine()?;
     let snapshot = Snapshot::of(&machine);
@@ -285,7 +285,7 @@ impl ExplainReport {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// Returns the maximum index that the requested box can have.
+    /// Returns the highest contact index that the requested box can have anywhere on the machine.
     fn perfect_index(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }

@@ -81,7 +81,7 @@ fn seconds(time: pavior::Time) -> f64 {
     TimeUnit::SECOND.units(time).round()
 }
 
-/// Returns the accuracy of the intervals.
+/// Creates a reply that reports the accuracy of the intervals.
 fn reply(score: &Score, rejected: u64) -> Reply<'static> {
     let losses = [
         ("intervals", score.loss),

@@ -54,7 +54,7 @@ fn strategy(selection: &Selection) -> Value {
     })
 }
 
-/// Finds out which numbers of axes and topologies a strategy supports, by trying all of them.
+/// Returns the numbers of axes and the topologies that a strategy supports, by trying them all.
 fn supported(selection: &Selection) -> (Vec<usize>, Vec<&'static str>) {
     let grid = |axes: usize, wrap: bool| {
         Grid::new(&vec![8; axes], &vec![wrap; axes]).expect("a small grid")

@@ -1,5 +1,5 @@
 //! `pavior sweep`: lists the replications that an experiment still needs, and runs selected ones,
-//! for engines that distribute the work themselves.
+//! for workflow engines that distribute the work themselves.
 //!
 //! Invariant: the list depends only on the known replications, so neither the engine nor a lost
 //! worker can change the results.

@@ -156,8 +156,8 @@ impl UnblockReport {
             _ if !shapes.iter().any(|shape| shape.fits(self.snapshot.grid())) => {
                 format!("never: {} has no such box", self.snapshot.grid())
             }
-            _ if answer.proven => format!("no plan exists with at most {most} moved"),
-            _ => format!("no plan found within the budget with at most {most} moved"),
+            _ if answer.proven => format!("no plan that moves at most {most} frees such a box"),
+            _ => format!("no plan that moves at most {most} was found within the search budget"),
         };
         self.print_moves(value, sentence, plan)
     }
@@ -176,9 +176,9 @@ impl UnblockReport {
             Some(plan) => format!("empty after these moves (weight {})", self.number(plan.cost)),
             None if answer.proven => {
                 let most = jobs(limits.max_jobs);
-                format!("no plan exists with at most {most} moved from other nodes")
+                format!("no plan that moves at most {most} empties these nodes")
             }
-            None => "no plan found within the search budget".to_string(),
+            None => "no plan was found within the search budget".to_string(),
         };
         self.print_moves(value, sentence, plan)
     }

@@ -17,7 +17,7 @@ fn printed_commands_reproduce_their_numbers() {
     let advice = crate::json(&advise("--slots 3x3"), "");
     let alternatives = advice["alternatives"].as_array().unwrap();
     assert!(alternatives.len() >= 10);
-    // This is one setting of each kind.
+    // Check one alternative of each kind.
     let wanted = ["strategy gabl", "scheduler fcfs", "freedom any-box", "torus:10x8", "failures"];
     let chosen = alternatives.iter().filter(|one| wanted.iter().any(|name| one["name"] == *name));
     let chosen: Vec<&Value> = [&advice["present"]].into_iter().chain(chosen).collect();

@@ -1,4 +1,4 @@
-//! Checks `pavior explain` against the table of questions and answers for all interfaces.
+//! Checks `pavior explain` against the table of answers that all interfaces must give.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

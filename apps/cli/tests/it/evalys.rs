@@ -1,8 +1,7 @@
-//! Tests that Evalys, Batsim's companion from the Python Package Index, can read our `jobs.csv`.
+//! Tests that Evalys, a Python package that analyzes Batsim results, can read our `jobs.csv`.
 //!
-//! The test installs Evalys once, in a virtual environment below `target/tmp`. If this is
-//! impossible, for example without Python or a network connection, the test prints the reason and
-//! checks nothing.
+//! The test installs Evalys once, in a virtual environment below `target/tmp`. If that fails, for
+//! example without Python or a network connection, the test prints the reason and checks nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +12,7 @@ use serde_json::Value;
 use crate::tries::run_until;
 use crate::{Folder, words};
 
-/// Seven jobs on 16 nodes. Job 14 requests 17, so it is rejected and holds none.
+/// A log of seven jobs for 16 nodes. Job 14 requests 17 nodes, so it is rejected.
 const LOG: &str = "\
 11 1000 -1 60 4 -1 -1 -1 90 -1 1 7 -1 -1 -1 -1 -1 -1
 12 1010 -1 30 16 -1 -1 -1 -1 -1 1 7 -1 -1 -1 -1 -1 -1

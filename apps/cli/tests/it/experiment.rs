@@ -22,7 +22,7 @@ fn experiment(folder: &Folder, text: &str) -> String {
     format!("experiment {} --out", folder.write("sweep.toml", text))
 }
 
-/// Returns the files whose bytes must not depend on the time, place and number of parts of a run.
+/// Returns the files that must have the same bytes however an experiment was run or interrupted.
 fn files(directory: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -43,8 +43,7 @@ fn killed_and_resumed_runs_give_the_same_bytes() {
     good(&words(&format!("{run} {whole}")));
     let resumed = format!("{run} {killed} --resume");
     let mut kills = 0;
-    // The pauses are not evenly distributed, but are the same in every run. The speed of the
-    // machine varies in any case.
+    // The pauses vary between 3 ms and 63 ms, and are the same in every run of the test.
     let pauses = (0..pavior_trials::size(3, 20, 20))
         .map(|moment: u64| Duration::from_millis(3 + moment * 7919 % 61));
     for pause in pauses {
@@ -73,7 +72,7 @@ fn a_truncated_journal_loses_only_its_last_entry() {
     let [whole, torn] = ["whole", "torn"].map(|name| folder.path(name));
     good(&words(&format!("{run} {whole}")));
     good(&words(&format!("{run} {torn} --shard 1/2")));
-    // This is the state after the process was killed while writing a line.
+    // Recreate the files of a process that was killed while writing a line.
     let replications = folder.read("torn/replications.csv");
     let cut = replications.lines().take(3).collect::<Vec<_>>().join("\n");
     folder.write("torn/replications.csv", cut + "\n");
@@ -102,7 +101,7 @@ fn shards_merge_to_the_same_bytes() {
     run_shard(3);
     good(&words(&format!("merge {} --out {merged}", shards.join(" "))));
     assert!(files(&whole) == files(&merged), "the bytes differ");
-    // Measured times are also kept.
+    // Merging keeps the measured times.
     let lines = |name: &str| folder.read(name).lines().count();
     assert_eq!(lines("merged/timings.csv"), lines("whole/timings.csv"));
     // A different experiment cannot be merged with this one.
@@ -255,7 +254,7 @@ fn changed_bytes_in_a_finished_directory_are_detected_or_harmless() {
     for name in ["replications.csv", "timings.csv", "run.json", "experiment.toml", "results.csv"] {
         let path = folder.path(&format!("out/{name}"));
         let Ok(whole) = std::fs::read(&path) else { continue };
-        // This flips a few bytes spread over each file. The tests of `files` flip every byte.
+        // Flip only a few bytes spread over each file. The tests of `files` flip every byte.
         for index in (0..whole.len()).step_by(whole.len() / 6 + 1) {
             let mut bytes = whole.clone();
             bytes[index] ^= 1;

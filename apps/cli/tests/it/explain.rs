@@ -220,7 +220,7 @@ fn answers_of_allocate_and_placements_are_accepted() {
 #[test]
 fn invalid_requests_are_rejected() {
     for (request, reason) in [
-        ("--shape 3", "1 sides, but the machine has 2 axes"),
+        ("--shape 3", "expected 2 sides, one for each axis of the machine, but found 1"),
         ("--shape 3x0", "`0` is not a valid side"),
         ("--shape 3x+2", "`+2` is not a valid side"),
         ("--shape 1x1x1x1", "4 sides"),

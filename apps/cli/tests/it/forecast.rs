@@ -26,8 +26,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without past runs. According to the estimates, job d ends before c can start,
-/// but the third job does not.
+/// Checks forecasts without past runs. By the estimates, job d ends before c can start, so d starts
+/// first, but the third job runs too long for that.
 #[test]
 fn without_past_jobs_only_the_plan_is_printed() {
     let reply = forecast(QUEUE, "");
@@ -119,9 +119,9 @@ fn a_job_that_cannot_start_has_no_time() {
 fn mistakes_are_reported_with_their_place() {
     let machine = "--machine mesh:8x8";
     for (queue, more, expected) in [
-        ("{\"job\":1}", machine, "give a shape or a number of nodes"),
+        ("{\"job\":1}", machine, "specify a shape or a number of nodes"),
         ("{\"nodes\":1}", machine, "missing \"job\""),
-        ("{\"job\":1,\"shape\":[4]}", machine, "1 sides, but the machine has 2 axes"),
+        ("{\"job\":1,\"shape\":[4]}", machine, "expected 2 sides, one for each axis"),
         ("{\"job\":1,\"nodes\":0}", machine, "at least 1 node"),
         ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", machine, "a number of seconds"),
         ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "a user number from the log"),

@@ -32,7 +32,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores made-up replications with equal numbers, which replace the long runs of a paper.
+/// Stores made-up replications, all with the same values, to avoid a paper's long runs.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));
@@ -106,7 +106,7 @@ fn killed_and_resumed_papers_give_the_same_verdicts() {
     }
     good(&words(&format!("{ALL} {}", whole.display())));
     // The kills happen during a paper's runs, while its files are written, between papers, and
-    // before the last page.
+    // before the last file is written.
     let moments = [
         ("tbl/journal", 1),
         ("tbl/journal", 9000),

@@ -1,5 +1,5 @@
-//! Tests logs in the forms that users have: with unusual names, from standard input, and with sizes
-//! in processors.
+//! Tests logs with unusual names, logs on standard input, and logs in which sizes are in
+//! processors.
 
 use serde_json::Value;
 

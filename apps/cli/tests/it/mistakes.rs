@@ -1,5 +1,5 @@
-//! Tests wrong usage and wrong input: the message is clear and shows the position, the status is 2,
-//! and nothing panics.
+//! Tests that invalid usage or input gives a clear message that shows the position of the error and
+//! exit status 2, without a panic.
 
 use crate::{Folder, good, gzipped, refused, refused_for, words};
 

@@ -1,9 +1,9 @@
 //! Tests every parser with mutated inputs. No parser panics or hangs, and every line of a protocol
 //! gets an answer.
 //!
-//! The corpus is `fuzz/corpus`; files that are added there are used automatically. In the checks,
-//! the test runs for a limited time. `cargo xtask fuzz MINUTES` runs longer, and starts at a
-//! different position in the sequence each time.
+//! The corpus is `fuzz/corpus`; files that are added there are used automatically. By default, each
+//! run makes the same mutations for two seconds. `cargo xtask fuzz MINUTES` runs longer, with a
+//! different seed each time.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,7 +14,7 @@ use pavior::text::excerpt;
 use pavior::workload::traces::{Format, ReadOptions};
 use pavior::workload::{TimeUnit, read_failures};
 
-/// A linear congruential generator. A seed determines its numbers.
+/// A linear congruential generator, so that a seed reproduces a test run.
 struct Draw(u64);
 
 impl Draw {
@@ -106,7 +106,7 @@ fn harmless(name: &str, message: &str) {
     assert!(!message.contains(hidden) && message.chars().count() < 1000, "{name}: {message:?}");
 }
 
-/// Returns the duration of the test and the first seed.
+/// Returns the duration of the test and the seed for the mutations.
 fn plan() -> (Duration, u64) {
     match std::env::var("PAVIOR_FUZZ_SECONDS").ok().and_then(|seconds| seconds.parse().ok()) {
         Some(seconds) => {

@@ -72,8 +72,8 @@ fn filters_reduce_the_number_of_series() {
     let (_, note) = plot(&[]);
     assert!(note.contains("18 series") && note.contains("--filter"), "{note}");
     assert!(note.contains("strategy, scheduler") && note.contains("scheduler=fcfs"), "{note}");
-    // Half of the series are still one more than the limit. The example in the note omits the
-    // parameter that is already filtered.
+    // With one scheduler, there are still nine series, one more than the limit. The note does not
+    // suggest the parameter that is already filtered.
     let (_, note) = plot(&["--filter", "scheduler=fcfs"]);
     assert!(note.contains("9 series") && note.contains("strategy=ff"), "{note}");
     let (chart, note) =
@@ -177,8 +177,8 @@ fn numbers_that_cannot_be_drawn_are_refused() {
     good(&["plot", &constant, "--y", "waiting"]);
     let neither = folder.write("neither.csv", "sides,metric,mean,ci95\nuniform,waiting,3,\n");
     refused_for(&["plot", &neither, "--y", "waiting"], "no column `load`");
-    // These are an infinite interval, numbers of extreme magnitudes, and no data on a logarithmic
-    // axis.
+    // Draw an infinite interval, numbers of extreme magnitude, and a logarithmic axis without any
+    // data.
     for means in [["3", "4"], ["1e308", "-1e308"], ["1e-320", "0"]] {
         let path = results(&format!("1,waiting,{},inf\n2,waiting,{},\n", means[0], means[1]));
         for log in ["x", "y"] {

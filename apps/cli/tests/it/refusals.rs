@@ -17,7 +17,7 @@ fn folder(name: &str, contents: &str) -> (Folder, String, String) {
 fn a_warm_up_longer_than_the_log_is_rejected() {
     let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
     let (folder, log, file) = folder("e.toml", experiment);
-    let reason = "a warm-up of 2 skips all 2 jobs";
+    let reason = "a warm-up of 2 jobs must be shorter than the log, which has 2 jobs";
     for run in [
         ["simulate", "--trace", &log, "--warmup", "2"],
         ["experiment", &file, "--out", &folder.path("out"), "--threads=1"],
@@ -82,7 +82,7 @@ fn options_of_disabled_features_are_rejected() {
     let pod = "--machine torus:8x8x8";
     let moves = format!("--trace {log} --machine mesh:4x4 --strategy ff --migration 1");
     for (options, reason) in [
-        ("--max-interruptions 5".to_string(), "--max-interruptions needs failures"),
+        ("--max-interruptions 5".to_string(), "--max-interruptions requires failures"),
         (format!("{pod} --fail-classes cube:mttf=9:mttr=1 --spare-switches 1"), "switch can fail"),
         (
             format!("{pod} -s tpu --fail-classes switch:mttf=9:mttr=1 --spare-switches 48"),
@@ -111,7 +111,7 @@ fn jobs_that_can_never_be_placed_are_reported() {
     };
     assert!(table("mesh:3x1").contains("rejected"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("rejected"), "{}", table("mesh:2x2"));
-    // The count appears next to the mean and in a sentence.
+    // The number of rejected jobs appears next to the mean and in a sentence.
     let text = table("mesh:3x1");
     let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
     assert!(head.contains("rejected"), "{text}");

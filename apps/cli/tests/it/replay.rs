@@ -12,7 +12,7 @@ use crate::real_logs::log;
 use crate::serve::Service;
 use crate::{Folder, good, words};
 
-/// Future events. At equal times, departures (0) precede arrivals (1); each kind is in job order.
+/// Future events: time, kind and job. At equal times, departures (0) precede arrivals (1).
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 /// Compares the placements of a service with those of the simulator, job by job.
@@ -58,7 +58,7 @@ fn replay(trace: &str, machine: &str, scheduler: &str) {
             let answers = answers["answers"].as_array().unwrap();
             assert!(answers.iter().all(|answer| answer["status"] == 200), "{answers:?}");
         }
-        // These jobs have started because of the departures.
+        // The departures made room for these jobs.
         let (_, list) = service.send("GET", "/v1/leases?limit=10000", "");
         for lease in list["leases"].as_array().unwrap() {
             let Some(started) = waiting.remove(&lease["id"].as_u64().unwrap()) else { continue };

@@ -18,7 +18,7 @@ fn a_quick_run_judges_the_tbl_paper() {
     for id in ["T2@3.8", "T2@4.2", "T2@4.6", "T4@uniform-4.6-tbl", "T5@uniform-growth"] {
         assert!(["holds", "tolerance", "differs"].contains(&&row(id)[5]), "{id}");
     }
-    // A quick run does not judge the measured times of T1 and T6, so the rows are the same on every
+    // A quick run does not check the measured times of T1 and T6, so the rows are the same on every
     // machine.
     for statement in 1..=6 {
         let is_judged = rows.iter().any(|row| row[0].starts_with(&format!("T{statement}")));
@@ -107,7 +107,7 @@ fn a_quick_run_judges_the_gabl_paper() {
     for (id, paper) in papers {
         assert_eq!(&row(id)[1], paper, "{id}");
     }
-    // The differences far exceed the width of the intervals, whatever the seed is.
+    // With any seed, these differences far exceed the width of the confidence intervals.
     for id in
         ["G3@one-uniform-fcfs-equal", "G4@0.035", "G5@one-uniform-gabl", "G5@all-decreasing-ff"]
     {
@@ -145,8 +145,8 @@ fn a_quick_run_judges_the_gabl_paper() {
 const READINGS: &str =
     "default sorted ranks-by-part gabl-unturned pipelined from-zero rounded-up buffer-8";
 
-/// Writes the folder of the GABL paper with some of its interpretations and the last of its
-/// choices. Returns the path.
+/// Copies the folder of the GABL paper, with only the interpretations in `READINGS` and the last
+/// choice. Returns the path of the copy.
 fn few_readings(folder: &Folder) -> String {
     let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/gabl");
     let few = folder.path("gabl");
@@ -198,7 +198,7 @@ fn alternative_readings_are_ranked() {
         assert_eq!(rows.iter().filter(|row| &row[0] == reading).count(), goals, "{reading}");
     }
     assert!(read("statements.csv").contains("G2@paging:buffer-8,0.28,"));
-    // In the default interpretation, a strategy runs with its own setting.
+    // The default interpretation runs paging as `paging:free=fifo`, unlike `sorted`.
     let points = read("replications.csv");
     let ratio = |reading: &str| {
         let of =

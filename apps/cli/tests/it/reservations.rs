@@ -2,8 +2,8 @@
 
 use crate::{Folder, json, refused, words};
 
-/// Simulates two jobs on a row of four nodes. The first uses all nodes for 100; the second arrives
-/// 5 later. Returns the result of `run`, which runs the command.
+/// Simulates two jobs on a row of four nodes. The first uses all nodes for 100 s; the second
+/// arrives 5 s later and uses one node. `run` runs the command, and its result is returned.
 fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
     let folder = Folder::new();
     let log = folder.write("log.sim", "0 4 100\n5 1 10\n");
@@ -20,9 +20,9 @@ fn jobs_that_would_overlap_a_reservation_wait() {
             simulate(list, &format!("--scheduler {scheduler}"), |arguments| json(arguments, ""));
         results["results"][0]["metrics"]["waiting"]["mean"].to_string()
     };
-    // The first job waits for 200. The second starts immediately, or only after the first.
+    // The first job waits for 200 s. With `easy`, the second starts immediately.
     assert_eq!(waiting("easy"), "100.0");
-    // The result is the mean of 200 and 295.
+    // With `fcfs`, the second job waits for the first to end: the mean of 200 and 295.
     assert_eq!(waiting("fcfs"), "247.5");
 }
 

@@ -1,4 +1,4 @@
-//! Tests schedulers on the command line. They read `.sim` logs, and write placements and schedules.
+//! Tests schedulers on the command line. The tests read `.sim` logs and check the output files.
 
 use serde_json::{Value, json};
 
@@ -21,9 +21,9 @@ fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64
     starts
 }
 
-/// A log for a row of six nodes. Two jobs hold nodes 0 and 1 until 4, and nodes 4 and 5 until 9;
-/// two jobs between them end at 1. After that, the first request needs three adjacent nodes, and
-/// the candidate needs one node until 21.
+/// A log for a row of six nodes. Three jobs hold nodes 0 and 1 until 4, nodes 2 and 3 until 1, and
+/// nodes 4 and 5 until 9. The next job needs three adjacent nodes, and the last one, which may be
+/// backfilled, needs one node for 20.
 const TRAP: &str = "\
 # arrival processors run
 0 2 4
@@ -43,7 +43,7 @@ fn strategies_differ_in_the_geometric_trap() {
     assert_eq!(conservative[3..], geometric[3..]);
     let booked_by_count = starts(TRAP, "mesh:6", "ff", "conservative:count");
     assert_eq!(booked_by_count[3..], by_count[3..], "three nodes, not in a row, are booked");
-    // If the nodes need not be adjacent, counting them is enough.
+    // A strategy that does not need adjacent nodes can plan by counting them.
     let scattered = starts(TRAP, "mesh:6", "naive", "easy:count");
     assert_eq!(scattered[3][1], 4);
 }

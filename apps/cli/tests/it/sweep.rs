@@ -1,4 +1,4 @@
-//! Tests `pavior sweep`: the lists of work for other engines, and the engines' results.
+//! Tests `pavior sweep`, with which other programs list and run an experiment's replications.
 
 use std::path::Path;
 

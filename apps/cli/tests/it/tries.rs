@@ -1,8 +1,8 @@
 //! Tests hostile values for the options of every command, and outputs that fail. Each attempt ends
 //! in time with a defined exit status, without a panic, and prints a bounded message in plain text.
 //!
-//! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by area. The checks
-//! make one attempt in eleven; `cargo xtask tries` makes all of them.
+//! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by command. By
+//! default, the test makes one attempt in eleven; `cargo xtask tries` makes all of them.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -126,7 +126,7 @@ pub(crate) fn run_until(mut command: Command, deadline: Instant) -> Result<Outco
     Ok(Outcome { code: status.code(), message })
 }
 
-/// Returns the fault in an outcome.
+/// Describes what is wrong with an outcome, or returns `None` if nothing is.
 pub(crate) fn fault(outcome: &Outcome) -> Option<String> {
     let Outcome { code, message } = outcome;
     let raw = |c: char| c.is_control() && c != '\n' || "\u{202e}\u{fffe}".contains(c);
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n if one in n attempts is made.
+/// Returns n if only every n-th attempt is made.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }
@@ -229,7 +229,7 @@ fn output_faults_do_not_panic() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// A quick run of the MFA paper, made even shorter.
+/// Settings that make a quick run of the MFA paper even shorter.
 const QUICK: &str = r#"
 replications = 2
 [[sweep]]

@@ -34,7 +34,7 @@ fn room_by_a_time_comes_from_ends_moves_and_requeues() {
 "#;
     let line = |more: &str| format!("unblock --machine mesh:6 --busy - {more}");
     let reply = |more: &str| crate::json(&words(&line(more)), ROW);
-    // By then, job a has ended, and job b moves to the nodes of a.
+    // By 9, job a has ended, and job b moves to the nodes that job a held.
     let plan = reply("--drain 2 --by 9 --now 5");
     let moves = json!([{"job": "b", "from": [{"base": [2], "sides": [2]}],
                         "to": [{"base": [0], "sides": [2]}], "ready": 8}]);

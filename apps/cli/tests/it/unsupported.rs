@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{Folder, good, pavior, refused_for, stderr, stdout, words};
 
-/// Every command with a list of strategies, one of which does not work on the machine.
+/// Commands with a list of strategies, one of which does not work on the machine.
 const COMMANDS: [&str; 3] = [
     "simulate --load 1 --jobs 20 --replications 2 --no-timing --machine mesh:4x4x4 --strategy \
      ff,2db,tff",

@@ -134,8 +134,8 @@ fn runs_can_be_reproduced_from_placements() {
     }
 }
 
-/// Writes placements of false entries next to the file of a correct entry, and returns the expected
-/// messages.
+/// Writes four incorrect copies of a correct file of placements. Returns their paths, each with the
+/// error message that the checker should print.
 fn forged(folder: &Folder) -> [(String, &'static str); 4] {
     let lines = folder.json_lines("placed.jsonl");
     let change = |name: &str, change: &dyn Fn(&mut Vec<Value>)| {
@@ -183,7 +183,7 @@ fn statements_about_skipped_runs_are_not_judged() {
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
     let parts = folder.read("yardstick/parts.csv");
     let costs: Vec<&str> = parts.lines().nth(1).unwrap().split(',').collect();
-    // With 60 jobs, the costs have no intervals.
+    // With only 60 jobs, there are no confidence intervals for the costs.
     assert!(costs[7].parse::<f64>().is_ok() && costs[9].parse::<f64>().is_ok(), "{parts}");
     assert!([4, 6, 8, 10].iter().all(|&width| costs[width].is_empty()), "{parts}");
 }

@@ -1,4 +1,4 @@
-//! A resource that will be reserved for Jobs with a shape, and the pods that already use it.
+//! Warns about pods that already use a resource that will be reserved for Jobs with a shape.
 
 use std::collections::HashSet;
 

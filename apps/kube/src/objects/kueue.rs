@@ -81,7 +81,7 @@ pub(crate) struct AdmissionCheckState {
     pub(crate) message: String,
 }
 
-/// The states that Kueue defines.
+/// The states of an admission check, as Kueue defines them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub(crate) enum CheckState {
     #[default]

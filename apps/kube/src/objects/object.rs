@@ -88,7 +88,7 @@ impl Borrow<str> for Uid {
     }
 }
 
-/// A reference to an object in the version that was read.
+/// A reference to an object, including the version that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct ObjectRef {
     pub(crate) namespace: String,

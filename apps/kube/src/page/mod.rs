@@ -19,7 +19,7 @@ pub(crate) use view::view;
 /// The web page's default address.
 pub const ADDRESS: &str = "127.0.0.1:9323";
 
-/// A machine's web page. It is served once there is a first plan.
+/// A machine's web page, which is served as soon as the first plan exists.
 pub(crate) struct Page {
     address: String,
     /// The machine's name, or `None` until the first machine is known.

@@ -71,7 +71,7 @@ impl<'a> MachineState<'a> {
 
     /// Returns true if a request would fit on the machine without any other jobs.
     fn could_fit(&mut self, request: &Request) -> bool {
-        self.planner.dispatcher.could_ever_fit(request).is_ok()
+        self.planner.could_ever_fit(request)
     }
 
     /// Returns the nodes that a group's requirements exclude. The results are cached.

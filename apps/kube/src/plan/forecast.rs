@@ -112,7 +112,7 @@ impl Question {
         candidates: &[Candidate<'_>],
         started: &HashSet<JobId>,
     ) -> Result<Question, String> {
-        let (config, dispatcher) = (&layout.config, &state.planner.dispatcher);
+        let (config, dispatcher) = (&layout.config, state.planner.dispatcher());
         let scheduler = config.scheduler.build(()).map_err(|error| error.to_string())?;
         // Candidates that have been started are running but are not holders yet.
         let queued = candidates.iter().map(|candidate| {

@@ -6,7 +6,7 @@ use pavior::answers::Queued;
 use pavior::scheduling::AdvanceReservation;
 use pavior::text::shown;
 use pavior::{Cuboid, JobId, NodeId, Request, Time};
-use pavior_cluster::{Explainer, Holding, NO_LIMIT_S, Planner};
+use pavior_cluster::{Explainer, Holding, Planner};
 
 use super::candidates::NodePools;
 use super::context::{Layout, PlanContext};
@@ -67,7 +67,7 @@ impl<'a> MachineState<'a> {
         for (id, node) in layout.map.nodes.iter().enumerate() {
             if owners[id].is_none() && !node.is_some_and(|node| context.can_use(node)) {
                 let node = NodeId(id as u32);
-                state.planner.dispatcher.fail(node).expect("the map has the machine's nodes");
+                state.planner.fail(node).expect("the map has the machine's nodes");
             }
         }
         state.reserve(layout);
@@ -86,8 +86,7 @@ impl<'a> MachineState<'a> {
             let reservation = AdvanceReservation::new(number as u64, &grid, boxes, times);
             // The only possible error is a period without known nodes, which reserves nothing.
             if let Ok(reservation) = reservation {
-                let dispatcher = &mut self.planner.dispatcher;
-                dispatcher.reserve(reservation).expect("the reservation is for this grid");
+                self.planner.reserve(reservation);
             }
         }
     }
@@ -98,13 +97,7 @@ impl<'a> MachineState<'a> {
         request: &Request,
         limit: Option<u64>,
     ) -> Option<Queued> {
-        let dispatcher = &mut self.planner.dispatcher;
-        if dispatcher.calendar().is_empty() {
-            return None;
-        }
-        let placement = dispatcher.probe_unreserved(request).ok()?;
-        let estimate = Time(limit.unwrap_or(NO_LIMIT_S));
-        let period = dispatcher.calendar().in_the_way(Time(self.now), estimate, &placement)?;
+        let period = self.planner.reservation_in_the_way(request, limit)?;
         Some(Queued::Ahead {
             reservation: period.number(),
             from: period.from(),
@@ -163,7 +156,7 @@ impl<'a> MachineState<'a> {
                 job: Some(if holder.kind == "Job" { holder.path() } else { name.clone() }),
                 name,
                 user: Some(shown(holder.namespace).to_string()),
-                start: Some(self.planner.dispatcher.running().get(id)?.start.0),
+                start: Some(self.planner.dispatcher().running().get(id)?.start.0),
                 end: holder.end,
                 parts: self.planner.machine().placement(id)?.parts().to_vec(),
             })

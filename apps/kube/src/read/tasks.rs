@@ -82,10 +82,10 @@ pub(super) fn follow<K>(
 
 /// The outcome of waiting for a watch's next event.
 enum Outcome<K> {
-    /// No event arrived for some time.
+    /// No event arrived within the time limit.
     Silence,
     Event(Event<K>),
-    /// The watch was too old and is restarting.
+    /// The API server no longer has the version at which the watch began, so the watch restarts.
     Restart,
     Fault(String),
 }
@@ -107,8 +107,8 @@ impl<K> Outcome<K> {
     }
 }
 
-/// Requests the API server's time once. Any account may create a review of itself, and the review
-/// has a creation time.
+/// Requests the API server's time once. It is the creation time of a SelfSubjectReview, which any
+/// account may create.
 pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
     tokio::spawn(async move {
         let reviews: Api<SelfSubjectReview> = Api::all(client);
@@ -116,7 +116,7 @@ pub(super) fn read_server_time(client: Client, sender: Sender<Update>) {
         loop {
             let created = match reviews.create(&PostParams::default(), &review).await {
                 Ok(review) => review.metadata.creation_timestamp,
-                // In this case, the time is derived from updates about new objects.
+                // Without a review, the time is derived from updates about new objects.
                 Err(kube::Error::Api(_)) => None,
                 Err(_) => {
                     tokio::time::sleep(RETRY_DELAY).await;

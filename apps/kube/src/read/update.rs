@@ -20,9 +20,9 @@ pub(crate) enum Update {
     Workload(Event<Workload>),
     Check(Event<AdmissionCheck>),
     Flavor(Event<ResourceFlavor>),
-    /// A kind that can be read again.
+    /// A kind of object that can be read again after a failure.
     Readable(String),
-    /// A kind that cannot be read.
+    /// A kind of object that cannot be read.
     Unreadable {
         kind: String,
         why: String,

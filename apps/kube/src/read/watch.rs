@@ -66,7 +66,7 @@ impl ClusterWatch {
         (watch, receiver)
     }
 
-    /// Starts the watches for a given machine in a cluster that does not have our objects.
+    /// Starts the watches for a given machine in a cluster without our custom resources.
     pub(crate) fn start_for_machine(
         client: &Client,
         machine: Machine,
@@ -162,7 +162,7 @@ impl ClusterWatch {
         let is_listed = matches!(event, Event::InitDone);
         self.jobs.apply(event, jobs, Object::uid);
         if is_listed {
-            // Later updates do not mention Jobs that have been deleted meanwhile.
+            // Drop Jobs deleted in the meantime, because no update will report their deletion.
             start_times.retain(|job, _| jobs.contains_key(job));
         }
     }

@@ -48,7 +48,7 @@ pub(crate) fn quota(kueue: &Kueue, workload: &Workload) -> Option<Quota> {
         check: check.clone(),
         index,
         priority: workload.spec.priority.unwrap_or(0),
-        // A flavor that has not been read yet may impose requirements.
+        // An unread flavor may restrict the nodes, so quota counts only once all flavors are read.
         reserved: workload.is_reserved()
             && !matches!(check.state, CheckState::Retry | CheckState::Rejected)
             && flavors().count() == names.len(),

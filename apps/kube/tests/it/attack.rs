@@ -1,4 +1,4 @@
-//! Tests users who try to block others or to take nodes that are not theirs.
+//! Tests that users can neither block other users nor take their nodes.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn attackers_do_not_block_other_users() {
     cluster.good(User::Admin, "POST", "/api/v1/namespaces", &namespace);
     cluster.machine_with("torus:4x4x2", &json!({ "nodesPerNamespace": 20 }));
     cluster.start_replica("lease");
-    // Two hundred Jobs at once, each as large as an object may be.
+    // Create two hundred Jobs at once, four of them with very large annotations.
     for number in 0..200 {
         let mut one = job(&format!("flood{number}"), "2x2x1", 30);
         if number < 4 {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::cluster::objects::{JOBS, PODS};
 use crate::cluster::{Cluster, User, requests::Refusal};
 
-/// Ends a disturbance. Returns false if this must be tried again.
+/// A function that ends a disturbance. It returns false if it must be called again.
 type End = Box<dyn Fn(&Cluster) -> bool>;
 
 /// A cluster with the disturbances in progress.
@@ -34,13 +34,13 @@ impl Chaos {
         (self.draw.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// Draws a node of a grid with these sides.
+    /// Returns the name of a random node in a grid with these sides.
     pub(crate) fn node(&mut self, sides: [usize; 3]) -> String {
         let [x, y, z] = sides.map(|side| self.below(side));
         format!("n{x}-{y}-{z}")
     }
 
-    /// Draws an object from those in a list that match, unless the API server is down.
+    /// Returns a random matching object from a list, if there is one and the API server is up.
     pub(crate) fn object(&mut self, path: &str, matches: impl Fn(&Value) -> bool) -> Option<Value> {
         let list = self.cluster.try_get(path).ok()?;
         let found: Vec<&Value> =
@@ -49,7 +49,7 @@ impl Chaos {
         found.get(index).map(|&object| object.clone())
     }
 
-    /// Draws the path of a running pod that matches.
+    /// Returns the path of a random running pod that matches.
     pub(crate) fn running_pod(&mut self, matches: impl Fn(&Value) -> bool) -> Option<String> {
         let runs = |pod: &Value| pod["status"]["phase"] == "Running" && matches(pod);
         let pod = self.object(PODS, runs)?;

@@ -63,7 +63,7 @@ fn example(name: &str) -> PathBuf {
 
 impl Cluster {
     /// Starts a cluster whose nodes form a mesh or torus and are named `n{x}-{y}-{z}`. Returns
-    /// `None` if none is available.
+    /// `None` if no control plane is available.
     pub(crate) fn start(what: &str, sides: [u16; 3]) -> Option<Cluster> {
         let mut cluster = Cluster::bare(what, CONTROLLERS, "RequestResponse")?;
         cluster.kubelets.start(&cluster.runtime, cluster.admin.clone());

@@ -62,7 +62,7 @@ fn a_paused_replica_reads_everything_again_after_compaction() {
     });
     let version = cluster.get(PODS)["metadata"]["resourceVersion"].clone();
     cluster.pause_replica(0, true);
-    // Meanwhile, everything that the replica knows becomes outdated.
+    // While the replica is paused, everything that it has read becomes outdated.
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/first"), &how);
     cluster.job("second", "4x2x1", 1);
@@ -96,7 +96,7 @@ fn rejected_and_lost_requests_are_repeated() {
         assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
         cluster.job(&format!("job{jobs}"), ["2x2x1", "4x1x1", "4x2x1"][jobs % 3], 1);
         jobs += 1;
-        // A replica reads everything at startup and little afterwards.
+        // Restart a replica now and then, because it reads little after its startup.
         if jobs % 4 == 0 {
             cluster.end_replica(0);
             cluster.start_replica_as("spoilt", "always", &[]);

@@ -35,7 +35,7 @@ pub(crate) fn pod(name: &str, more: &Value) -> Value {
     pod
 }
 
-/// Returns a placement like the daemon's.
+/// Returns a placement like the ones that the daemon creates.
 pub(crate) fn placement(name: &str) -> Value {
     json!({
         "apiVersion": "pavior.dev/v1alpha1", "kind": "Placement", "metadata": { "name": name },

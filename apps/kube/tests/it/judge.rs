@@ -1,5 +1,5 @@
-//! Checks, from the audit log alone, pods' nodes, confirmed placements, and whether each Job ran on
-//! its placement's nodes in rank order.
+//! Checks in the audit log that confirmed placements do not overlap, and that each pod was bound to
+//! the node for its rank in the placement of its Job.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -14,7 +14,7 @@ pub(crate) struct Record {
     /// The number of confirmations that overlapped another current placement.
     pub(crate) overlaps: usize,
     pub(crate) confirmations: usize,
-    /// The number of confirmations for several Jobs.
+    /// The number of confirmations of placements for several Jobs.
     pub(crate) of_sets: usize,
     /// The number of bound pods by their Job's uid.
     pub(crate) bound: BTreeMap<String, usize>,
@@ -23,9 +23,9 @@ pub(crate) struct Record {
     /// All placements, by uid.
     placements: HashMap<String, Spec>,
     pods: HashMap<String, PodOfJob>,
-    /// The node of each pod, by its uid.
+    /// The node of each pod, by the pod's uid.
     nodes: HashMap<String, String>,
-    /// The number of pods per Job.
+    /// The number of pods of each Job, by the Job's uid.
     completions: HashMap<String, usize>,
 }
 
@@ -59,13 +59,13 @@ impl Record {
         record
     }
 
-    /// Counts placements whose nodes do not form a box in rank order.
+    /// Returns the number of placements whose nodes do not form a box in rank order.
     pub(crate) fn crooked(&self, grid: &Grid) -> usize {
         self.placements.values().filter(|spec| !is_box(grid, &spec.nodes)).count()
     }
 
-    /// Returns the number of proposed placements, and of those for several Jobs. A confirmation may
-    /// be stored although the log says that it failed, if the replica was killed in the meantime.
+    /// Returns how many placements were proposed, and how many of them are for several Jobs. Counts
+    /// no confirmations, because one that is logged as failed may have been stored.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.placements.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.placements.len(), of_sets)
@@ -98,8 +98,8 @@ impl Record {
         }
     }
 
-    /// Records a confirmation. Placements of one Job have the same name, so an earlier one has been
-    /// deleted, and the two do not overlap.
+    /// Records a confirmation. Placements for the same Job have the same name, so they cannot exist
+    /// at the same time and are not counted as overlapping.
     fn confirm(&mut self, uid: &str) {
         let spec = self.placements[uid].clone();
         let same = |other: &Spec| other.jobs.iter().any(|job| spec.jobs.contains(job));
@@ -111,8 +111,8 @@ impl Record {
         self.confirmed.insert(uid.to_string(), spec);
     }
 
-    /// Records unchanging facts: the owner of a pod, and the number of pods of a Job. Any answer
-    /// counts, because a successful creation may be answered with 504.
+    /// Records facts that never change: the owner of a pod, and the number of pods of a Job. Any
+    /// response may contain them, because a successful creation may be answered with 504.
     fn learn(&mut self, event: &Value) {
         let answer = &event["responseObject"];
         let uid = word(&answer["metadata"]["uid"]).to_string();
@@ -195,9 +195,9 @@ pub(crate) fn events(folder: &Path) -> Vec<Value> {
     events
 }
 
-/// Finds deletions of placements that got no successful answer because the API server or etcd was
-/// killed first. Placements that remained appear later in the log, because all are deleted by the
-/// end.
+/// Finds deletions of placements that got no successful response because the API server or etcd was
+/// killed first. A placement that was not deleted then appears later in the log, because every
+/// placement is deleted by the end of a test.
 fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     let is_ours = |event: &&Value| {
         event["objectRef"]["resource"] == "placements" && !event["objectRef"]["name"].is_null()
@@ -234,7 +234,7 @@ fn unanswered(good: &[Value], others: &[Value]) -> Vec<Value> {
     found
 }
 
-/// Returns the earliest time of a deletion or the latest time of another change.
+/// Returns the time at which a deletion was requested or any other change was completed.
 pub(crate) fn when(event: &Value) -> String {
     let stamp =
         if event["verb"] == "delete" { "requestReceivedTimestamp" } else { "stageTimestamp" };
@@ -266,7 +266,7 @@ fn a_pod_created_and_bound_without_a_response_is_known_from_later_events() {
         (record.bound.values().sum::<usize>(), record.misplaced)
     };
     assert_eq!(seen(std::slice::from_ref(&binding)), (0, 0), "the pod's owner is unknown");
-    // The pod's gate is opened, it is bound, and its state is written.
+    // If the creation or the binding is missing from the log, other events replace it.
     assert_eq!(seen(&[pod("patch", "", ""), binding.clone()]), (1, 0));
     assert_eq!(seen(&[binding.clone(), pod("patch", "status", "n0-0-0")]), (1, 0));
     assert_eq!(seen(&[pod("create", "", ""), pod("patch", "status", "n0-0-0")]), (1, 0));
@@ -274,7 +274,7 @@ fn a_pod_created_and_bound_without_a_response_is_known_from_later_events() {
     assert_eq!(seen(&[pod("create", "", ""), binding, pod("update", "", "n1-0-0")]), (2, 1));
 }
 
-/// Returns a log line about a placement; the code is 0 if there was no answer.
+/// Returns an audit event about a placement. The code is 0 if there was no response.
 fn word_on(name: &str, verb: &str, second: u32, code: u32, node: &str) -> Value {
     let stamp = format!("2026-11-28T00:00:{second:02}.000000Z");
     let mut event = json!({
@@ -311,7 +311,7 @@ fn a_deletion_without_a_response_counts_if_no_event_follows() {
         let events = [first.clone(), asked(code), second.clone()];
         assert_eq!(overlaps(&events), overlapping, "{code}");
     }
-    // The placement remained and is deleted later.
+    // The first deletion had no effect, because the placement is deleted again later.
     let later = word_on("first", "delete", 4, 200, "n0-0-0");
     assert_eq!(overlaps(&[first, asked(0), second, later]), 1);
 }

@@ -15,14 +15,14 @@ use crate::ledger::Ledger;
 use crate::storm::seeds;
 
 const GRID: &str = "mesh:4x4x2";
-/// The shapes; none has more nodes than a flavor.
+/// The shapes of Jobs, each of which fits in the nodes of one flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
-/// The queues with their quota per flavor: one queue fits the largest shape, and the other borrows.
+/// The queues and their quota per flavor. The second queue must borrow quota for larger Jobs.
 const QUEUES: [(&str, u32); 2] = [("owner", 16), ("guest", 4)];
 const PRIORITIES: [(&str, u32); 3] = [("low", 1), ("middle", 10), ("high", 100)];
 const API: &str = "/apis/kueue.x-k8s.io/v1beta2";
-/// The number of Jobs that complete before the others begin.
+/// The number of Jobs that complete before the main part of the test begins.
 const BEFORE: usize = 4;
 /// The time that a Job may hold quota without a box, in seconds.
 const PATIENCE_S: u64 = 5;
@@ -121,7 +121,7 @@ fn preempt_in_part(cluster: &Cluster) {
     cluster.until("all are complete", || cluster.complete() == BEFORE);
 }
 
-/// Checks that Kueue deactivates a Job that no state of the machine could hold.
+/// Checks that Kueue deactivates a Job that does not fit even on an empty machine.
 fn reject_what_never_fits(cluster: &Cluster) {
     cluster.create(User::Alice, JOBS, &queued("endless", "owner", "8x1x1", "high", 1));
     let path = format!("{JOBS}/endless");
@@ -135,10 +135,10 @@ fn reject_what_never_fits(cluster: &Cluster) {
     cluster.good(User::Admin, "DELETE", &path, &json!({ "propagationPolicy": "Background" }));
 }
 
-/// Creates a Job. No Job or pod can be created while Kueue is down.
+/// Creates a Job. This may take a while, because nothing can be created while Kueue is down.
 fn make(chaos: &mut Chaos, number: usize) {
     let run_s = if number % 6 == 2 { 12 } else { 1 };
-    // Some Jobs have nothing to do with Kueue.
+    // Every tenth Job does not use Kueue.
     let queue = if number % 10 == 9 { "" } else { QUEUES[usize::from(number % 4 == 3)].0 };
     let shape = SHAPES[chaos.below(SHAPES.len())];
     make_in(chaos, queue, &format!("job{number}"), shape, run_s);
@@ -182,8 +182,8 @@ fn disturb(chaos: &mut Chaos) -> Option<&'static str> {
     }
 }
 
-/// Runs Jobs without disturbances, `burst` at a time: the guest borrows most of the machine, and
-/// the owner takes it back.
+/// Runs Jobs without disturbances, `burst` at a time. The guest queue borrows most of the quota,
+/// and the owner queue reclaims it.
 fn share(chaos: &mut Chaos, jobs: usize, burst: usize) {
     for first in (0..jobs).step_by(burst) {
         let names: Vec<String> = (first..first + burst).map(|at| format!("shared{at}")).collect();

@@ -1,5 +1,5 @@
-//! Checks Kueue quota from the audit log: Jobs that held quota without a box, answers to each
-//! Workload, and pods on nodes of other flavors.
+//! Checks in the audit log how long Jobs held Kueue quota without a box, which answers the daemon
+//! gave to Workloads, and whether pods ran on nodes of the wrong flavor.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -13,24 +13,24 @@ use crate::kueue::flavor;
 
 const RESOURCE: &str = "pavior.dev/node";
 
-/// The conditions in which Kubernetes creates no more pods for a Job.
+/// Job conditions after which Kubernetes creates no more pods for the Job.
 const ENDS: [&str; 4] = ["SuccessCriteriaMet", "Complete", "FailureTarget", "Failed"];
 
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
     admitted: usize,
-    /// Admissions without a confirmed placement, described by the latest events.
+    /// The admissions without a confirmed placement, each with the latest event and message.
     placeless: Vec<String>,
     preempted: usize,
-    /// The number of these admissions that reclaimed quota borrowed by another queue.
+    /// The number of preemptions that reclaimed quota borrowed by another queue.
     reclaimed: usize,
-    /// The number of evictions because our check said Retry.
+    /// The number of evictions caused by our check.
     given_back: usize,
     /// The longest time that quota was held without a confirmed placement, in seconds.
     longest: f64,
-    /// The longest time that a Job admitted by our check had no placement, in seconds.
+    /// The longest time for which an admitted Job had no confirmed placement, in seconds.
     bare: f64,
-    /// The start of that time, described by the latest events on the Job's placement.
+    /// The last event on that Job's placement before that period, and the time between the two.
     bare_because: String,
     /// The number of pods bound to nodes of a flavor other than their Job's.
     elsewhere: usize,
@@ -38,21 +38,21 @@ pub(crate) struct Ledger {
     unflavored: usize,
     /// The number of messages that tell a Job to wait.
     waits: usize,
-    /// The number of admissions of Jobs without a shape.
+    /// The number of Jobs without a shape that were given quota.
     boxless: usize,
-    /// The number of these that bypassed our check: since 0.19, Kueue checks only a flavor's quota.
+    /// The number of `boxless` Jobs that bypassed our check because they have no flavor.
     unasked: usize,
-    /// The number of messages that give a start, and of those that release quota.
+    /// The numbers of messages that give a start (`dated`) and that release quota (`impatient`).
     dated: usize,
     impatient: usize,
     jobs: HashMap<String, Held>,
-    /// The Jobs of current confirmed placements, by uid.
+    /// The Jobs of each confirmed placement, by the placement's uid.
     placed: HashMap<String, Vec<String>>,
-    /// The last event on each Job's former placement, with its time.
+    /// The last proposal or deletion of each Job's placement, with its time.
     unplaced: HashMap<String, (f64, &'static str)>,
     /// The Job of each pod.
     pods: HashMap<String, String>,
-    /// Jobs that no longer need pods, according to their conditions.
+    /// Jobs whose conditions show that Kubernetes creates no more pods for them.
     ended: HashSet<String>,
 }
 
@@ -67,9 +67,9 @@ struct Held {
     ready: bool,
     flavor: String,
     told: String,
-    /// The time since which the quota has been reserved without a placement.
+    /// The time since which the Job has held quota without a placement.
     since: Option<f64>,
-    /// The time when the Job was also admitted in that state.
+    /// The time since which the Job has also been admitted without a placement.
     bare_since: Option<f64>,
 }
 
@@ -82,10 +82,10 @@ impl Ledger {
         ledger
     }
 
-    /// Checks that no Job holds quota without a box for long, admitted or not, and that the log is
-    /// complete. A replica that learns late of a placement's deletion may still answer Ready: the
-    /// Job is then admitted without a box, for at most the same time. A Job whose pods have all
-    /// ended needs no box: once our check is Ready, only Kueue can release its quota.
+    /// Checks that no Job holds quota without a box for long, that pods run on their Job's flavor,
+    /// and that every kind of event occurred. A replica that learns late of a placement's deletion
+    /// may still admit the Job. Once our check is Ready and a Job's pods have ended, only Kueue can
+    /// release the quota, so that time is not counted.
     pub(crate) fn check(&self, patience_s: u64) {
         assert_eq!(self.elsewhere, 0, "{self}");
         assert!(self.longest <= patience_s as f64 + LAG_S, "{self}");
@@ -94,8 +94,8 @@ impl Ledger {
         assert!(self.admitted >= 36 && !seen.contains(&0), "{self}");
     }
 
-    /// Checks a log without disturbances: every admitted Job has a box, and no quota stays reserved
-    /// without a box.
+    /// Checks a log without disturbances: Jobs are without a box only briefly, whether admitted or
+    /// not, and preemptions occur for both reasons, to reclaim quota and by priority.
     pub(crate) fn check_calm(&self, patience_s: u64) {
         let limit_s = patience_s as f64 + CALM_LAG_S;
         assert!(self.bare <= limit_s && self.longest <= limit_s, "{self}");
@@ -194,7 +194,7 @@ impl Ledger {
         (held.admitted, held.evicted) = (admitted, evicted);
         held.ready = status["admissionChecks"][0]["state"] == "Ready";
         held.reserved = holds("QuotaReserved") && !evicted && !holds("Finished");
-        // Kueue may admit a Job without a flavor; then any node will do.
+        // If Kueue admits a Job without a flavor, the Job may use any node.
         if status["admission"].is_object() {
             held.flavor = word(&sets[0]["flavors"][RESOURCE]).to_string();
             self.unflavored += usize::from(admitted && held.flavor.is_empty());
@@ -237,10 +237,10 @@ fn jobs(placement: &Value) -> Vec<String> {
     set.chain(own).map(|uid| word(uid).to_string()).collect()
 }
 
-/// The additional time for a decision on a busy machine, in seconds.
+/// The additional time allowed for a decision on a busy machine, in seconds.
 const CALM_LAG_S: f64 = 10.0;
 
-/// The additional time for kills, restarts and a busy machine, in seconds.
+/// The additional time allowed for kills, restarts and a busy machine, in seconds.
 const LAG_S: f64 = 90.0;
 
 impl fmt::Display for Ledger {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cluster::objects::{JOBS, job};
 use crate::cluster::{Cluster, User};
 
-/// Returns an address on which nothing listens.
+/// Returns an address on which no server is listening.
 fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }

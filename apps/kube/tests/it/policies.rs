@@ -1,4 +1,4 @@
-//! Tests that forbidden requests of users are rejected, and why.
+//! Tests that forbidden requests from users are rejected with a message that says why.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::cluster::objects::{JOBS, PLACEMENTS, PODS, job};
 use crate::cluster::{Cluster, User, mutates};
 use crate::in_force::placement;
 
-/// Tests all policies on one cluster, because each cluster takes long to start.
+/// Tests all policies on one cluster, because a cluster takes a long time to start.
 #[test]
 fn users_cannot_open_gates_or_write_placements() {
     let Some(mut cluster) = Cluster::start("policies", [2, 2, 1]) else { return };
@@ -34,7 +34,7 @@ fn check_job(cluster: &Cluster, word: &str, change: impl FnOnce(&mut Value)) {
     cluster.refuses(&wrong, word);
 }
 
-/// Checks that a policy refuses a request, and its message.
+/// Checks that a policy refuses a request with a message that contains `word`.
 fn check_refusal(cluster: &Cluster, user: User, request: (&str, &str), body: &Value, word: &str) {
     let (method, path) = request;
     let refusal = cluster.ask(user, method, path, body).expect_err(word);

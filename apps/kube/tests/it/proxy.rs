@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
-/// One in this many requests is disturbed.
+/// The default number of requests per disturbance.
 pub(crate) const ONE_OF: u64 = 20;
 
 /// The kinds of disturbances.
@@ -40,8 +40,8 @@ struct Spoils {
 }
 
 impl Proxy {
-    /// Serves plain HTTP with a client's rights, as long as the runtime exists. One in `one_of`
-    /// requests is disturbed.
+    /// Starts a proxy that serves plain HTTP with a client's credentials for as long as the runtime
+    /// exists. One in `one_of` requests is disturbed.
     pub(crate) fn start(runtime: &Runtime, client: Client, seed: u64, one_of: u64) -> Proxy {
         let spoils = Arc::new(Spoils {
             one_of,
@@ -95,11 +95,11 @@ impl Proxy {
 }
 
 impl Spoils {
-    /// Draws the fault, if any, for the next request.
+    /// Chooses at random whether to disturb the next request, and which fault to use.
     fn next(&self, reads: bool) -> Option<usize> {
         let drawn = self.draw.lock().unwrap().next_u64();
         let which = (drawn / self.one_of) as usize % 4;
-        // The third kind is for reads, the fourth for changes.
+        // The third kind is only for reads, and the fourth only for changes.
         let which = if which < 2 { which } else { 2 + usize::from(!reads) };
         drawn.is_multiple_of(self.one_of).then(|| {
             self.counts[which].fetch_add(1, Ordering::Relaxed);
@@ -113,7 +113,7 @@ async fn answer(client: &Client, spoils: &Spoils, request: Request<Incoming>) ->
     match spoils.next(request.method() == Method::GET) {
         Some(0) => refusal(429, "TooManyRequests"),
         Some(1) => refusal(500, "InternalError"),
-        // A watch reports this in its first event, or immediately.
+        // A watch reports an expired version as an event, not in the response's status.
         Some(2) if watches => {
             let event = json!({ "type": "ERROR", "object": status(410, "Expired") });
             Response::new(Body::from(format!("{event}\n").into_bytes()))

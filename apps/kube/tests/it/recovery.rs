@@ -10,8 +10,8 @@ use crate::cluster::objects::{PLACEMENTS, PODS};
 /// The number of nodes, and of Jobs that each wait for one node.
 const NODES: usize = 11;
 
-/// Cordons the nodes and creates a Job for each, so that no Kubernetes controllers, which need up
-/// to half a minute, have to act after an outage.
+/// Taints the nodes and creates a Job for each. After an outage, the replica then does not depend
+/// on Kubernetes controllers, which need up to half a minute to recover.
 fn prepare(cluster: &Cluster) {
     let closed = json!([{ "key": "example.com/closed", "effect": "NoSchedule" }]);
     for node in 0..NODES {
@@ -24,7 +24,7 @@ fn prepare(cluster: &Cluster) {
     });
 }
 
-/// Uncordons the next node and returns the time until its Job has a confirmed box.
+/// Removes the next node's taint, and returns the time until its Job has a confirmed box.
 fn place(cluster: &Cluster) -> Duration {
     let confirmed = || {
         let all = cluster.try_get(PLACEMENTS).unwrap_or_default();
@@ -38,8 +38,8 @@ fn place(cluster: &Cluster) -> Duration {
     began.elapsed()
 }
 
-/// Checks the time after an outage against the stated limit in a long run, or against three times
-/// that limit in the normal checks, whose host is busy.
+/// Checks the time after an outage against the stated limit. In normal test runs, which share a
+/// busy host, three times that limit is allowed.
 fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
     eprintln!("placed {after:.1?} after {what}, {before:.1?} without an outage");
     let limit = Duration::from_secs(limit_s * pavior_trials::size(3, 3, 1));
@@ -72,7 +72,7 @@ fn replicas_act_soon_after_the_api_server_returns() {
     }
 }
 
-/// Swallows everything on the open connections, which are never closed.
+/// Tests an outage in which connections stay open but carry no data.
 fn swallow(mut cluster: Cluster) {
     cluster.end_replica(1);
     cluster.end_replica(0);

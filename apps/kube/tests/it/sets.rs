@@ -59,7 +59,7 @@ pub(crate) fn nodes(cluster: &Cluster, job: &str) -> Vec<String> {
     found.into_iter().map(|(_, node)| node.to_string()).collect()
 }
 
-/// Returns true if an event on a Job contains a text.
+/// Returns true if any event on a Job contains `word`.
 fn is_told(cluster: &Cluster, job: &str, word: &str) -> bool {
     let events = cluster.get("/api/v1/namespaces/default/events");
     let says = |event: &Value| {
@@ -75,7 +75,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     cluster.machine("mesh:4x2x1");
     cluster.start_replica("always");
     cluster.start_replica("always");
-    // One of the two Jobs is missing: nothing is opened, and an event says what is missing.
+    // One of the two Jobs is missing, so no pod is opened, and an event says what is missing.
     let train = set(&cluster, "train");
     make(&cluster, &part(&train, 1, "4x2x1", 5, 600));
     cluster.until("an event says so", || is_told(&cluster, "train-1", "too few for 8 nodes"));
@@ -92,7 +92,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
     assert_eq!(placements["items"].as_array().unwrap().len(), 1, "{placements}");
     assert_eq!(placements["items"][0]["spec"]["set"].as_array().unwrap().len(), 2);
 
-    // One Job is deleted while placed: the other and its successor again wait for one box.
+    // If one Job is deleted after placement, the other and its successor wait for one box again.
     let old = placements["items"][0]["metadata"]["uid"].clone();
     let how = json!({ "propagationPolicy": "Background" });
     cluster.good(User::Alice, "DELETE", &format!("{JOBS}/train-1"), &how);
@@ -104,7 +104,7 @@ fn a_complete_set_gets_one_box_and_another_after_a_job_is_recreated() {
             .all(|one| one["metadata"]["uid"] != old)
     });
     make(&cluster, &part(&train, 1, "4x2x1", 5, 1));
-    // Earlier pods may still exist when all pods have nodes.
+    // Wait for both, because pods of the deleted placement may still have nodes.
     cluster.until("one placement exists again, and all pods have their nodes", || {
         cluster.get(PLACEMENTS)["items"].as_array().unwrap().len() == 1 && whole()
     });

@@ -22,15 +22,15 @@ use crate::cluster::{Cluster, User};
 
 /// The node controllers are left out, because 4,096 nodes would constantly send heartbeats.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
-/// The side of the cubic torus, which consists of boxes with a Job's shape.
+/// The side of the cubic torus, a multiple of the sides of a Job's box.
 const SIDE: u16 = 16;
 const NODES: usize = (SIDE as usize).pow(3);
 const SHAPE: &str = "4x4x4";
 const JOB_COUNT: usize = NODES / 64;
-/// The unit of processor time in `/proc`, in ticks per second.
+/// The number of clock ticks per second in `/proc`.
 const TICKS_PER_S: f64 = 100.0;
 
-/// The way in which pods get nodes: from the cluster's scheduler alone, or in boxes.
+/// The component that chooses nodes for pods: the cluster's scheduler alone, or also the daemon.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scheduling {
     Alone,
@@ -43,7 +43,7 @@ struct Measurement {
     processor_s: BTreeMap<&'static str, f64>,
 }
 
-/// Returns a Job whose pods each have a node, with or without a box.
+/// Returns a Job with one pod per node. Under `Alone`, it has no shape and needs no gate.
 fn measured_job(name: &str, scheduling: Scheduling) -> Value {
     let mut job = job(name, SHAPE, 1);
     if scheduling == Scheduling::Alone {

@@ -22,10 +22,10 @@ const SHAPES: &[&str] = &[
     "1x2x2", "4x4x4",
 ];
 
-/// Jobs in a storm of disturbances.
+/// A cluster with disturbances, and the Jobs that run on it.
 struct Storm {
     chaos: Chaos,
-    /// The request bodies that created Jobs.
+    /// The request body that created each Job, by the Job's name.
     bodies: HashMap<String, Value>,
     wrong_clocks: bool,
 }

@@ -754,7 +754,7 @@ def simulate(
         contention: the model of contention between logged jobs that share links
             ('estimated' (a queueing model of the links), 'simulated' (a simulation of the jobs'
             messages, which is slow); default 'estimated')
-        cycles_per_second: network cycles per second of log time
+        cycles_per_second: the number of network cycles per second of log time
             (int, in cycles; default 1000000)
         pattern: the messages that jobs send; see `pavior patterns`
             (str: 'one-to-all', 'all-to-all', 'near-neighbour', 'random', 'ring', 'all-reduce',
@@ -762,7 +762,8 @@ def simulate(
             'axis-all-to-all'; default 'one-to-all')
         order: the order of destinations in one-to-all and all-to-all patterns
             (str; default None)
-        sending: messages in flight; default: sequential for messages, blocking for iterations
+        sending: the number of messages in flight at a time; default: sequential for messages,
+            blocking for iterations
             ('sequential' (one message per job), 'blocking' (one message per rank), 'pipelined'
             (all messages of each rank); default None)
         rounds: the synchronization between a pattern's rounds; default: as the pattern specifies
@@ -816,8 +817,8 @@ def simulate(
         dependencies: submits each job only after its predecessors in the log have ended (fields 17
             and 18)
             (bool; default None)
-        processors_per_node: processors per node; 1 treats sizes as node counts, regardless of the
-            header
+        processors_per_node: the number of processors per node; 1 treats sizes as node counts,
+            regardless of the header
             (int; default None)
         nodes_from: the SWF column (counting from 1) that contains the node count: 4, 2x4, or
             either after a colon

@@ -263,7 +263,9 @@ impl Machine {
         let (sides, count) = geometry::numbers(shape, "a shape", 1)?;
         if count != self.shared.grid.axes() {
             let axes = self.shared.grid.axes();
-            return Err(value(format!("{count} sides, but the machine has {axes} axes")));
+            return Err(value(format!(
+                "expected {axes} sides, one for each axis of the machine, but found {count}"
+            )));
         }
         let (snapshot, jobs) = {
             let inner = self.shared.lock(py)?;

@@ -35,7 +35,7 @@ pub(super) trait Turn {
     fn ask(&mut self, index: usize) -> Result<(), Refusal>;
 }
 
-/// The only implementation of [`Turn`].
+/// The data that the engine provides for a call. This is the only implementation of [`Turn`].
 pub(super) struct Question<'q, 'm> {
     pub(super) queue: &'q Waiting,
     pub(super) running: &'q Started,

@@ -14,7 +14,7 @@ use crate::table::{numbers, texts};
 /// The maximum time in a table, in seconds: about 30,000 years.
 const MAX_TIME_S: f64 = 1e12;
 
-/// The maximum number of a job or user. Above 2^53, a float cannot represent every whole number.
+/// The maximum job or user number. Above 2^53, a float cannot represent every whole number.
 const MAX_ID: f64 = 9e15;
 
 /// A column of numbers.

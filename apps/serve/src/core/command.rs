@@ -81,7 +81,7 @@ impl LeaseRequest {
     }
 }
 
-/// Nodes to reserve in advance.
+/// A request to reserve nodes in advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReservationRequest {
     /// The machine's name; `None` means the first machine.
@@ -110,14 +110,14 @@ pub enum Command {
     },
     /// Ends a lease or removes a waiting request from the queue.
     End {
-        /// The lease.
+        /// The number of the lease or waiting request.
         id: u64,
         /// The fencing token; not needed for a waiting request.
         epoch: Option<u64>,
     },
     /// Extends a lease.
     Renew {
-        /// The lease.
+        /// The lease's number.
         id: u64,
         /// The fencing token.
         epoch: u64,
@@ -128,7 +128,7 @@ pub enum Command {
     Node {
         /// The machine's name; `None` means the first machine.
         machine: Option<String>,
-        /// The node.
+        /// The node's coordinates.
         node: Coordinates,
         /// The new state. A lease that holds the node keeps it.
         state: NodeState,
@@ -137,15 +137,15 @@ pub enum Command {
     Reserve(ReservationRequest),
     /// Cancels a reservation.
     Unreserve {
-        /// The reservation.
+        /// The reservation's number.
         id: u64,
     },
     /// Carries out commands in order and independently, at the same instant. Consecutive `End`
     /// commands free their nodes together, so that waiting requests can use all of them.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, after the refusal is diagnosed.
+    /// Stores the reply to a refused command under its key, once the refusal has been diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a clock that is in doubt (operator only). The command carries that clock's time.
+    /// Confirms a clock that is in doubt (operator only), and is decided at that clock's time.
     ConfirmClock,
     /// Records the time. Only the service itself sends this command.
     NoteTime,

@@ -7,7 +7,7 @@ use super::shares::Shares;
 /// The maximum number of leases to remember.
 const MAX_LEASES: usize = 10_000;
 
-/// The most recently ended leases ([`Shares`]).
+/// The most recently ended leases, shared fairly among tenants (see [`Shares`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ended {
     /// Leases by tenant, in the order in which they ended.

@@ -66,7 +66,7 @@ pub enum NodeState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The service's machines, in order; existing machines keep their leases.
+    /// The service serves these machines, in order. Existing machines keep their leases.
     Configured {
         /// The machines.
         machines: Vec<MachineSpec>,
@@ -77,7 +77,7 @@ pub enum Event {
         #[serde(with = "shared")]
         lease: Arc<Lease>,
     },
-    /// A request is waiting.
+    /// A request joins the queue.
     Queued {
         /// The request.
         #[serde(with = "shared")]
@@ -85,7 +85,7 @@ pub enum Event {
     },
     /// A lease is extended.
     Renewed {
-        /// The lease.
+        /// The lease's number.
         id: u64,
         /// The new expiry time.
         expires_ms: Option<u64>,
@@ -94,7 +94,7 @@ pub enum Event {
     },
     /// A lease or a waiting request ends.
     Ended {
-        /// The lease.
+        /// The number of the lease or waiting request.
         id: u64,
         /// The reason.
         why: EndReason,
@@ -103,7 +103,7 @@ pub enum Event {
     },
     /// A node has changed.
     Node {
-        /// The machine.
+        /// The machine's name.
         machine: String,
         /// The node's coordinates, one per axis of the machine.
         node: Vec<u16>,
@@ -118,7 +118,7 @@ pub enum Event {
     },
     /// A reservation has ended or been canceled.
     Unreserved {
-        /// The reservation.
+        /// The reservation's number.
         id: u64,
         /// The reason.
         why: EndReason,
@@ -132,7 +132,7 @@ pub enum Event {
     Kept,
 }
 
-/// Serializes values shared with the state as if they were owned.
+/// Serializes values behind an `Arc` as plain values.
 mod shared {
     use std::sync::Arc;
 

@@ -47,8 +47,8 @@ impl ServiceState {
         self.apply_event(record).map_err(impossible)
     }
 
-    /// Applies a record. The nodes of a lease that the machine has just granted are already
-    /// allocated.
+    /// Applies a record. The nodes of a newly granted lease may already be allocated on the
+    /// machine.
     pub(crate) fn apply_event(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
@@ -94,7 +94,7 @@ impl ServiceState {
         }
     }
 
-    /// Raises the last epoch.
+    /// Raises the last epoch to `epoch` if that is greater.
     fn raise_epoch(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MAX_EPOCH {
             return Err(format!("epoch {epoch} is not below 2^53"));
@@ -156,7 +156,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Replaces a machine. Its strategy may grant waiting requests more or fewer nodes.
+    /// Replaces a machine, and recounts its waiting requests, which may need more or fewer nodes.
     fn replace(&mut self, index: usize, fresh: ServedMachine) {
         let old = std::mem::replace(&mut self.boards[index], fresh);
         for waiting in old.waiting().map(|id| &self.waiting[&id]) {
@@ -186,7 +186,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Removes a request that has left the queue.
+    /// Removes a request from its machine's queue and from its tenant's usage.
     fn leave_queue(&mut self, waiting: &WaitingRequest) -> Result<(), String> {
         let board = self.board_of(&waiting.machine)?;
         self.boards[board].withdraw(waiting.id);

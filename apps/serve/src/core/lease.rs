@@ -56,9 +56,9 @@ pub(crate) fn cuboids(boxes: &[Box3]) -> Vec<Cuboid> {
 pub struct Lease {
     /// The lease's number, which is never reused.
     pub id: u64,
-    /// A fencing token below 2^53 that increases with each holder.
+    /// The fencing token, below 2^53. Each later lease has a greater token.
     pub epoch: u64,
-    /// The machine.
+    /// The machine's name.
     pub machine: String,
     /// The boxes, in the order granted, each as three base coordinates and three sides.
     pub parts: Vec<[[u16; 3]; 2]>,
@@ -119,7 +119,7 @@ pub struct WaitingRequest {
     pub id: u64,
     /// The fencing token of the request. The lease will have a different token.
     pub epoch: u64,
-    /// The machine.
+    /// The machine's name.
     pub machine: String,
     /// The number of nodes.
     pub requested: u32,

@@ -1,8 +1,8 @@
 //! A table of leases by number, in pages that are shared with views.
 //!
-//! A view keeps the list of pages. If a view shares them, a change copies the list and the page
-//! that contains the changed lease. A page also stores the data that diagnoses need about every
-//! lease ([`Held`]), because the leases are scattered in memory, whereas a page is contiguous.
+//! A view keeps a reference to the list of pages. A change may therefore copy the list and the page
+//! that contains the lease. A page also stores the data that every diagnosis needs ([`Held`]),
+//! because leases are scattered in memory, whereas a page is contiguous.
 //!
 //! Invariants: no page is empty; numbers increase within a page and from page to page; two adjacent
 //! pages together have more than half of [`MAX_PAGE_LEASES`] leases.
@@ -187,7 +187,7 @@ mod tests {
         assert!(ids.is_sorted_by(|one, next| one < next));
     }
 
-    /// Checks that a grant and an end copy few leases, even if a view shares all of them.
+    /// Checks that granting or ending a lease copies at most two pages, even if a view shares them.
     #[test]
     fn a_change_copies_at_most_two_pages() {
         let one = lease(0, 0);
@@ -216,7 +216,7 @@ mod tests {
         let mut dice = Stream::new(1, 0, "leases");
         let (mut leases, mut known) = (Leases::default(), BTreeMap::new());
         for round in 0..60_000u64 {
-            // The table alternately grows and shrinks, with replacements.
+            // The table alternately grows and shrinks, and some insertions replace leases.
             let growing = round / 10_000 % 2 == 0;
             let id = dice.below(5_000);
             if dice.below(10) < if growing { 8 } else { 1 } {

@@ -42,8 +42,8 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Returns true if the reply is to be stored under its key. Temporary errors are not stored,
-    /// because the client may retry the command.
+    /// Returns true if the reply should be stored under its idempotency key. Temporary errors are
+    /// not stored, because the client may retry the command.
     pub(crate) fn is_final(&self) -> bool {
         !matches!(self, Reply::Problem(problem) if problem.reason.is_temporary())
     }
@@ -227,7 +227,7 @@ pub struct Node {
     #[cfg_attr(feature = "http", schema(value_type = String))]
     pub(crate) state: NodeState,
     pub(crate) failed: bool,
-    /// The lease that holds the node, if any.
+    /// The number of the lease that holds the node, if any.
     pub(crate) lease: Option<u64>,
     pub(crate) job: Option<JobName>,
 }
@@ -248,13 +248,13 @@ pub struct ReservationReply {
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
-    /// Leases, visible to the caller, that hold some of the nodes and are expected to end after the
-    /// reservation begins. The reservation does not end them.
+    /// The leases visible to the caller that hold some of the nodes and are expected to end after
+    /// the reservation begins. The reservation does not end them.
     pub(crate) leases: Vec<u64>,
 }
 
 impl ReservationReply {
-    /// Describes a reservation and those of the given leases that are in its way.
+    /// Describes a reservation, and lists the given leases that conflict with it.
     pub(crate) fn of<'a>(
         grid: &Grid,
         reservation: &Reservation,

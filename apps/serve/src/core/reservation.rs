@@ -12,9 +12,9 @@ use super::served_machine::micros;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
-    /// The reservation's number, which no lease ever has.
+    /// The reservation's number. A reservation and a lease never have the same number.
     pub id: u64,
-    /// The machine.
+    /// The machine's name.
     pub machine: String,
     /// The boxes, each as three base coordinates and three sides.
     pub parts: Vec<Box3>,
@@ -33,8 +33,8 @@ impl Reservation {
         cuboids(&self.parts)
     }
 
-    /// Returns those of the given leases that hold some of the reserved nodes and are expected to
-    /// end after the reservation begins.
+    /// Returns the numbers of the given leases that hold some of the reserved nodes and are
+    /// expected to end after the reservation begins.
     pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,

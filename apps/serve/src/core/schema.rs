@@ -21,7 +21,7 @@ pub(crate) struct Part {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Move {
-    /// The lease.
+    /// The lease's number.
     job: u64,
     from: Vec<Part>,
     to: Vec<Part>,
@@ -31,13 +31,13 @@ pub(crate) struct Move {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only described")]
 pub(crate) struct Forecast {
-    /// About 5 in 100 requests start earlier. Null if no start is predicted within 60 days.
+    /// The 5% quantile of the predicted start; null if no start is predicted within 60 days.
     #[schema(format = DateTime)]
     earliest: Option<String>,
-    /// Half of all requests start earlier.
+    /// The median of the predicted start.
     #[schema(format = DateTime)]
     median: Option<String>,
-    /// About 5 in 100 requests start later.
+    /// The 95% quantile of the predicted start.
     #[schema(format = DateTime)]
     latest: Option<String>,
     /// The start if every job runs exactly as long as estimated and no more requests arrive.
@@ -46,7 +46,7 @@ pub(crate) struct Forecast {
     /// The reason why a time is missing: `unavailable` if the request cannot start until an
     /// unavailable node returns, or `horizon` if no start is predicted within 60 days.
     obstacle: Option<&'static str>,
-    /// The place with the fewest unavailable nodes, if the request needs any of them.
+    /// The place with the fewest unavailable nodes; null if the request can start without them.
     place: Option<Part>,
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
@@ -54,7 +54,7 @@ pub(crate) struct Forecast {
     /// The number of requests that waited on this machine and started in the first interval
     /// predicted for them.
     kept: u64,
-    /// The number of such requests that missed the interval.
+    /// The number of requests that missed the first interval predicted for them.
     broken: u64,
     /// The number of job run times known for this machine.
     runs: u64,

@@ -17,7 +17,7 @@ use super::{BoardView, StateView};
 /// The duration assumed for a job without an estimate: a century.
 pub(crate) const UNLIMITED: Time = Time(100 * 365 * 24 * 3600 * 1_000_000);
 
-/// A machine with its queue and running jobs. Each job has the number of its lease.
+/// A machine with its queue and running jobs. Each job has the same number as its lease.
 pub(crate) struct ServedMachine {
     pub(crate) spec: MachineSpec,
     pub(crate) grid: Grid,
@@ -207,7 +207,7 @@ impl ServedMachine {
         self.dispatcher.end(JobId(id));
     }
 
-    /// Tells the scheduler that a lease was renewed.
+    /// Notifies the scheduler that a lease was renewed.
     pub(crate) fn renew(&mut self, lease: &Lease) {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }

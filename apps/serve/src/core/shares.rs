@@ -71,7 +71,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         Some((party, item))
     }
 
-    /// Removes the oldest entry of the party with the largest share of the given amount.
+    /// Removes the oldest entry of the party with the largest share of the amount with this index.
     pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
         let (_, largest) = self.ranks[amount].last()?;
         let oldest = self.parties[largest].numbers.first().copied()?;

@@ -1,4 +1,4 @@
-//! The state as a single value, so that a server can start without reading the whole journal.
+//! Snapshots of the state, which let a server start without reading the whole journal.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
     WaitingRequest,
 };
 
-/// A stored state.
+/// A snapshot of the service's state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StateSnapshot {

@@ -89,14 +89,14 @@ pub struct ServiceState {
     pub(crate) boards: Vec<ServedMachine>,
     pub(crate) leases: Leases,
     pub(crate) waiting: BTreeMap<u64, Arc<WaitingRequest>>,
-    /// The `(time, lease)` pairs of leases that expire.
+    /// The expiry times of leases, as `(time, lease)` pairs.
     pub(crate) expiries: BTreeSet<(u64, u64)>,
-    /// The advance reservations, by number, and the `(time, number)` pairs of their ends.
+    /// The advance reservations, by number. `reservation_ends` lists their `(end, number)` pairs.
     pub(crate) reservations: BTreeMap<u64, Arc<Reservation>>,
     pub(crate) reservation_ends: BTreeSet<(u64, u64)>,
-    /// The number of nodes that each tenant holds and waits for.
+    /// The number of nodes that each tenant holds or is waiting for.
     pub(crate) usage: HashMap<String, u64>,
-    /// Active leases and waiting requests by job name, for each tenant.
+    /// The numbers of active leases and waiting requests, by tenant and job name.
     pub(crate) jobs: HashMap<(String, JobName), u64>,
     pub(crate) replies: StoredReplies,
     /// The most recently ended leases.
@@ -106,8 +106,8 @@ pub struct ServiceState {
     /// The leases granted or renewed since the clock came into doubt; `None` if it is not in doubt.
     /// No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// Machines whose queues are to advance after the last of several simultaneous ends. Empty
-    /// between batches.
+    /// The machines whose queues are to advance after the last of several simultaneous commands.
+    /// Empty between batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,

@@ -15,7 +15,7 @@ const MAX_PLAIN_BYTES: usize = 2048;
 /// The maximum size of a body in bytes, far more than the reply to a batch needs.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
-/// A body, byte for byte.
+/// A stored body, which is reproduced byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StoredBody {
@@ -23,7 +23,7 @@ pub enum StoredBody {
     Text(String),
     /// Compressed.
     Packed {
-        /// In zlib format, encoded in base64.
+        /// The zlib-compressed body, encoded in base64.
         zlib: String,
     },
 }
@@ -32,7 +32,7 @@ impl StoredBody {
     /// Stores a body, compressed if it is long.
     ///
     /// # Panics
-    /// Never: writing to memory does not fail.
+    /// Never panics, because writing to memory cannot fail.
     pub fn new(body: &str) -> StoredBody {
         if body.len() <= MAX_PLAIN_BYTES {
             return StoredBody::Text(body.to_string());

@@ -13,7 +13,7 @@ const OVERHEAD_BYTES: usize = 256;
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredReplies {
-    /// The replies with their times, oldest first. The amounts are their number and size.
+    /// The replies with their times, oldest first. A reply's two amounts are 1 and its size.
     replies: Shares<String, (u64, StoredReply), 2>,
     /// The number of each reply, by tenant and key.
     numbers: HashMap<(String, String), u64>,

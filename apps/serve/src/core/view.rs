@@ -44,7 +44,7 @@ pub struct BoardView {
     pub failed: Vec<u32>,
     /// The row-major numbers of drained nodes, including those held by a lease.
     pub drained: Vec<u32>,
-    /// The scheduler's plans for waiting requests, in queue order, if it was queried.
+    /// The scheduler's current plans for waiting requests, in queue order, if there are any.
     pub standing: Option<Standing>,
 }
 
@@ -109,7 +109,7 @@ impl StateView {
         all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
-    /// Counts a machine's nodes. If any are drained, this visits every lease's rows of nodes.
+    /// Counts a machine's nodes. If any are drained, this examines the boxes of every lease.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {

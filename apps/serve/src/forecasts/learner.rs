@@ -28,7 +28,7 @@ pub(super) struct Learner {
     stale: Vec<Stale>,
 }
 
-/// The forecasts for a machine that changes may have invalidated.
+/// The outdated forecasts for a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Stale {
     #[default]
@@ -39,7 +39,7 @@ enum Stale {
 }
 
 impl Learner {
-    /// Returns a copy of the state after record `until`, with experience from all retained records.
+    /// Builds a copy of the state after record `until`, and learns from all retained records.
     pub(super) fn new(
         history: &dyn History,
         until: u64,
@@ -61,7 +61,7 @@ impl Learner {
         Ok(learner)
     }
 
-    /// Applies all durable records.
+    /// Applies all new durable records.
     pub(super) fn catch_up(
         &mut self,
         writer: &WriterHandle,

@@ -46,7 +46,7 @@ struct MachineForecast {
     made: u64,
 }
 
-/// A machine's forecasts, for readers.
+/// A machine's grid and latest forecasts, for readers.
 pub(crate) struct Starts {
     grid: Grid,
     machine: Option<Arc<MachineForecast>>,
@@ -66,7 +66,7 @@ struct NextUpdate {
     max_delay: Option<Duration>,
 }
 
-/// A request whose start is to be forecast.
+/// A request, with the data needed to forecast its start.
 pub(crate) struct ForecastRequest {
     /// The index of the machine.
     pub(crate) board: usize,
@@ -95,7 +95,7 @@ impl Forecasts {
         Starts { grid: board.grid, machine }
     }
 
-    /// Returns each machine's experience and the number of forecasts made, repeated ones included.
+    /// Returns each machine's experience and the number of forecasts made, including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let machines = self.machines.lock();
         let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);
@@ -138,8 +138,7 @@ impl Forecasts {
     /// Forecasts when a request arriving now would start, given all records so far.
     ///
     /// # Errors
-    /// Returns an error if the request can never be granted or nothing is known yet
-    /// ([`NoForecast`]).
+    /// Returns a [`NoForecast`] that states why no forecast can be made.
     pub(crate) fn forecast_request(
         &self,
         asked: &ForecastRequest,

@@ -127,7 +127,7 @@ impl App {
         Ok(&self.machines[self.machine_index(machine)?].1)
     }
 
-    /// Returns the grid of the named machine, or of the first machine if there is none.
+    /// Returns the grid of the named machine, or of the first machine if no machine has that name.
     pub(crate) fn grid(&self, machine: Option<&str>) -> &Grid {
         &self.machines[self.machine_index(machine).unwrap_or(0)].1
     }

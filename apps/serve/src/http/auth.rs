@@ -37,7 +37,7 @@ pub struct Access {
     tokens: Vec<Token>,
     /// The maximum number of nodes per tenant.
     quotas: HashMap<String, u64>,
-    /// The user running this process. Like root, this user is the operator.
+    /// The user who runs this process. Like root, this user is the operator.
     uid: u32,
     /// True if client certificates are requested.
     certificates: bool,

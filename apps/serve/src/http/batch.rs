@@ -44,9 +44,9 @@ pub(crate) enum Operation {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EndOperation {
-    /// The lease.
+    /// The number of the lease or waiting request.
     id: u64,
-    /// The epoch.
+    /// The lease's epoch. Optional for a waiting request.
     epoch: Option<u64>,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct EndOperation {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RenewOperation {
-    /// The lease.
+    /// The lease's number.
     id: u64,
-    /// The epoch.
+    /// The lease's epoch.
     epoch: u64,
     /// The new time to live, in seconds from now.
     #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
@@ -71,7 +71,7 @@ impl Operation {
         };
         match self {
             Operation::Lease(body) => {
-                // The decision refuses an unknown machine, which does not stop other commands.
+                // Unknown machines are refused by the decision, so that other commands proceed.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());
                 let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));

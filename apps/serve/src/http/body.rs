@@ -156,7 +156,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
     }
-    // This also detects duplicate keys, because all keys are known.
+    // Serde rejects duplicates of known fields, and unknown fields are errors.
     serde_json::from_slice(bytes).or_else(|error| {
         // In JSON, 4.0 is also an integer. Such numbers are converted only if parsing fails.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
@@ -274,7 +274,7 @@ pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
     }
 }
 
-/// Converts a member's seconds to milliseconds, but at least one millisecond.
+/// Converts a member's seconds to milliseconds. The result is at least one millisecond.
 pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),

@@ -111,7 +111,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Registers nodes that are already in use as a lease.
+/// Creates a lease for nodes that are already in use.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -159,7 +159,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     change_node(&app, change, "node/Repair", NodeState::Healthy).await
 }
 
-/// Drains a node for maintenance. Apart from the name, this is the same as a failure.
+/// Drains a node for maintenance. The effect is that of a failure, except for the reported state.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),

@@ -17,7 +17,7 @@ use crate::writer::RefusalInState;
 /// The maximum number of cached answers.
 const MAX_ANSWERS: usize = 256;
 
-/// The index of a machine, a request, and the caller's tenant.
+/// A cache key: the machine's index, the request, and the caller's tenant.
 type Key = (usize, Request, Option<String>);
 
 /// The cache for the last state in which a request was diagnosed.

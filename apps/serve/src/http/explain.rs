@@ -42,13 +42,13 @@ request_body! {
     WhatIfBody(Freedom) {
         /// A strategy other than the machine's own.
         strategy: Option<String>,
-        /// Leases that end.
+        /// The numbers of leases assumed to have ended.
         #[serde(default)]
         end: Vec<u64>,
-        /// Nodes that fail.
+        /// Nodes assumed to have failed.
         #[serde(default)]
         fail: Vec<Vec<u64>>,
-        /// Nodes that are repaired.
+        /// Nodes assumed to have been repaired.
         #[serde(default)]
         repair: Vec<Vec<u64>>,
     }

@@ -60,13 +60,13 @@ pub(crate) struct ChangeHeaders {
     idempotency_key: Option<String>,
 }
 
-/// A request for a change, with the caller, key and body.
+/// A request to change something, with its caller, key and body.
 pub(crate) struct Change {
     caller: Caller,
     key: Option<HeaderValue>,
     query: Option<String>,
     bytes: Bytes,
-    /// True if a refusal is to be diagnosed.
+    /// True if a refusal should be diagnosed.
     is_diagnosed: bool,
 }
 
@@ -141,7 +141,7 @@ impl Change {
                 "an Idempotency-Key must be 1 to 255 visible ASCII characters, with no spaces";
             return Err(Problem::bad(detail));
         };
-        // Neither a query nor `route` contains a line break.
+        // A line break separates the body, because neither the route nor a query contains one.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[route.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))

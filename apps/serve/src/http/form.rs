@@ -66,7 +66,7 @@ fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
         if !known.contains(&name.as_str()) {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
         }
-        // This loop is short, because there are few known parameters.
+        // Comparing all pairs is fast, because there are few known parameters.
         if parameters[..index].iter().any(|(other, _)| other == name) {
             return bad(format!("the `{name}` parameter appears twice"));
         }

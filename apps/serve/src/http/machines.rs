@@ -18,7 +18,7 @@ use super::{App, Fault};
 use crate::core::reply::{self, Instant, Waiting};
 use crate::core::{Caller, Lease, NodeCounts, StateView};
 
-/// A machine and a time.
+/// The query parameters that select a machine and, optionally, a past state.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MachineQuery {

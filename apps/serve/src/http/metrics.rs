@@ -162,8 +162,8 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
     register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
-/// Registers how many boxes of each configured shape fit simultaneously on each machine that has as
-/// many axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
+/// Registers how many boxes of each configured shape fit simultaneously on each machine with enough
+/// axes. Boxes are counted on a separate thread, and only if the free nodes have changed.
 async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Registry) {
     if app.bounds.slots.is_empty() {
         return;

@@ -24,7 +24,7 @@ pub(super) async fn view_at(
     let (history, seed) = (app.writer.history().clone(), app.seed);
     let until = until.min(now.seq);
     let cutoff = Cutoff { known: app.samples.before(at_ms).min(until), until, at_ms };
-    // Past states are read from the journal; the queue limits the load.
+    // Reading past states can take long, so these requests wait in the queue for questions.
     let work = move |_: &_| {
         state_at(&*history, &cutoff, &ServiceLimits::default(), seed).map(|state| state.view())
     };
@@ -43,7 +43,7 @@ pub(super) fn compacted(upto: u64) -> Fault {
     fault
 }
 
-/// Returns the problem for a record that does not exist yet. The caller must have seen its number
+/// Returns the problem for a record that does not exist yet. The caller may have seen its number
 /// before the data was restored from an older backup.
 pub(super) fn ahead(record: u64, last: u64) -> Fault {
     let detail = format!("the last record is {last}, not {record}; start again from GET /v1/state");

@@ -137,8 +137,8 @@ impl Permits {
     ///
     /// The party with the most permits loses the one unused for longest or, if all are in use, its
     /// oldest. Unauthenticated callers lose permits first while they hold more than a quarter of
-    /// all permits. An eighth is reserved for the operator. Among parties with equally many
-    /// permits, the newcomer loses one or, failing that, the party with the oldest first permit.
+    /// all permits. An eighth is reserved for the operator. In a tie, the newcomer loses a permit
+    /// if it is among the tied parties, or else the party whose candidate permit is the oldest.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();
@@ -262,7 +262,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| permits.acquire(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| permits.acquire(at(last))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 0);
-        // A tenant takes permits back from unauthenticated callers, until a quarter remains.
+        // Tenants take permits back from unauthenticated callers until those hold only a quarter.
         let other: Vec<_> = (0..20).map(|_| permits.acquire(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 2);
         let granted = permits.granted.lock();

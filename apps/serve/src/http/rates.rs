@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-/// A tenant's maximum burst, in seconds' worth of requests at its rate.
+/// The maximum burst, in seconds: a tenant may send this many seconds' worth of requests at once.
 const BURST_S: f64 = 2.0;
 /// The maximum number of tenants tracked separately; all others share one allowance. A tenant whose
 /// allowance is full again is forgotten.
@@ -43,7 +43,7 @@ impl Rates {
     }
 
     /// Charges a tenant for `count` requests, in addition to `paid` requests already charged. A
-    /// full allowance admits even more than the maximum burst, which leaves a debt.
+    /// tenant with a full allowance may exceed the maximum burst, but then has to wait longer.
     ///
     /// # Errors
     /// Returns the time to wait if the tenant exceeds its rate.
@@ -143,7 +143,7 @@ mod tests {
                 }
             };
             std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(send))));
-            // Two requests at the beginning, and no more during the following 0.9 s.
+            // Two requests are accepted at the beginning, and none in the following 0.9 s.
             assert_eq!(accepted.into_inner(), 2);
         }
     }

@@ -20,7 +20,7 @@ use crate::waits;
 /// The maximum number of leases in a reply.
 const MAX_LEASES: usize = 10_000;
 
-/// The leases to return.
+/// The query parameters that select leases.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
@@ -34,7 +34,7 @@ pub(crate) struct ListQuery {
     machine: Option<String>,
 }
 
-/// The waiting requests to return.
+/// The query parameters that select waiting requests.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct QueueQuery {

@@ -49,7 +49,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Adds those of the caller's requests that a reply refuses.
+    /// Records the caller's requests that a reply refuses.
     pub(super) fn record(
         &self,
         app: &App,
@@ -129,14 +129,14 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
     }
 }
 
-/// The refusals to return.
+/// The query parameters that select refusals.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefusalsQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// Returns only refusals after this number. A number beyond the last one, left over from before
-    /// a restart, returns all.
+    /// Returns only refusals after this number. If it exceeds the last number, as it may after a
+    /// restart, all refusals are returned.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }

@@ -46,7 +46,7 @@ pub(crate) struct ReservationBody {
     machine: Option<String>,
 }
 
-/// The reservations to return.
+/// The query parameters that select reservations.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ReservationsQuery {

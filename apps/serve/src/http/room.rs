@@ -31,7 +31,7 @@ request_body! {
         /// The time when the nodes must be free (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The seconds for which the nodes are needed. Affects only delays [default: 0.001].
+        /// The number of seconds that the nodes are needed; affects only delays [default: 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
         /// The maximum number of leases to move or requeue [default: 2].
@@ -48,8 +48,8 @@ request_body! {
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
     found: bool,
-    /// True if the plan is proven to lose the least work, or if it is proven that no plan affects
-    /// this few leases.
+    /// True if the plan is proven to lose the least work or, if there is no plan, if it is proven
+    /// that none exists with at most `max_jobs` leases.
     proven: bool,
     /// The box that will be free; null if nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
@@ -84,7 +84,7 @@ pub(crate) struct RoomMove {
 /// A delayed request.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Delayed {
-    /// The waiting request or the requeued lease.
+    /// The number of the waiting request or requeued lease.
     id: u64,
     /// The start without the plan, or the actual start of a requeued lease.
     #[schema(value_type = String, format = DateTime)]

@@ -34,7 +34,7 @@ struct Sample {
 /// A machine's values during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// The first sampled record and its time.
+    /// The number of the first sampled record.
     pub(super) seq: u64,
     pub(super) at_ms: u64,
     /// The time of the last sampled record.
@@ -90,7 +90,7 @@ impl Samples {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the first record in the last interval that begins by the given time, or 0.
+    /// Returns the number of the first record in the last interval that begins by `at_ms`, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -98,7 +98,7 @@ impl Samples {
         after.checked_sub(1).map_or(0, |index| intervals[index].seq)
     }
 
-    /// Returns the length of the longest intervals, in milliseconds.
+    /// Returns the maximum length of an interval, in milliseconds.
     fn gap_ms(&self) -> u64 {
         let machines = self.0.lock();
         machines.iter().map(Stretches::gap).max().unwrap_or(1)
@@ -179,7 +179,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // Searches a state for its largest free box if the state outlasts its interval.
+    // True if the current state was searched. A state that outlasts its interval always is.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

@@ -23,11 +23,11 @@ pub(crate) struct Sample {
     /// The time of the last record in the interval.
     #[schema(value_type = String, format = DateTime)]
     until: Instant,
-    /// Nodes held by leases: the last, minimum and maximum number in the interval.
+    /// The number of nodes held by leases, at the end of the interval.
     busy: u64,
     busy_least: u64,
     busy_most: u64,
-    /// Failed or drained nodes that no lease holds.
+    /// The number of failed or drained nodes that no lease holds, at the end of the interval.
     unavailable: u64,
     unavailable_least: u64,
     unavailable_most: u64,
@@ -74,7 +74,7 @@ pub(crate) struct SeriesReply {
     now: Instant,
 }
 
-/// The machine whose values to return.
+/// The query parameter that selects a machine.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SeriesQuery {

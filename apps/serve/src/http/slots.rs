@@ -30,7 +30,7 @@ const SCRAPE_WORK_LIMIT: u64 = 400_000;
 /// The maximum number of moves in a plan.
 const MAX_MOVES: u64 = 4;
 
-/// The boxes to count.
+/// The query parameters that select the boxes to count.
 #[derive(Clone, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SlotsQuery {
@@ -54,7 +54,7 @@ pub(crate) struct SlotsReply {
     shape: Point,
     /// The number of boxes.
     slots: u64,
-    /// An upper bound on the number.
+    /// A proven upper bound on the number of boxes.
     bound: u64,
     /// True if it has been proved that no more boxes fit.
     proven: bool,
@@ -157,13 +157,13 @@ pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCoun
 #[derive(Clone, Copy)]
 pub(crate) struct SlotCount {
     pub(crate) slots: u64,
-    /// An upper bound on the number.
+    /// An upper bound on the number of boxes.
     pub(crate) bound: u64,
 }
 
 impl SlotCounts {
-    /// Returns the cached count if the free nodes are the same, or else counts again, which takes
-    /// about a millisecond.
+    /// Returns the cached count if the free nodes have not changed. Otherwise, counts again, which
+    /// takes about a millisecond.
     pub(crate) fn count(&self, board: &BoardView, sides: Sides) -> SlotCount {
         let mut counts = self.0.lock();
         let key = (board.spec.name.clone(), sides);

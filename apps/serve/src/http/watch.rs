@@ -44,7 +44,7 @@ const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 
-/// The starting point of a watch.
+/// The query parameter that selects the starting point of a watch.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct WatchQuery {
@@ -133,7 +133,7 @@ pub(crate) async fn watch(
 }
 
 /// Parses the number of the last record that a reconnecting watcher has seen. An invalid value must
-/// not count as missing, because the watcher would lose records.
+/// not be ignored, because the watcher would miss records.
 fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     id.to_str().ok().and_then(|id| id.parse().ok()).ok_or_else(|| {
         let detail = "Last-Event-ID must be a record number";
@@ -286,13 +286,13 @@ impl Watcher {
     }
 }
 
-/// Formats a record as a server-sent event, or as an empty string if it is not for watchers.
+/// Formats a record as a server-sent event, or as an empty string if watchers do not receive it.
 fn event(app: &App, record: &ServiceRecord) -> String {
     let Some((kind, mut data)) = event_data(app, record) else { return String::new() };
     data["seq"] = record.seq.into();
     data["at"] = json!(Instant(record.at_ms));
     data["kind"] = kind.into();
-    // This JSON has no line breaks: those in strings are escaped.
+    // The JSON contains no line breaks, because those in strings are escaped.
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 
@@ -317,7 +317,7 @@ fn event_data(app: &App, record: &ServiceRecord) -> Option<(&'static str, Value)
         }
         Event::Reserved { reservation } => {
             let grid = app.grid(Some(&reservation.machine));
-            // Only `GET /v1/reservations` shows the leases in a reservation's way.
+            // Only `GET /v1/reservations` lists the leases that conflict with a reservation.
             let reservation = reply::ReservationReply::of(grid, reservation, [].into_iter());
             ("reserved", json!({ "reservation": reservation }))
         }

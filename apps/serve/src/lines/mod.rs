@@ -21,7 +21,7 @@ const OPS: &str = "allocate, release, fail, repair, show, hold, list, drain and 
 /// The index of the session's only machine.
 const MACHINE: usize = 0;
 
-/// A machine controlled by JSON lines.
+/// A session that controls a machine through JSON lines.
 pub struct LineSession {
     state: ServiceState,
 }

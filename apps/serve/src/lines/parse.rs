@@ -19,7 +19,7 @@ impl Message {
     pub(super) fn parse(line: &[u8]) -> Result<Message, String> {
         let value: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
-            // The text is valid JSON, but ambiguous.
+            // After a data error, such as a duplicate key, the text may still be valid JSON.
             let what = if error.is_data() { "" } else { "not a JSON object: " };
             format!("{what}{reason} (column {column})")
         })?;

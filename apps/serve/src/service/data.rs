@@ -105,7 +105,7 @@ impl Data {
     }
 }
 
-/// Returns the machines to serve, given those in the data.
+/// Returns the machines to serve, given the options and the machines in the stored data.
 fn wanted_machines(
     options: &ServiceOptions,
     known: &[MachineSpec],

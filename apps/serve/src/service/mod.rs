@@ -183,7 +183,7 @@ impl Service {
     /// Serves until a signal arrives. Prints the address first.
     async fn serve(self, output: &mut dyn Write) -> Result<(), ServiceError> {
         let Service { app, listener, writer_thread, stop } = self;
-        // From the first line of output on, a stop signal must not count as a failure.
+        // Once the first line has been printed, a signal must stop the service without an error.
         let mut terminate = handler(SignalKind::terminate())?;
         let mut interrupt = handler(SignalKind::interrupt())?;
         let printed = writeln!(output, "{listener}").and_then(|()| output.flush());

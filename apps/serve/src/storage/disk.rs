@@ -141,7 +141,7 @@ impl Disk for DiskFolder {
         let file = options.open(&path)?;
         let metadata = file.metadata()?;
         if metadata.permissions().mode() & 0o7777 != 0o600 {
-            // Set explicitly, regardless of the process's umask.
+            // Set the permissions explicitly, regardless of the process's umask.
             file.set_permissions(fs::Permissions::from_mode(0o600))?;
         }
         Ok(Box::new(OpenFile { file, path, identity: (metadata.dev(), metadata.ino()) }))

@@ -192,7 +192,7 @@ impl History for Files {
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        // From now on, the history begins at the latest snapshot up to `seq`.
+        // Afterward, the history begins at the latest snapshot up to `seq`.
         let snapshots = self.snapshots()?;
         let Some(&base) = snapshots.iter().rfind(|&&snapshot| snapshot <= seq) else {
             return Ok(());
@@ -200,7 +200,7 @@ impl History for Files {
         let starts = self.starts()?;
         let remove =
             |name: String| self.disk.remove(&name).map_err(|error| failed_on(&name, &error));
-        // Oldest first, so that there is never a gap.
+        // The oldest files are removed first, so that there is never a gap.
         for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
             remove(journal_name(pair[0]))?;
             self.disk.sync_names().map_err(failed)?;

@@ -135,7 +135,7 @@ impl JournalStore {
             return Err(self.undo(&error));
         }
         // After a failed sync, the kernel may have dropped the data, so a retry could acknowledge
-        // data that is not on disk. A removed file counts as lost.
+        // data that is not on disk. Data in a removed file is lost, too.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             return Err(StoreError::Unknown(Box::new(self.give_up(&self.name(), &error))));
         }
@@ -244,7 +244,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::MAX_UNANNOUNCED {
-            // A longer tail without an announcement is damage, not a truncated write.
+            // Without it, such a long tail would count as damage, not as a truncated write.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;

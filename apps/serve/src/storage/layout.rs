@@ -31,7 +31,7 @@ impl Layout {
     pub fn new(data: &Path) -> io::Result<Layout> {
         if !data.exists() {
             fs::create_dir_all(data)?;
-            // Set regardless of the umask: other users may reach the socket but not write here.
+            // Other users may reach the socket but not write here, regardless of the umask.
             fs::set_permissions(data, Permissions::from_mode(0o755))?;
         } else if !data.is_dir() {
             return Err(io::Error::other("it is not a directory"));

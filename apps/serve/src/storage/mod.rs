@@ -124,7 +124,7 @@ pub trait RecordStore: Send {
         None
     }
 
-    /// Prepares for the service to end.
+    /// Closes the store before the service ends.
     fn close(&mut self);
 
     /// Returns the readers' side of the store.

@@ -25,7 +25,7 @@ impl Writer {
             state.advance_queues(self.handle.clock.now_ms(), &mut self.records);
         }
         if self.records.is_empty() {
-            // The schedulers' plans have changed without a record.
+            // The schedulers' plans have changed without a record, so the view is outdated.
             self.view = None;
             self.publish();
             return Ok(());

@@ -11,7 +11,7 @@ use crate::core::ServiceState;
 pub(super) struct Snapshots {
     /// The number of the last saved snapshot's record, or of the last record at startup.
     last: u64,
-    /// The thread. Returns the number of the saved snapshot's record, or `None` after a failure.
+    /// The saving thread. It returns the number of the snapshot's record, or `None` on failure.
     thread: Option<JoinHandle<Option<u64>>>,
     /// The time of the next attempt, if the last one failed.
     retry_ms: Option<u64>,
@@ -74,7 +74,7 @@ impl Writer {
         self.snapshots.retry_ms = Some(self.handle.clock.now_ms() + RETRY_MS);
     }
 
-    /// Notes the result of a thread that has finished.
+    /// Records the result of the saving thread once it has finished.
     fn collect_snapshot(&mut self) {
         let finished = self.snapshots.thread.take_if(|thread| thread.is_finished());
         let Some(thread) = finished else { return };
@@ -96,7 +96,7 @@ impl Writer {
             return self.handle.clock.now_ms() >= retry_ms;
         }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
-        // Even a short history consists of several files.
+        // Old records are removed in whole files, so even a short history must span several files.
         let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
         are_many || are_large

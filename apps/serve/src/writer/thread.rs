@@ -60,7 +60,7 @@ impl Default for Tuning {
     }
 }
 
-/// The parts of a writer.
+/// The components from which a writer is built.
 pub struct WriterParts {
     /// The clock that determines when leases expire.
     pub clock: ServiceClock,

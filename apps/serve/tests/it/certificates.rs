@@ -23,7 +23,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Issues a certificate, both for a client and as PEM texts of the certificate and the key.
+/// Issues a certificate. Returns it for use by a client, and in PEM format with its key.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -32,7 +32,7 @@ fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, Stri
     ((made.der().clone(), private.into()), made.pem(), key.serialize_pem())
 }
 
-/// Configures a client with an authority that it trusts, and its own identity.
+/// Returns a client's TLS configuration, which trusts `authority` and presents `identity`, if any.
 fn trust(authority: &Authority, identity: Option<Identity>) -> Arc<ClientConfig> {
     let mut roots = RootCertStore::empty();
     roots.add(authority.der().clone()).unwrap();
@@ -115,7 +115,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Without a token, with a wrong token, and with parts of a valid token.
+    // Requests are refused without a token, and with a wrong, truncated or extended token.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -123,13 +123,13 @@ fn a_bearer_token_over_tls() {
             assert!(!reply.text.contains("hush"), "{}", reply.text);
         }
     }
-    // A client that does not trust the server, and one without TLS.
+    // Neither a client that does not trust the server nor a client without TLS can connect.
     let mut stranger = guarded.client(None, Some("operator-hush-1"));
     stranger.tls = Some(trust(&authority(), None));
     assert!(stranger.try_get("/healthz").is_err());
     let mut plain = guarded.server.client();
     assert!(plain.try_get("/healthz").is_err());
-    // The log contains all of this, but no tokens.
+    // The log shows these requests, but no tokens.
     let log = guarded.log();
     assert!(log.matches("path=\"/v1/leases\"").count() >= 7, "{log}");
     assert!(!log.contains("hush"), "{log}");
@@ -145,7 +145,7 @@ fn a_client_certificate_is_a_tenant() {
     assert_eq!(other.get("/v1/leases").json()["leases"], json!([]), "the first name counts");
     assert_eq!(other.post("/v1/nodes/fail", r#"{"node":[0,0]}"#).status, 403);
 
-    // Without a valid tenant name in a certificate, the request is refused.
+    // Requests are refused unless the certificate contains a valid tenant name.
     for identity in [by(&[]), by(&["*.example"]), by(&["10.0.0.1"]), None] {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);
@@ -194,7 +194,7 @@ fn errors_name_unusable_certificates() {
         (&missing, &key, None, ["--tls-cert", "missing.pem"]),
         (&empty, &key, None, ["--tls-cert", "empty.pem"]),
         (&good, &empty, None, ["--tls-key", "empty.pem"]),
-        // A key that belongs to another certificate.
+        // This key belongs to another certificate.
         (&good, &other, None, ["--tls-cert", "s.pem"]),
         (&good, &key, Some(empty.clone()), ["--client-ca", "empty.pem"]),
     ] {

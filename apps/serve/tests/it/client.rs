@@ -1,4 +1,4 @@
-//! A small HTTP client: one connection, one request at a time.
+//! A small HTTP client with one connection, on which it sends one request at a time.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Result, Write};
@@ -235,15 +235,15 @@ fn receive(stream: &mut impl BufRead) -> Result<Reply> {
     Ok(Reply { status, kind, headers, text })
 }
 
-/// The events of a watch: record number, kind, data.
+/// The events of a watch, each with its record number, kind and data.
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
-/// Returns the first `enough` events.
+/// Watches until `enough` events have arrived, and returns them.
 pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// Returns the events until `enough` accepts their number and the last id.
+/// Watches until `enough`, given the number of events and the last id, returns true.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,
@@ -252,7 +252,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Like [`watch_until`], but with more headers, and until no event arrives for `patience`.
+/// Like [`watch_until`], but sends more headers, and also stops if no event arrives for `patience`.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,
@@ -305,7 +305,7 @@ pub(crate) fn holder(lease: &Value) -> (u64, u64) {
     (number(&lease["id"]), number(&lease["epoch"]))
 }
 
-/// Waits for `what`, until `holds` returns true. Returns the time taken.
+/// Waits until `holds` returns true, and returns the time taken. Panics with `what` on a timeout.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) -> Duration {
     let began = Instant::now();
     while !holds() {

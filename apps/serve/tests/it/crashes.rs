@@ -16,14 +16,14 @@ use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::random::{Random, command};
 use crate::records::FIRST;
 
-/// The states that may be durable.
+/// The states that may be on the disk after a crash.
 struct DurableStates {
-    /// The state after the last acknowledged group, and the state after the next one, which failed.
+    /// The state after the last acknowledged group.
     acknowledged: StateSnapshot,
     attempted: Option<StateSnapshot>,
 }
 
-/// A history up to the fault.
+/// A random history up to the disk's failure.
 struct Run {
     states: DurableStates,
     state: ServiceState,
@@ -130,7 +130,7 @@ fn nothing_acknowledged_is_lost_in_a_crash() {
         let fault = [Fault::Crash, Fault::Crash, Fault::Error, Fault::Full][seed as usize % 4];
         disk.fault_after(random.below(160), fault);
         let Some(run) = run(&disk, &mut random, 40) else {
-            // The fault occurred before the first acknowledgment, so any contents must open.
+            // Nothing was acknowledged, so the journal must open with at most one record.
             disk.mend();
             for _ in 0..3 {
                 let opened = opened(disk.after_crash(&mut random));
@@ -204,7 +204,7 @@ fn damage_is_reported_with_its_file_and_offset() {
         }
         journal.append(&records).unwrap();
     }
-    // Two flipped bits in the second frame, which other frames follow.
+    // Flip two bits in the second frame, which other frames follow.
     disk.flip(FIRST, (offset + 40) * 8);
     disk.flip(FIRST, (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("the damage is found");

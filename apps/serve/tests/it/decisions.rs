@@ -108,7 +108,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     }
 }
 
-/// Checks that no lease begins that would last into a reservation of its nodes, for random changes.
+/// Checks with random commands that no lease begins that would run into a reservation of its nodes.
 #[test]
 fn no_lease_begins_if_it_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
@@ -152,7 +152,7 @@ fn no_lease_begins_if_it_would_last_into_a_reservation() {
     assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
 }
 
-/// Checks against a model of the holder of each node.
+/// Checks random decisions against a model that tracks the holder of each node.
 #[test]
 fn no_node_is_held_twice() {
     for seed in 100..140 {

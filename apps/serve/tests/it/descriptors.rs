@@ -1,4 +1,4 @@
-//! Checks that the journal works without free file descriptors, and begins new files later.
+//! Checks that the journal works while no file descriptors are free, and creates new files later.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use pavior_serve::storage::journal::JournalStore;
 use crate::disk::{Fault, Simulated, opened, state_of};
 use crate::records;
 
-/// The number of records that are retained before a group.
+/// The minimum number of records retained before the latest group.
 const HISTORY: u64 = 30;
 
 #[test]
 fn records_are_stored_without_descriptors_and_files_are_created_later() {
     let (groups, state) = records::groups(4, 40);
     let (mut put_off, mut unsaved) = (0, 0);
-    // The groups need fewer operations of the disk.
+    // All groups together need fewer than 150 disk operations.
     for operation in 0..150 {
         let disk = Simulated::default();
         let (mut journal, _) = JournalStore::open(Arc::new(disk.clone())).unwrap();

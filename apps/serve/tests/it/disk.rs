@@ -40,14 +40,14 @@ enum Change {
 #[derive(Default)]
 struct Inner {
     files: Vec<Content>,
-    /// The names seen by the process, and the durable names.
+    /// The names seen by the process.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
     /// The remaining space in bytes; `None` for unlimited.
     room: Option<u64>,
     /// The number of operations before the next fault.
     until_fault: Option<(u64, Fault)>,
-    /// The number of attempts to open a file that will still fail.
+    /// The number of further attempts to open a file that will fail.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,
@@ -61,7 +61,7 @@ pub(crate) enum Fault {
     Error,
     /// The disk stays full.
     Full,
-    /// The given number of attempts to open a file fails.
+    /// The given number of attempts to open a file fail.
     Descriptors(u64),
     /// The operation panics.
     Panic,
@@ -95,7 +95,7 @@ struct Handle {
 }
 
 impl Simulated {
-    /// Makes an operation fail after `operations` others.
+    /// Makes the disk fail after `operations` more operations.
     pub(crate) fn fault_after(&self, operations: u64, fault: Fault) {
         self.0.lock().unwrap().until_fault = Some((operations, fault));
     }
@@ -147,7 +147,7 @@ impl Simulated {
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // The latest changes of names may be lost.
+        // The latest name changes may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -205,7 +205,7 @@ impl Simulated {
             Fault::Full => inner.room = Some(40),
             Fault::Descriptors(calls) => inner.exhausted = calls,
             Fault::Panic => {
-                // The lock must not be poisoned.
+                // Release the lock, so that the panic does not poison it.
                 drop(inner);
                 panic!("the disk panics")
             }

@@ -1,4 +1,4 @@
-//! Tests the data folder: its lock, its permissions, and changes behind the service's back.
+//! Tests the data folder's lock and permissions, and changes to it that the service did not make.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -33,7 +33,7 @@ struct LogJob {
     submit_ms: u64,
     lease: Option<Value>,
     start_ms: Option<u64>,
-    /// The forecast earliest, median and latest start, if the job had to wait.
+    /// The earliest, median and latest predicted start, if the job had to wait.
     told: Option<[u64; 3]>,
 }
 
@@ -173,7 +173,7 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     (days, base_ms)
 }
 
-/// Checks the service's own count of kept forecasts. Times in replies are whole milliseconds, so
+/// Checks the service's own count of correct forecasts. Times in replies are whole milliseconds, so
 /// one forecast may be counted differently.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;

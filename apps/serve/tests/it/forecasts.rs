@@ -81,7 +81,7 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
-    // A lease with an end is expected to run until then.
+    // A lease with a time to live is expected to run until it expires.
     client.lease(json!({ "shape": [8, 8], "ttl_s": 600, "wait": true }));
     let behind = until_plan(&mut client, &like, time("plan") + 4_200_000);
     has(&behind, &json!({ "calibrated": false }));
@@ -121,7 +121,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], answer));
-    // Events on another machine do not change the forecasts here.
+    // Events on another machine do not affect the forecasts for this machine.
     assert_eq!(client.end(&elsewhere).status, 200);
     until("the known run", || {
         would(&mut client, &json!({ "nodes": 1, "machine": "other" }))["runs"] == 1

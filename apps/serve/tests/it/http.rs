@@ -99,7 +99,7 @@ fn removed_records_cannot_be_read() {
     for _ in 0..200 {
         let lease = client.lease(r#"{"nodes":4}"#);
         client.end(&lease);
-        // A separate connection, because an accepted watch does not end.
+        // The request uses its own connection, because an accepted watch does not end.
         let watch = server.client().try_get("/v1/watch?after=0");
         if watch.is_ok_and(|reply| reply.status == 410) {
             return client.get("/v1/machine?at=1").is(410, "compacted");
@@ -145,7 +145,7 @@ fn each_command_in_a_batch_gets_an_answer() {
     let answers = first.json();
     let statuses: Vec<&Value> =
         answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
-    // The epoch of the first lease is not known in advance.
+    // The third command fails, because the epoch of the first lease is not known in advance.
     assert_eq!(statuses, [201, 409, 409, 200]);
     assert_eq!(send(all), first);
     assert_eq!(client.seq(), 3, "the machine, the lease, the node: once each");

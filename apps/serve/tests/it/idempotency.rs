@@ -61,7 +61,7 @@ fn a_key_is_bound_to_the_query() {
     for path in ["/v1/leases", "/v1/leases?wait=false", "/v1/leases?wait=true&"] {
         asked(path).is(422, "key-reused");
     }
-    // The reverse order: first without `wait`, then with it.
+    // This time, the request without `wait` comes first.
     let body = r#"{"nodes":65}"#;
     assert_eq!(client.keyed("/v1/leases", body, "l").status, 409);
     client.keyed("/v1/leases?wait=true", body, "l").is(422, "key-reused");

@@ -29,7 +29,7 @@ pub(crate) struct Done {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// The lease and its epoch.
+    /// The lease's number and epoch.
     Granted(u64, u64),
     Ended(u64),
 }
@@ -84,7 +84,7 @@ impl Load {
     }
 }
 
-/// Repeats a request until it is answered. The result is true if it was sent more than once.
+/// Repeats a request until it is answered. The third value is true if it was sent more than once.
 fn insist(
     target: &Target,
     (path, body): (&str, Value),
@@ -137,7 +137,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // The first copy of a repeated request may have been carried out.
+            // If the request was repeated, its first copy may have ended the lease.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -148,7 +148,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
 
 /// Compares the clients' observations with the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
-    // A final lease makes the last record an event.
+    // Grant a final lease, so that the last record is an event that watchers receive.
     let mut client = Client::new(address);
     assert!(client.lease(r#"{"nodes":1}"#)["epoch"].is_u64(), "a node is free");
     let last = client.seq();
@@ -194,7 +194,7 @@ pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
         };
         points.push((seq, done.began, done.ended));
     }
-    // No request may have ended before a request that precedes it in the journal began.
+    // No request may have been answered before a request that precedes it in the journal was sent.
     points.sort_unstable_by_key(|(seq, ..)| *seq);
     let mut latest_begin: Option<Instant> = None;
     for (seq, began, ended) in points {

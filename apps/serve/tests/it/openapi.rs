@@ -10,7 +10,7 @@ fn document(tokens: Option<&str>) -> Value {
     server.client().get("/openapi.json").json()
 }
 
-/// Returns the documented routes: method, path, and operation.
+/// Returns each documented route's method, path and operation.
 pub(crate) fn routes(document: &Value) -> Vec<(String, String, Value)> {
     let mut routes = Vec::new();
     for (path, item) in document["paths"].as_object().expect("there are paths") {

@@ -1,4 +1,4 @@
-//! Random records and journal files with them, and tests of unusual journal files.
+//! Builds random records and journal files that contain them, and tests unusual journal files.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::random::{Random, command};
 
 pub(crate) const FIRST: &str = "journal-00000000000000000001.log";
 
-/// Returns a journal file with a frame per group.
+/// Returns a journal file with one frame per group.
 pub(crate) fn file(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     [frame::format(), frames(groups)].concat()
 }
 
-/// Returns a frame per group.
+/// Returns one frame per group.
 pub(crate) fn frames(groups: &[Vec<ServiceRecord>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for group in groups {
@@ -39,7 +39,7 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a folder with these bytes as the first file, and the mark of a new journal.
+/// Returns a folder whose first file contains `bytes`, with the mark of a new journal.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
@@ -47,7 +47,7 @@ pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// Returns a folder with a snapshot of record `seq` and an empty journal after it.
+/// Returns a folder with a snapshot of record `seq`, which contains `bytes`, and an empty journal.
 pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(&format!("snapshot-{seq:020}.json"), bytes);
@@ -78,7 +78,7 @@ pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateS
 fn a_journal_without_a_format_frame_is_refused_and_unchanged() {
     let (groups, _) = groups(3, 12);
     let bytes = frames(&groups);
-    // With and without a mark.
+    // The journal is refused with or without a mark.
     for disk in [folder(&bytes), Simulated::default()] {
         disk.put(FIRST, &bytes);
         let refused = JournalStore::open(Arc::new(disk.clone())).err();

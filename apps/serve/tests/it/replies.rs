@@ -1,4 +1,4 @@
-//! Checks what all replies have in common: they agree in headers, times, counts and metrics.
+//! Checks that replies agree in their headers, time format and node counts, and with the metrics.
 
 use serde_json::{Value, json};
 
@@ -98,10 +98,10 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // So do blockers, because these nodes stay unavailable after the lease.
+        // Blockers include these nodes, too, because they stay unavailable after the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
-    // Samples lag behind the records.
+    // Samples lag behind the records, so wait for the last one.
     let mut last = Value::Null;
     until("the last record in the series", || {
         let series = client.get("/v1/series").json();
@@ -111,7 +111,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
     has(&last, &json!({ "unavailable": failed + drained, "busy": busy }));
 }
 
-/// The names of members that are times.
+/// The names of members that contain times.
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 

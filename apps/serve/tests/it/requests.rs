@@ -80,7 +80,7 @@ fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#).is(404, "unknown-machine");
-    // In a batch, it does not stop the other commands.
+    // In a batch, the unknown machine does not stop the other commands.
     let operations =
         r#"{"operations":[{"lease":{"nodes":1,"machine":"x"}},{"lease":{"nodes":1}}]}"#;
     let reply = client.post("/v1/batch", operations).json();
@@ -105,7 +105,7 @@ fn bodies_must_be_declared_as_json() {
         assert_eq!(server.send("POST", &path, body, &two).status, 415, "{path}");
         let other = [("Content-Type", "application/json; charset=latin1")];
         assert_eq!(server.send("POST", &path, body, &other).status, 415, "{path}");
-        // Without a body, no type is needed.
+        // A request without a body needs no content type.
         assert_ne!(server.send("POST", &path, "", &[]).status, 415, "{path}");
     }
     assert_eq!(server.send("GET", "/v1/leases", "", &[]).json()["leases"], json!([]));
@@ -153,7 +153,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
         (head(post, &coded("gzip")) + "{}", 415),
         (head(post, &coded("identity, br")) + "{}", 415),
         (head(post, &coded("Identity")) + "{}", 400),
-        // The body is not sent.
+        // The declared size alone is too large; the body is not sent.
         (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
         (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
         (

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
-/// Formats the time in `seconds` seconds.
+/// Formats the time that is `seconds` seconds from now.
 pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
@@ -34,7 +34,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // A job can start in the right half, or if it ends before the reservation.
+    // A job can start in the right half, or anywhere if it ends before the reservation begins.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -70,7 +70,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     client.post(&path, "").is(404, "unknown-reservation");
 }
 
-/// Checks grants from the queue, single and in a batch, and after renewals, under each scheduler.
+/// Checks grants from the queue and in a batch, and after a renewal, with each scheduler.
 #[test]
 fn no_kind_of_grant_overlaps_a_reservation() {
     for scheduler in ["fcfs", "scan-all", "easy", "conservative", "window:4"] {
@@ -99,7 +99,7 @@ fn no_kind_of_grant_overlaps_a_reservation() {
         let held = client.get("/v1/leases").json();
         assert_eq!(held["leases"].as_array().unwrap().len(), 1, "{scheduler}: {held}");
         assert_eq!(reserved(&mut client)[0]["leases"], json!([]), "{scheduler}");
-        // A `hold` by the operator is not checked, but listed as in the way.
+        // The operator's `hold` is not refused, but the reservation lists it as a conflict.
         let hold = json!({ "parts": [{ "base": [0, 0], "sides": [1, 1] }], "ttl_s": 9000 });
         let hold = client.post("/v1/hold", hold).json();
         assert_eq!(reserved(&mut client)[0]["leases"], json!([hold["id"]]));

@@ -32,7 +32,7 @@ pub(crate) struct Server {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
-    /// The names and grids of further machines.
+    /// The names and grids of additional machines.
     pub(crate) more: Vec<(String, String)>,
     pub(crate) strategy: String,
     pub(crate) scheduler: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct Setup {
     pub(crate) store: Option<String>,
     /// The file with the database password.
     pub(crate) password: Option<PathBuf>,
-    /// The address to listen on; by default a loopback port.
+    /// The address to listen on. Defaults to a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority for clients.
@@ -57,7 +57,7 @@ pub(crate) struct Setup {
     pub(crate) rate: Option<f64>,
     /// The shapes whose slots are counted in the metrics.
     pub(crate) slots: Vec<[u16; 3]>,
-    /// The soft and hard limits on open files.
+    /// The limit on open files, both soft and hard.
     pub(crate) open_files: Option<u64>,
 }
 
@@ -234,13 +234,13 @@ pub(crate) fn fresh(change: impl FnOnce(&mut Setup)) -> (Server, Setup) {
     (server, setup)
 }
 
-/// Runs the server in its process; does nothing as a normal test.
+/// Runs the server in the child process. Does nothing when run as an ordinary test.
 #[test]
 fn child() {
     serve_if_asked();
 }
 
-/// Serves until stopped if the environment contains options, and then returns true.
+/// If the environment contains options, serves until stopped and returns true.
 pub(crate) fn serve_if_asked() -> bool {
     let Ok(text) = std::env::var(OPTIONS) else { return false };
     let (setup, path): (Setup, PathBuf) = serde_json::from_str(&text).expect("bad options");

@@ -72,7 +72,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // After the reply, readers see its effect.
+    // Once the reply has arrived, readers see the effect of the batch.
     assert!(client.seq() > before);
 }
 
@@ -90,7 +90,7 @@ fn commands_behind_a_slow_one_are_answered_one_by_one() {
         });
     }
     let times: Vec<Duration> = answers.iter().take(6).collect();
-    // In a single group, all commands would be answered at the end.
+    // If all commands were in one group, they would all be answered at the end.
     assert!(times[0] < times[5] / 2, "{times:?}");
 }
 

@@ -14,7 +14,7 @@ use crate::server::{Server, Setup};
 const DATA: &str = "PAVIOR_STRANGER_TEST";
 const NOBODY: u32 = 65534;
 
-/// Runs the other user's process; does nothing as a normal test.
+/// Runs as the other user in the child process. Does nothing when run as an ordinary test.
 #[test]
 fn child() {
     let Some(data) = std::env::var_os(DATA).map(PathBuf::from) else { return };
@@ -29,7 +29,7 @@ fn child() {
         assert!(fs::remove_file(&path).is_err(), "{name} can be removed");
     }
     assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "the records can be moved");
-    // The service must start even if its parent folder and the files there are locked.
+    // Lock the data folder and its files, which must not prevent the service from starting.
     let open: Vec<File> = fs::read_dir(&data)
         .expect("the parent folder can be listed")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())

@@ -163,7 +163,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns a limit on silence, and none on the duration of decisions.
+/// Returns timeouts that limit only the leader's silence, not the length of its decisions.
 pub(crate) fn timeouts(silence_s: f64) -> ClaimTimeouts {
     ClaimTimeouts { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }

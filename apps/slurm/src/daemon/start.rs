@@ -33,10 +33,10 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the machine's node names with those in the partition. Returns differences that may be
-/// intentional, to be logged: a machine may have holes, and a partition may temporarily lack nodes.
-/// If each has nodes that the other lacks, or if they share no nodes, the configured names are
-/// wrong, and placements would not be boxes.
+/// Compares the machine's node names with those in the partition. Returns differences to be logged,
+/// which may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
+/// If each has nodes that the other lacks, or if they share no nodes, returns an error, because the
+/// configured names are then wrong.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);
     let faults = difference.faults(config);

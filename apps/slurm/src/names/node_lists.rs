@@ -2,14 +2,14 @@
 
 use crate::names::{NodeName, number};
 
-/// Expands a list of names. Returns `None` if the list is malformed or longer than any cluster.
+/// Expands a list of names. Returns `None` if the list is malformed or implausibly long.
 ///
 /// Multiple brackets expand to all combinations: `x[0-1]y[0-1]` contains four names.
 pub(crate) fn expand(list: &str) -> Option<Vec<NodeName>> {
     pavior::workload::hosts::expand(list)?.iter().map(|name| name.parse().ok()).collect()
 }
 
-/// Formats names in the given order and in Slurm's format, such as `n[00-03,07],m1`. Consecutive
+/// Formats names in Slurm's format, such as `n[00-03,07],m1`, without reordering them. Consecutive
 /// numbers become ranges, and ranges with the same prefix share brackets.
 pub(crate) fn compress(names: &[NodeName]) -> String {
     let mut parts = names.iter().map(|name| split_number(name.as_str())).peekable();
@@ -36,7 +36,7 @@ pub(crate) fn compress(names: &[NodeName]) -> String {
     members.join(",")
 }
 
-/// Splits a name into a prefix and a trailing number, unless it consists only of digits.
+/// Splits a name into a prefix and a trailing number, which is empty if the name is all digits.
 fn split_number(name: &str) -> (&str, &str) {
     let head = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     // The number is limited to nine digits so that it fits in a `u32`.
@@ -44,7 +44,7 @@ fn split_number(name: &str) -> (&str, &str) {
     if head.is_empty() { (name, "") } else { name.split_at(at) }
 }
 
-/// Returns true if `next` continues a range and has as many digits as the range's first number.
+/// Returns true if `next` is the number after `last`, zero-padded to the width of `first`.
 fn follows(first: &str, last: &str, next: &str) -> bool {
     let width = first.len();
     let after = number::<u32>(last).map(|last| format!("{:0width$}", last + 1));

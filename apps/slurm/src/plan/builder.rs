@@ -20,7 +20,7 @@ use crate::{Config, SlurmError};
 /// The fault reported if every box of a job's shape contains a node that is not a candidate.
 const NO_CANDIDATES: &str = "no box of its shape contains only nodes that meet its requirements";
 
-/// A builder for a cycle's machine, which gets the running jobs first and then the waiting ones.
+/// A builder for a cycle's machine. Running jobs must be added before waiting ones.
 pub(super) struct Builder<'a> {
     world: World<'a>,
     site: &'a Site,
@@ -164,14 +164,14 @@ impl<'a> Builder<'a> {
         let machine = &mut self.planner;
         let pool = self.candidates.pool_of(job, machine);
         let restricted = request.within(pool.map_err(|fault| Obstacle::Never(fault.into()))?);
-        if restricted.pool.is_none() || machine.dispatcher.could_ever_fit(&restricted).is_ok() {
+        if restricted.pool.is_none() || machine.could_ever_fit(&restricted) {
             return Ok(restricted);
         }
         let unreserved = request.within(self.candidates.pool_ignoring_reservations(job, machine));
-        match machine.dispatcher.could_ever_fit(&unreserved) {
-            Ok(()) => Err(Obstacle::Reserved),
-            Err(_) => Err(Obstacle::Never(NO_CANDIDATES.into())),
+        if machine.could_ever_fit(&unreserved) {
+            return Err(Obstacle::Reserved);
         }
+        Err(Obstacle::Never(NO_CANDIDATES.into()))
     }
 
     /// Determines the role of a job with an open gate.
@@ -212,8 +212,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes among `ids`, provided that at least one is not free and that Slurm
-    /// would free all the others by preempting their jobs for this job.
+    /// Returns the free nodes among `ids`. Returns `None` if all of them are free, or if one of
+    /// them is unavailable or held by a job that is neither ending nor preemptible for this job.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -243,7 +243,7 @@ impl<'a> Builder<'a> {
             let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
             if is_foreign || *condition == Condition::Unavailable {
                 // Slurm takes care of jobs on a failed node, and new jobs are placed elsewhere.
-                let _ = self.planner.dispatcher.fail(NodeId(index as u32));
+                let _ = self.planner.fail(NodeId(index as u32));
             }
         }
         let Builder { planner, overlaps, misplaced, unplaceable, .. } = self;

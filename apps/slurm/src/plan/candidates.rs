@@ -71,7 +71,7 @@ impl<'a> Candidates<'a> {
         Ok(self.pool(Key { demands, rules: Some(rules) }, planner))
     }
 
-    /// Returns, among the requested reservations that have not ended, the one that starts first.
+    /// Returns the requested reservation that starts first among those that have not ended.
     fn reservation(&self, requested: &str) -> Option<&'a str> {
         let reservations = self.world.ledger.reservations.iter();
         let known = reservations.filter(|other| requested.split(',').any(|one| one == other.name));

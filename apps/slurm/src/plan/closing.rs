@@ -14,8 +14,8 @@ use crate::plan::world::World;
 /// The maximum time that preempted jobs may take to end after their grace time, in seconds. This
 /// includes Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The delay before preemption is attempted again for a job for which Slurm preempted none, in
-/// seconds.
+/// The time before preemption is attempted again for a job if Slurm has not preempted any other job
+/// for it, in seconds.
 const NO_EVICTION_S: u64 = 600;
 
 /// A decision to close a gate.
@@ -81,15 +81,15 @@ impl Cycle<'_> {
     }
 
     /// Returns the time that a job may take to start after its gate opens, in seconds. This time is
-    /// longer while the job's reason shows that Slurm has not examined the job since then. If there
-    /// is a magnetic reservation, Slurm's main scheduler may try the job only there and set a
-    /// special reason, until the backfill scheduler starts the job.
+    /// longer while the job's reason shows that Slurm has not examined the job since then. With a
+    /// magnetic reservation, Slurm's main scheduler may try the job only there and report
+    /// `ReqNodeNotAvail`, but the backfill scheduler can still start the job.
     fn patience(&self, job: &SlurmJob) -> u64 {
         let World { config, ledger, .. } = self.world;
         let is_magnetic = || ledger.reservations.iter().any(|one| one.is_magnetic);
         let is_unseen = match job.reason.as_str() {
             "None" | "Priority" => true,
-            // Otherwise, the job may be waiting for one of the site's own licenses.
+            // A job that requests other licenses may be waiting for one of those.
             "Licenses" => job.licenses == Licenses::default(),
             reason => reason.starts_with("ReqNodeNotAvail") && is_magnetic(),
         };
@@ -97,7 +97,7 @@ impl Cycle<'_> {
     }
 
     /// Returns true if Slurm is preempting jobs for this job or still has time to begin doing so.
-    /// If not, prevents preemption for this job for some time.
+    /// Otherwise, suspends preemption for this job for a while.
     fn is_preempting(&mut self, job: &SlurmJob) -> bool {
         let World { ledger, now, .. } = self.world;
         let patience_s = self.patience(job);

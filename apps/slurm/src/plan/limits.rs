@@ -105,7 +105,7 @@ impl<'a> Limits<'a> {
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns how much of a limit a job would use.
+    /// Returns the amount of a limit that a job would use.
     fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -250,7 +250,7 @@ impl<'a> Limits<'a> {
         if !limit.kind.name.contains("Mins") {
             return Some(limit.used);
         }
-        // The QOS scales its usage by a factor other than 1.
+        // If the QOS scales its usage by a factor other than 1, the usage is unknown.
         if self.site.qos.get(&class.qos).is_some_and(|qos| !qos.is_unscaled) {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::ledger::{Key, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limit_reasons::LimitScope;
 
-/// The number of seconds for which a reported limit is assumed to apply if nothing changes.
+/// The time for which a reported limit is assumed to apply if no job ends, in seconds.
 const LIMIT_DURATION_S: u64 = 60;
 
 /// The state that is kept between cycles.
@@ -30,7 +30,7 @@ pub(super) struct JobMemory {
     pub(super) note: Option<(u64, Note)>,
     pub(super) is_requeued: bool,
     pub(super) eviction: Option<Eviction>,
-    /// The time until which no jobs are preempted for this job after Slurm preempted none.
+    /// The time until which preemption for this job is suspended, because Slurm preempted no job.
     pub(super) no_eviction_until: u64,
 }
 
@@ -49,7 +49,7 @@ struct ReachedLimit {
     /// The job's class. The job is retried if an operator changes its class.
     class: [String; 3],
     reason: String,
-    /// The jobs in the scope that held nodes. Once any of them ends, waiting jobs are retried.
+    /// The jobs that held nodes under this limit. Once any of them ends, waiting jobs are retried.
     holders: HashSet<Key>,
     until: u64,
 }

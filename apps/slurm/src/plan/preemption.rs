@@ -92,7 +92,7 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    // The first job starts here unless something delays it.
+    // The earliest time and box at which the first job can start, which must not be delayed.
     let first = waiting.first().and_then(|Waiting { request, .. }| {
         let shape = request.shape.map(Shape::new)?;
         earliest(&state.planner.snapshot(request), shape, |job| world.end(job))
@@ -147,7 +147,7 @@ fn cheapest(
     // Preemption does not help if the box contains nodes that are unavailable.
     let found = blockers(&others, shape, &weights).filter(|found| found.unavailable.is_empty())?;
     let victims: Vec<usize> = found.jobs.iter().map(|id| id.0 as usize).collect();
-    // If there are no victims, the box is free but is being kept for another job.
+    // If there are no victims, the box is free but reserved for another job.
     (!victims.is_empty()).then_some(Choice { index, at: found.at, victims })
 }
 

@@ -99,7 +99,7 @@ fn note_for(decision: &Decision, job: &str) -> String {
     notes.collect()
 }
 
-/// Returns `JOB NODES` for each opened gate.
+/// Returns the opened gates, each in the form `JOB NODES`.
 fn opened_gates(changes: &[Change]) -> Vec<String> {
     let open = |change: &Change| match change {
         Change::Open { job, nodes, .. } => {

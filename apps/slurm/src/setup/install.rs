@@ -97,7 +97,7 @@ fn conf_lines(config: &Config, lists: Option<&Lists>) -> String {
     gate::sealed("#", &text)
 }
 
-/// Formats instructions for when other users can change the program that root would run.
+/// Formats the instructions for a site where other users can change the program that root runs.
 fn copy_instructions(program: &Path, writable: &Path) -> [String; 2] {
     let packaged = unit::PACKAGED_PROGRAM;
     [
@@ -207,7 +207,7 @@ mod tests {
         let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
         install_in(CONFIG, folder.path()).unwrap();
         let first = read("pavior.lua");
-        // Another machine in the same cluster.
+        // Another machine is installed in the same cluster.
         let other = CONFIG.replace("\"p\"", "\"q\"") + "licence = \"torus\"\n";
         install_in(&other, folder.path()).unwrap();
         assert!(read("job_submit.lua").contains("{ \"pavior-torus.lua\", \"pavior.lua\" }"));

@@ -220,7 +220,7 @@ mod tests {
         assert_eq!((removal.done.len(), removal.left.len()), (2, 0), "{removal:?}");
         assert_eq!(read("pavior.lua"), None);
         assert!(read("job_submit.lua").unwrap().contains("function slurm_job_modify"));
-        // A gate from another version is next to another machine's gate.
+        // The gate is from another version, and job_submit.lua also calls another machine's gate.
         let (removal, read) = remove_after(|folder| {
             write(&folder.join("pavior.lua"), "-- version 99\n");
             let list = "for _, name in ipairs({ \"pavior-b.lua\", \"pavior.lua\" }) do end\n";

@@ -8,7 +8,7 @@ const PACKAGED_UNIT: &str = include_str!("../../dist/pavior-slurm.service");
 const PACKAGED_COMMAND: &str = "/usr/bin/pavior slurm --config /etc/pavior/slurm.toml";
 pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 
-/// Generates the unit for the placing daemon.
+/// Generates the systemd unit for the daemon that places jobs.
 pub(crate) fn service_unit(config: &Path, program: &Path) -> String {
     // systemd expands variables in arguments, but not in the program path.
     let config = quoted(config).replace('$', "$$");

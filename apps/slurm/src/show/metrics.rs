@@ -174,7 +174,7 @@ impl ObserverMetrics {
     }
 }
 
-/// Serves the metrics on every path.
+/// Serves the metrics over HTTP on every path.
 pub(crate) fn serve(address: &str, all: Registry) -> Result<(), SlurmError> {
     let site = metrics_only_site(Arc::new(all));
     let failed = |error| SlurmError::Io { subject: format!("metrics: {address}"), error };

@@ -23,7 +23,7 @@ const MAX_REASON: usize = 60;
 /// partition, or have a malformed record.
 const UNKNOWN_JOB: &str = "another";
 
-/// Creates a view of a machine. Jobs do not need shapes.
+/// Creates the page's view of a machine. Jobs without a shape are shown, too.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let world = World { config, ledger: &ledger, now };
     let (by_owner, failed) = owners(world);

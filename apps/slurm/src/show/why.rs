@@ -138,8 +138,8 @@ fn placement(config: &Config, planner: &Planner, id: JobId) -> String {
     held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
 }
 
-/// Returns the start that the scheduler has reserved or, if there is none, the start predicted if
-/// every job runs until its time limit.
+/// Returns the start time that the scheduler has reserved or, if there is none, the time predicted
+/// on the assumption that every job runs until its time limit.
 fn planned_start(
     config: &Config,
     planner: &Planner,

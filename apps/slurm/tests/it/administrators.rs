@@ -45,7 +45,7 @@ fn lists_of_the_site_are_kept(release: Release) {
     let total = "scontrol show licenses matlab | grep -c Total=4";
     assert_eq!(cluster.run(total), "1");
     why_names_ungated_partitions_and_arrays(&cluster, &program);
-    // A second line hides the site's own.
+    // A second `Licenses` line overrides the site's own.
     cluster.run(&format!("echo Licenses=pavior:1 >>{conf}"));
     restart(&cluster);
     let found = check(&cluster);

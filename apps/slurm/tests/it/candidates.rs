@@ -16,7 +16,7 @@ fn unlike() -> Options {
         .file("gres.conf", "NodeName=n[00-07] Name=board Count=2\n")
 }
 
-/// Submits a job with a shape that sleeps for a minute.
+/// Submits a job that has a shape and sleeps for a minute.
 fn submit(cluster: &Cluster, shape: &str, options: &str) -> String {
     let line = format!(
         "sbatch --parsable -o /dev/null --comment=shape={shape} {options} --wrap 'sleep 60'"
@@ -80,7 +80,7 @@ fn reservations(cluster: &Cluster) {
     let inside = submit(cluster, "2x2", "--reservation=exam -t 2");
     let held = nodes(cluster, &inside);
     assert!(held.iter().all(|node| *node < 8), "{held:?}");
-    // This job would overlap the repair.
+    // This job would still be running when the repair begins.
     let long = submit(cluster, "2x2", "-t 30");
     assert_eq!(nodes(cluster, &long), [10, 11, 14, 15]);
     let short = submit(cluster, "2x2", "-t 2");

@@ -49,7 +49,7 @@ pub(crate) struct Cluster {
     _slot: Slot,
 }
 
-/// The name of jobs that make slurmctld save its state.
+/// The name of the jobs that are submitted to make slurmctld save its state.
 const HELD: &str = "makes-it-write";
 
 impl Cluster {
@@ -119,7 +119,7 @@ impl Cluster {
         format!("n{number:0width$}")
     }
 
-    /// Returns the path of the daemon, which is also valid inside the cluster.
+    /// Returns the path of the daemon's executable, which is also valid inside the cluster.
     pub(crate) fn program(&self) -> String {
         self.path().join("pavior-slurm").display().to_string()
     }
@@ -148,7 +148,7 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap().trim().to_string()
     }
 
-    /// Submits a sleeping job, named after its shape, and returns its number.
+    /// Submits a job that only sleeps, and returns its number. `name` begins with the job's shape.
     pub(crate) fn submit(&self, name: &str, options: &str, seconds: f64) -> String {
         let line =
             format!("sbatch --parsable -o /dev/null -J {name} {options} --wrap 'sleep {seconds}'");
@@ -252,7 +252,7 @@ impl Cluster {
         ));
     }
 
-    /// Sends SIGKILL to the process with the given pid file.
+    /// Sends SIGKILL to the process whose ID is in the pid file of `program`.
     pub(crate) fn kill(&self, program: &str) {
         self.run(&format!("kill -9 $(cat {}/pid/{program})", self.path().display()));
     }
@@ -265,7 +265,7 @@ impl Cluster {
         self.start_daemon_of("pavior");
     }
 
-    /// Starts a daemon with `NAME.toml`, which logs to `NAME.log`.
+    /// Starts a daemon with the configuration `NAME.toml`. It logs to `NAME.log`.
     pub(crate) fn start_daemon_of(&mut self, name: &str) {
         self.kill_daemon_of(name);
         let log = OpenOptions::new()

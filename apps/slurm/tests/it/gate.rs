@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // This takes a minute and has the same result on all releases.
+    // This takes a minute and has the same result on all releases, so only one release runs it.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     the_gate_parses_each_comment_in_the_table(&cluster);
     unsupported_requirements_are_rejected(&cluster);
@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Tests a job as an ordinary user without queuing it. Returns true if the gate accepts it, and the
-/// message. Newer releases then reject the job because there is no license for it.
+/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts it, and
+/// Slurm's message. Newer releases then reject the job because there is no license for it.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell_as(User::Alice, &line).stderr;
@@ -116,11 +116,11 @@ fn startup_checks_report_faults(cluster: &Cluster) {
         assert_eq!(output.status.code(), expected, "{}", log(&output));
         assert!(log(&output).contains(word), "{}", log(&output));
     }
-    // An ordinary user has no rights, so this fails even without --dry-run.
+    // Without --dry-run, the daemon refuses to run as an ordinary user.
     let output = run(cluster, &config, "", User::Alice);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // An absent Slurm is not a configuration error, but a single cycle still fails.
+    // An unreachable slurmctld is not a configuration error, but a single cycle still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());

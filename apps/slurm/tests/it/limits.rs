@@ -16,7 +16,7 @@ fn machine() -> Options {
         .accounting()
 }
 
-/// Submits a sleeping job with a shape and a time limit as a user, and returns its number.
+/// Like [`sites::submit`], but with a time limit of 10 minutes.
 fn submit(cluster: &Cluster, user: User, shape: &str, options: &str, seconds: u32) -> String {
     sites::submit(cluster, user, shape, &format!("-t 10 {options}"), seconds)
 }
@@ -31,7 +31,7 @@ fn max_concurrent(cluster: &Cluster, filter: &str) -> (usize, usize) {
         if now.is_empty() {
             return (running, open);
         }
-        // A job with an open gate has no license to wait for.
+        // A job with an open gate no longer requests the license.
         let states: Vec<&str> = now.lines().filter(|line| !line.contains("pavior")).collect();
         open = open.max(states.iter().filter(|line| !line.starts_with("CG")).count());
         running = running.max(states.iter().filter(|line| line.starts_with('R')).count());
@@ -57,7 +57,7 @@ fn limits_and_holds(release: Release) {
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // Even on a busy host, the last job is submitted while the first is running.
+    // These jobs run long enough to overlap even on a busy host.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -135,7 +135,7 @@ fn preemption_by_qos(release: Release) {
     }
     let high = submit(&cluster, User::Bob, "4x2", "--qos=high", 4);
     cluster.wait_until_running(&high, 60);
-    // Two of the jobs make room for the box, and then wait behind the gate again.
+    // Two of the jobs are preempted for the box and then wait for the license again.
     let gated = "squeue -h -t PD -o '%i %W' | grep -c pavior:1";
     cluster.wait_for(gated, 30, |count| count == "2");
     assert_eq!(cluster.run(&format!("squeue -h -j {normal} -o %t")), "R");
@@ -143,7 +143,7 @@ fn preemption_by_qos(release: Release) {
     for job in &low {
         cluster.wait_until_running(job, 60);
     }
-    // No set of jobs makes room for this box, so none is preempted.
+    // Preemption cannot free this box, so no job is preempted.
     submit(&cluster, User::Bob, "4x4", "--qos=high", 1);
     std::thread::sleep(Duration::from_secs(5));
     let running = cluster.run("squeue -h -t R -o %i | wc -l");

@@ -124,7 +124,7 @@ fn the_observer_changes_nothing() {
     let stranger = observer.send("GET /v1/state HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     assert!(stranger.starts_with("HTTP/1.1 421 ") && !stranger.contains("leases"), "{stranger}");
     send_hostile_requests(&observer);
-    // The observer runs a few more cycles and then ends.
+    // The observer runs for a few more cycles before it is stopped.
     std::thread::sleep(Duration::from_secs(2));
     let kill = |pid: u32| {
         assert!(Command::new("kill").arg(pid.to_string()).status().unwrap().success());

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Names too many nodes for a job. Slurm chooses some that do not form a box, and the job is placed
-/// again.
+/// Opens a job's gate on too many nodes. Slurm chooses some that do not form a box, and the job is
+/// placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -69,7 +69,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     for serial in 0..6 {
         cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
     }
-    // This job ends before that time, so it may go first.
+    // This job ends before the planned start of the large box, so it may go first.
     let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
     cluster.wait_until_gone(&pass, 90);
     cluster.run(&format!("scancel {first}"));
@@ -87,7 +87,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
 
 /// Kills slurmctld so early that it forgets a job and reuses its number.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
-    // Anything older than this has been saved.
+    // After this delay, slurmctld has saved all earlier changes.
     std::thread::sleep(Duration::from_secs(6));
     let forgotten = cluster.submit("2x2-forgotten", "--comment=shape=2x2 -t 1 --begin=now+60", 0.5);
     cluster.kill("slurmctld");

@@ -34,7 +34,7 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     all
 }
 
-/// Returns true if a job completed or failed only because of Slurm: Slurm lost its script, or a
+/// Returns true if a job completed, or if it failed only because Slurm lost its script or because a
 /// restarted slurmctld missed the job's end, so that the job timed out.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {

@@ -54,11 +54,11 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// The reasons why releases, with or without accounting, are unavailable; determined only once.
+/// Reasons why a release, with or without accounting, is unavailable. Determined only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
 /// An environment with an installed release. When it ends, even if the test is killed, its
-/// processes, its mounts and everything written outside one folder disappear.
+/// processes, its mounts and everything written outside the test's folder disappear.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,
@@ -86,7 +86,7 @@ impl Place {
     fn try_open(release: Release, accounting: bool, folder: &Path) -> Result<Place, String> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/slurm/release.sh");
         let mut command = Command::new(script);
-        // The environment ends when its standard input is closed, at the latest with this process.
+        // The environment ends when this process exits or closes the environment's standard input.
         command.args(["run", release.name()]).arg(folder).args(["sh", "-c", "echo open; cat"]);
         command.env("ACCOUNTING", if accounting { "1" } else { "" });
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -8,7 +8,7 @@ use crate::release::{Release, on_each_release};
 
 on_each_release! { jobs_that_wait_for_other_things nodes_that_are_powered_off }
 
-/// Submits a sleeping job with a shape as a user, and returns its number.
+/// Submits, as the given user, a job that has a shape and only sleeps. Returns its number.
 pub(crate) fn submit(
     cluster: &Cluster,
     user: User,
@@ -94,7 +94,7 @@ fn time_limits(cluster: &Cluster) {
     let least = alice("2x2", "-t 60 --time-min=1", 1);
     stays(cluster, &late);
     stays(cluster, &least);
-    // The user shortens the job enough for it to be backfilled.
+    // With a shorter time limit, the job can be backfilled.
     let shorter = format!("scontrol update JobId={late} TimeLimit=1");
     assert!(cluster.shell_as(User::Alice, &shorter).status.success());
     cluster.wait_until_gone(&late, 20);
@@ -177,8 +177,8 @@ fn fair_share(cluster: &Cluster) {
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // A node that was powered off while its slurmd was starting had no pid file with which to kill
-    // it. Slurm waits for the node to boot, so a running slurmd is stopped first.
+    // If a node was powered off before its slurmd had written a pid file, that slurmd may still be
+    // running. It is killed first, because Slurm waits for the node to boot.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \

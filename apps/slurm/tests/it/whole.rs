@@ -40,7 +40,7 @@ fn a_controller_fails_over(release: Release) {
     load(&cluster);
     std::thread::sleep(Duration::from_secs(7));
     cluster.kill("slurmctld-one");
-    // The second controller answers.
+    // The second controller now answers.
     cluster.wait_for("squeue -h -o %i | wc -l", 90, |text| !text.is_empty());
     load(&cluster);
     cluster.wait_for(storm::FORGOTTEN, 300, str::is_empty);
@@ -77,8 +77,8 @@ fn a_node_does_not_wake(release: Release) {
     assert!(cluster.end_daemon(), "SIGTERM ends it cleanly");
 }
 
-/// Checks that preempted jobs are canceled after their grace time and that others are exempt for a
-/// while. If a job in another partition blocks a box, the note must name it.
+/// Checks that preempted jobs are canceled after their grace time, and that no job is preempted
+/// during its exempt time. If a job in another partition blocks a box, the note must name it.
 fn grace_and_exemption(release: Release) {
     let options = Options::default()
         .machine("mesh:4x4")

@@ -51,7 +51,7 @@ struct Record {
     /// The start time, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     start: Option<u64>,
-    /// The reason why the job is waiting.
+    /// The reason that the job is waiting.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
@@ -159,7 +159,7 @@ fn request(job: &Job, planner: &mut Planner) -> Option<Request> {
     let ask = Ask::typed(Some(&job.record.shape), None, planner.machine().grid()).ok()?;
     let Ask::Shape(sides) = ask else { return None };
     let request = Request::shape(sides);
-    planner.dispatcher.could_ever_fit(&request).is_ok().then_some(request)
+    planner.could_ever_fit(&request).then_some(request)
 }
 
 /// Plans actions that delete finished jobs and start the jobs that the scheduler chooses.
@@ -191,7 +191,7 @@ fn plan(world: &World, now: u64) -> Result<(Vec<Action>, View), String> {
     }
     let failed: Vec<NodeId> = world.down.iter().map(|&node| NodeId(node)).collect();
     for &node in &failed {
-        let _ = planner.dispatcher.fail(node);
+        let _ = planner.fail(node);
     }
     while let Some((id, at)) = planner.start_next().map_err(|error| error.to_string())? {
         queue.remove(&id);
@@ -247,7 +247,7 @@ fn explain(
     }
 }
 
-/// Carries out an action unless its file has changed. Returns whether the action was carried out.
+/// Carries out an action unless its file has changed. Returns true if it was carried out.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

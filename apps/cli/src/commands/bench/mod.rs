@@ -74,7 +74,7 @@ fn draw_stream(
         return Ok((requests, StreamLabel { sides: None, trace, description }));
     }
     let sides = args.requests.given()?.sides.map(|sides| sides.to_string()).unwrap_or_default();
-    // This is more than enough, unless the warm-up is extremely long.
+    // Unless the warm-up is extremely long, the stream does not run out of requests.
     let requests = requests.take(args.rounds.attempts.max(MIN_DRAWN_REQUESTS)).collect();
     let description = format!("sides {sides}");
     Ok((requests, StreamLabel { sides: Some(sides), trace: None, description }))

@@ -220,7 +220,7 @@ fn time_cells(times: Option<Times>) -> [String; 3] {
     cells.unwrap_or_else(|| ["-"; 3].map(String::from))
 }
 
-/// Formats the work per attempt, which is the number of boxes plus the number of words.
+/// Formats the average number of units examined per attempt.
 fn work_per_attempt(answers: &Answers) -> String {
     let units = answers.work.boxes + answers.work.words;
     if answers.count == 0 { "-".into() } else { significant(units as f64 / answers.count as f64) }

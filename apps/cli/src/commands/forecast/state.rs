@@ -51,7 +51,7 @@ pub(super) fn run(args: &ForecastArgs, effort: Effort) -> Result<(), Failure> {
     report.reply().print(args.output.format(), MAX_WIDTH)
 }
 
-/// Creates a forecaster and, if there is a log of past jobs, lets it learn from the log. Also
+/// Creates a forecaster. If a log of past jobs is given, the forecaster learns from it. Also
 /// returns the current time on the forecaster's clock.
 fn forecaster(
     args: &ForecastArgs,

@@ -15,8 +15,8 @@ fn time(unit: TimeUnit, at: Time) -> String {
     unit.units(at).to_string()
 }
 
-/// Returns the stretch (slowdown) as Batsim defines it: turnaround divided by run time. For a job
-/// that takes no time, the run time is replaced by the smallest possible time.
+/// Returns the stretch (slowdown) as Batsim defines it: turnaround divided by run time. A run time
+/// of zero counts as one tick.
 fn turnaround_ratio(turnaround: Time, run: Time) -> f64 {
     turnaround.ticks() / run.ticks().max(1.0)
 }

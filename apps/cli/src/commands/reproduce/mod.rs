@@ -1,4 +1,4 @@
-//! `pavior reproduce`: runs the experiments from papers, and compares all figures and numbers.
+//! `pavior reproduce`: runs the experiments from papers, and checks the papers' statements.
 
 mod all;
 mod alternatives;
@@ -102,7 +102,7 @@ fn paper_failure(folder: &Path, error: PaperError) -> Failure {
     }
 }
 
-/// Runs a paper's experiment, and judges its statements.
+/// Runs a paper's experiment, and checks the paper's statements against the results.
 fn judge(paper: &Paper, path: &str, out: &Path, args: &ReproduceArgs) -> Result<Verdicts, Failure> {
     let in_paper = |error| paper_failure(Path::new(path), error);
     let task = Task {
@@ -142,8 +142,8 @@ struct Task<'p> {
 }
 
 impl Task<'_> {
-    /// Runs the missing replications, judges the results, and writes the files that `judge` returns
-    /// along with its judgment.
+    /// Runs the missing replications, and passes all results to `judge`. Writes the files that
+    /// `judge` returns, and returns the other value.
     fn run<T>(
         &self,
         args: &ReproduceArgs,

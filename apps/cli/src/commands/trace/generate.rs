@@ -14,7 +14,7 @@ use crate::args::GenerateArgs;
 use crate::failure::Failure;
 use crate::{input, settings};
 
-/// The maximum number of jobs in a generated log, kept in memory until its header is known.
+/// The maximum number of jobs in a generated log, which is built in memory before it is written.
 pub(super) const MAX_JOBS: usize = 2_000_000;
 
 pub(super) fn run(args: &GenerateArgs) -> Result<(), Failure> {

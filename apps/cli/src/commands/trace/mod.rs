@@ -31,7 +31,7 @@ struct Log {
     version: batsim::Version,
 }
 
-/// A log file to write. Its name implies its format, and compression if it ends in `.gz`.
+/// An output log file. Its name determines the format; if it ends in `.gz`, the log is compressed.
 struct LogFile<'p> {
     path: &'p Path,
     format: Format,

@@ -9,7 +9,7 @@ use crate::busy::Ends;
 use crate::failure::Failure;
 use crate::output::{MAX_WIDTH, Reply, Table};
 
-/// The resolution of lost work, in parts per unit.
+/// The factor applied to lost work before it is rounded to an integer.
 const LOSS_PARTS: f64 = 1000.0;
 
 /// The time by which a plan must free a box or nodes.
@@ -58,7 +58,7 @@ struct RoomAnswer<'a> {
 }
 
 impl RoomAnswer<'_> {
-    /// Returns the time of a move that waits for the end with this rank, or `None` for now.
+    /// Returns the end time that a move waits for, given its rank, or `None` if it need not wait.
     fn time(&self, rank: Time) -> Option<Value> {
         (rank > Time::ZERO).then(|| self.ends.at(rank))
     }
@@ -108,9 +108,9 @@ impl RoomAnswer<'_> {
     fn sentence(&self, limits: &SearchLimits) -> String {
         let (report, by) = (self.report, self.by);
         let Some(plan) = &self.plan else {
-            let found = if self.proven { "exists" } else { "found within the budget" };
-            let most = jobs(limits.max_jobs);
-            return format!("no plan by {by} {found} with at most {most} moved or requeued");
+            let plan = format!("no plan that moves or requeues at most {}", jobs(limits.max_jobs));
+            let found = if self.proven { "" } else { " was found within the search budget that" };
+            return format!("{plan}{found} makes room by {by}");
         };
         let place = plan.moves.boxes.first();
         let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));

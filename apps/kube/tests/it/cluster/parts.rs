@@ -28,7 +28,7 @@ impl Cluster {
         assert!(command.status().unwrap().success(), "{part} did not restart");
     }
 
-    /// Starts `kueue` or `jobset` with its objects and webhooks. Prints a note if unavailable.
+    /// Starts `kueue` or `jobset` with its objects and webhooks. Returns false if that fails.
     pub(crate) fn start_controller(&self, name: &str) -> bool {
         let output = self.controller("start", name).output().expect("bash is there");
         if !output.status.success() {

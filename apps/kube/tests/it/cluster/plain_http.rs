@@ -1,9 +1,9 @@
-//! HTTP requests without the client of Kubernetes.
+//! HTTP requests that do not use the Kubernetes client.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-/// Returns the head and body of a response; both are empty if nothing listens.
+/// Returns the head and body of a response. Both are empty if no server is listening.
 pub(crate) fn request(address: &str, method: &str, path: &str, body: &str) -> (String, String) {
     let mut answer = String::new();
     if let Ok(mut stream) = TcpStream::connect(address) {

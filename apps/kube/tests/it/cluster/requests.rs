@@ -86,7 +86,7 @@ impl Cluster {
         self.good(User::Alice, "POST", JOBS, &job(name, shape, run_s));
     }
 
-    /// Checks that a user's Job is rejected with a reason that contains `word` but no raw text.
+    /// Checks that a user's Job is rejected with a reason that contains `word` and is escaped.
     pub(crate) fn refuses(&self, wrong: &Value, word: &str) {
         let refusal = self.ask(User::Alice, "POST", JOBS, wrong).expect_err(word);
         assert!(refusal.is_invalid(word), "{refusal:?}");

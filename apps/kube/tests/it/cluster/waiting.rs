@@ -1,4 +1,4 @@
-//! Waiting for conditions, and what is reported if one does not come true.
+//! Waits for conditions, and reports the cluster's state if one does not hold in time.
 
 use std::time::{Duration, Instant};
 

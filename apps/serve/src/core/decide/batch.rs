@@ -15,7 +15,7 @@ impl Decider<'_> {
         let mut replies = Vec::with_capacity(commands.len());
         let mut commands = commands.into_iter().peekable();
         while let Some(command) = commands.next() {
-            // One plan suffices for several grants if they do not let any waiting request start.
+            // Consecutive grants share one scheduling pass if no waiting request could start.
             self.more = is_end(&command) && commands.peek().is_some_and(is_end)
                 || is_grant(&command)
                     && commands.peek().is_some_and(is_grant)
@@ -27,7 +27,7 @@ impl Decider<'_> {
         Reply::Batch(replies)
     }
 
-    /// Returns true if no waiting request on any machine can start before a lease ends.
+    /// Returns true if no waiting request on any machine can start, even after further grants.
     fn refuses_all(&mut self) -> bool {
         self.state.boards.iter_mut().all(|board| board.dispatcher.refuses_all_waiting())
     }

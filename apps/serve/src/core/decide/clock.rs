@@ -61,7 +61,7 @@ impl ServiceState {
 }
 
 impl Decider<'_> {
-    /// Ends the doubt, because the command's time is known to be correct.
+    /// Accepts the command's time as correct, which ends any doubt about the clock.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.require_operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
@@ -69,8 +69,8 @@ impl Decider<'_> {
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
-    /// Makes time continue from the command's time. Leases granted or renewed during the doubt keep
-    /// their remaining time; other leases end if they are overdue. Returns how many leases ended.
+    /// Continues from the command's time, and returns how many leases ended. Leases granted or
+    /// renewed while the clock was in doubt keep their remaining time; other overdue leases end.
     fn trust_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);
         let in_doubt = self.state.in_doubt.clone().unwrap_or_default();

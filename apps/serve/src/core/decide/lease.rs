@@ -99,7 +99,7 @@ impl Decider<'_> {
         Ok((board, tenant))
     }
 
-    /// Returns a refusal, with the strategy's demand for use in the diagnosis.
+    /// Returns the refusal of a request, with the data needed to diagnose it.
     fn refusal(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -118,7 +118,7 @@ impl Decider<'_> {
         reply
     }
 
-    /// Returns a waiting request with the next number.
+    /// Creates a waiting request with the next unused number.
     pub(super) fn new_request(&self, admission: Admission) -> WaitingRequest {
         let Admission { board, tenant, request, asked } = admission;
         WaitingRequest {
@@ -136,7 +136,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Returns a lease that begins now. `asked_ms` is set if its request had to wait.
+    /// Creates a lease that begins now. `asked_ms` is the time of the request if it had to wait.
     pub(super) fn new_lease(
         &self,
         request: &WaitingRequest,

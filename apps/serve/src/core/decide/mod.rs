@@ -1,4 +1,4 @@
-//! Makes decisions, which turn commands into records.
+//! Decides commands. A decision yields a reply and the records that describe what changed.
 
 mod batch;
 mod changes;
@@ -76,7 +76,7 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant. The queues advance after them all.
+    /// True if another end or grant follows at the same instant; the queues advance after the last.
     more: bool,
 }
 

@@ -39,7 +39,7 @@ impl Decider<'_> {
                 format!("{most} requests are already waiting"),
             ));
         }
-        // While more than half of the places are free, no tenant can occupy more places than that.
+        // The operator is exempt. If fewer places are taken than free, the limit holds anyway.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }
@@ -55,7 +55,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Checks that a tenant may hold or wait for more nodes.
+    /// Checks that `nodes` more nodes would not exceed a tenant's quota.
     pub(super) fn check_quota(&self, tenant: &str, nodes: u64) -> Result<(), Problem> {
         let used = self.state.usage.get(tenant).copied().unwrap_or(0);
         match self.state.quota(tenant) {
@@ -71,7 +71,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Advances a machine's queue.
+    /// Advances a machine's queue, unless another end or grant follows at the same instant.
     pub(super) fn schedule(&mut self, board: usize) {
         self.state.pending_queues.insert(board);
         self.advance_queues();

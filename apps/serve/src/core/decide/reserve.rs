@@ -39,7 +39,7 @@ impl Decider<'_> {
         reservation.calendar_entry(&grid).map_err(Problem::bad)?;
         let reply = self.reply_to(board, &reservation);
         self.record(Event::Reserved { reservation: Arc::new(reservation) });
-        // The scheduler's plans are no longer valid.
+        // Waiting requests must be scheduled around the new reservation.
         self.schedule(board);
         Ok(Reply::Reserved(reply))
     }
@@ -74,8 +74,8 @@ impl Decider<'_> {
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(
-        "the request would fit now, but would not end before reservation {} takes some of its \
-         nodes, from {from} until {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
+        "the request would fit now, but would still be running when reservation {} takes some of \
+         its nodes, from {from} until {to}; specify a shorter \"estimate_s\" or \"ttl_s\"",
         reservation.id
     );
     Problem::new(Reason::Reserved, detail)

@@ -19,7 +19,7 @@ use crate::storage::{Claim, StoreError};
 /// The interval between heartbeats.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Checks the claim without renewing it.
+/// The SQL statement that checks the claim without renewing it.
 const CHECK: &str = "SELECT FROM pavior_leader WHERE epoch = $1";
 
 /// Timeouts for silent servers and long decisions.
@@ -31,7 +31,7 @@ pub struct ClaimTimeouts {
     pub hang: Duration,
 }
 
-/// The state of a claim, shared by the writer and the thread.
+/// The state of a claim, shared by the writer and the heartbeat thread.
 #[derive(Default)]
 struct ClaimState {
     /// The epoch that this server uses for writing.
@@ -54,7 +54,7 @@ pub(super) struct ServerClaim {
 }
 
 impl ServerClaim {
-    /// Starts the thread, which runs until [`ServerClaim::close`].
+    /// Starts the heartbeat thread, which runs until [`ServerClaim::close`].
     pub(super) fn start(
         config: Config,
         timeouts: ClaimTimeouts,
@@ -121,7 +121,7 @@ fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
     }
 }
 
-/// The thread's own state.
+/// The state that only the heartbeat thread uses.
 struct Renewal {
     config: Config,
     hang: Duration,

@@ -23,7 +23,7 @@ use super::StoreError;
 pub use claim::ClaimTimeouts;
 pub use store::PostgresStore;
 
-/// Renews a claim.
+/// The SQL statement that renews a claim.
 const HEARTBEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
 /// The reason for losing a claim when the leader's row contains another epoch.

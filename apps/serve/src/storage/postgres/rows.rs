@@ -10,7 +10,7 @@ use crate::storage::{Each, History, StoreError, read};
 
 /// The number of rows fetched at a time.
 const PAGE: i64 = 1000;
-/// The tables, as named in errors.
+/// The table that contains the records, as named in errors.
 const JOURNAL: &str = "pavior_journal";
 const SNAPSHOT: &str = "pavior_snapshot";
 const NOT_LAST: &str = "this is not the last row written";

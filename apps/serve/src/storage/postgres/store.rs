@@ -13,7 +13,7 @@ use crate::core::ServiceRecord;
 use crate::storage::disk::DiskFolder;
 use crate::storage::{Claim, History, RecordStore, StoreError};
 
-/// Creates missing tables.
+/// SQL statements that create missing tables.
 const SCHEMA: &str = "
     SELECT pg_advisory_xact_lock(8087651234);
     CREATE TABLE IF NOT EXISTS pavior_leader (
@@ -25,13 +25,13 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS pavior_snapshot (
         seq bigint PRIMARY KEY, body text NOT NULL, chain bigint NOT NULL, sum bigint NOT NULL);";
 
-/// Inserts the leader's row, without a leader.
+/// The SQL statement that inserts the leader's row, initially without a leader.
 const INSERT_LEADER: &str = "
     INSERT INTO pavior_leader (one, epoch, holder, beat, seq, sum)
     VALUES (true, 0, '', 'epoch', 0, 0) ON CONFLICT DO NOTHING";
 
-/// Inserts records and locks the leader's row in the same statement. Inserts nothing if this server
-/// is no longer the leader.
+/// The SQL statement that inserts records and locks the leader's row. It inserts nothing if this
+/// server is no longer the leader.
 const INSERT: &str = "
     WITH leader AS (
         UPDATE pavior_leader SET beat = clock_timestamp(), seq = $5, sum = $6
@@ -40,7 +40,7 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// Takes over if there is no leader or the leader is silent.
+/// The SQL statement with which a server takes over if there is no leader or the leader is silent.
 const TAKE_OVER: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
     WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";

@@ -12,8 +12,8 @@ fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
         let decision = Run::new("easy").decide(&ledger, 1300);
         (opened_gates(&decision.changes), note_for(&decision, "1"))
     };
-    // The job started at 1000. Here, a job that runs until 1900 would delay the first waiting job;
-    // in the next case, it would not.
+    // Job 2 would run until 1900. This would delay the first waiting job if job 9 ends at 1600, but
+    // not if it ends at 2100.
     let (opened, text) = with_end(Some(1600));
     assert!(
         opened.is_empty() && text.contains(" at 1970-01-01T00:26:40Z, on 4x2 at 0,0. Blocked"),

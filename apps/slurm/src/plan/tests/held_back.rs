@@ -15,7 +15,7 @@ fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
 
 #[test]
 fn jobs_of_equal_priority_start_by_age_then_number_then_task() {
-    // `squeue` prints the newest first.
+    // `squeue` prints the newest job first.
     let at = |name: &str, submitted: u64| {
         let job = shaped(name, "4x2", 8, 7);
         SlurmJob { submitted, ..job }

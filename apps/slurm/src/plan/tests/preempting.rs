@@ -45,7 +45,7 @@ fn the_gate_stays_open_while_preempted_jobs_end() {
     let changes = run.at(&ledger(vec![victim(), rest(), high("4", "2x2", 4)]), 1000);
     assert_eq!(opened_gates(&changes), ["4 n0,n1,n4,n5"]);
     let open = || SlurmJob { qos: "high".into(), ..opened("4", "2x2", 4, &[0, 1, 4, 5]) };
-    // Nodes n4 and n5 are free, but not for other jobs.
+    // Nodes n4 and n5 are idle, but no other job may use them.
     let at = |run: &mut Run, jobs, now| run.at(&ledger(jobs), now);
     assert!(at(&mut run, vec![victim(), rest(), open(), waits()], 1005).is_empty());
     let ending = SlurmJob { phase: Phase::Completing, ..victim() };

@@ -110,7 +110,7 @@ fn texts_of_other_fields(cluster: &Cluster) {
     ];
     let mut failed = 0;
     for options in &options {
-        // `judge` reads the shape from the job name.
+        // `records::check_allocations` reads the shape from the job name.
         let name = if options.starts_with("-J") { "" } else { "-J 1x1-text" };
         let told = attempt(cluster, &format!("{name} {options}"));
         failed += usize::from(told.is_err_and(|said| said.is_empty()));
