@@ -182,8 +182,8 @@ fn row(scene: &Scene, selection: &Selection) {
     );
 }
 
-/// Prints the largest number of pieces in one plane, for random boxes and for boxes in general
-/// position.
+/// Prints the largest number of pieces into which a plane is divided, for random boxes and for
+/// boxes on a diagonal.
 fn pieces() {
     println!("\n| busy boxes | most pieces in 20,000 random states | on a diagonal |");
     println!("|---:|---:|---:|");

@@ -36,7 +36,7 @@ fn grids(most: u32) -> Vec<Grid> {
     grids
 }
 
-/// Parses the arguments: the selections and the number of nodes.
+/// Parses the selections and the maximum number of nodes from the command line.
 fn arguments() -> Result<(Vec<Selection>, u32), String> {
     let (mut selections, mut most) = (Vec::new(), 12);
     for text in std::env::args().skip(1) {

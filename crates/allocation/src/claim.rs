@@ -41,7 +41,7 @@ pub enum Grants {
 /// The rule that determines which requests a strategy can grant. The oracle considers only the
 /// strategy's own family of shapes.
 pub enum Recognition {
-    /// The strategy takes the first shape that has a free base, at its first one in scan order.
+    /// The strategy takes the first free base, in scan order, of the first shape that has one.
     First,
     /// The strategy takes the placement with the best score.
     Best {

@@ -38,8 +38,8 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// Returns the claim of a rule that misses nothing: it grants the box, rotated as the `turn` option
-/// allows, and refuses only if no such box is free.
+/// Returns the claim of a rule that misses no free box: it grants the box, rotated as the `turn`
+/// option allows, and refuses only if no such box is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -49,8 +49,8 @@ pub fn complete(_: &Options) -> Claim {
     }
 }
 
-/// Creates an entry with the `turn` option for a rule that misses nothing. Requests are rotated by
-/// default.
+/// Creates an entry with the `turn` option for a rule that misses no free box. Requests are rotated
+/// by default.
 ///
 /// The entry's claim is [`complete`], which says nothing about scores. A rule that always finds the
 /// best score declares this with [`StrategyKind::with_claim`] and [`Recognition::Best`].
@@ -218,8 +218,8 @@ struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// The exact search that refuses requests and chooses orientations, for a rule that misses
-    /// nothing.
+    /// The exact search that refuses requests and chooses orientations, for a rule that misses no
+    /// free box.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,

@@ -94,7 +94,7 @@ pub enum PlacementError {
     #[error("{0:?} overlaps another box in the placement")]
     Overlapping(Cuboid),
     /// A box to be released contains a node that is free.
-    #[error("{0:?} is not taken")]
+    #[error("{0:?} contains a free node")]
     NotTaken(Cuboid),
     /// The job already holds nodes.
     #[error("job {} already holds nodes", .0.0)]

@@ -109,7 +109,7 @@ impl Placer {
         })
     }
 
-    /// Returns what is known about answers, like [`Machine::answers`](crate::Machine::answers).
+    /// Returns the known properties of answers, like [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,

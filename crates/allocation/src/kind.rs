@@ -131,9 +131,9 @@ impl StrategyKind {
 }
 
 impl StrategyKind {
-    /// Returns the number of free nodes that a request needs: the number in its shape for a
-    /// contiguous strategy, and its count for any other. If the request has a freedom, this is the
-    /// size of the smallest set that the freedom allows.
+    /// Returns the number of free nodes that a request needs: its shape's volume for a contiguous
+    /// strategy, and its count for any other. If the request has a freedom, this is the size of the
+    /// smallest set that the freedom allows.
     pub(crate) fn needed(&self, request: &Request) -> u64 {
         if let Some(freedom) = request.freedom {
             return allowed::needed(request, freedom);
@@ -164,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason if a request can never be granted on a grid of this size.
+    /// Returns the reason why a request can never be granted on a grid.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {

@@ -16,7 +16,7 @@ pub fn placements(
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
-/// Finds the first shape that has a free placement, and returns its first one in scan order.
+/// Finds the first shape that has a free placement, and returns its first free one in scan order.
 ///
 /// Cost: O(bases x nodes in the shape) per shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {

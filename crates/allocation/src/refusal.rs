@@ -49,8 +49,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the word for this reason in results. A request has no shape if the shape rule finds
-    /// no box for its count; results report it as larger than the machine.
+    /// Returns the word used for this reason in results. A request has no shape if the shape rule
+    /// finds no box for its count; results report it as larger than the machine.
     pub fn word(self) -> &'static str {
         match self {
             Refusal::EmptyRequest => "empty-request",

@@ -16,7 +16,7 @@ use crate::{Placement, Work};
 pub trait Strategy: Send + Sync {
     /// Proposes nodes for a request, or returns `None`.
     ///
-    /// This method changes nothing that a later answer depends on, except `draw`. If it finds
+    /// Apart from `draw`, this method changes nothing that later answers depend on. If it finds
     /// nothing, it allocates no memory beyond its scratch buffers.
     fn find(&mut self, free: &Occupancy, request: &Request, draw: &mut Stream)
     -> Option<Placement>;

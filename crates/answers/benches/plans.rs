@@ -50,7 +50,7 @@ fn nearest_of_200_jobs(bencher: Bencher<'_, '_>, shape: [u16; 3]) {
     bencher.bench(|| nearest(&snapshot, Shape::new(black_box(shape)), 3));
 }
 
-/// Plans at most two moves. Prints each plan once, and states whether it is proven optimal.
+/// Plans moves of at most two jobs. Prints each plan once, and whether it is proven optimal.
 #[divan::bench(
     args = [([8, 8, 4], 1), ([6, 5, 4], 1), ([6, 5, 4], 2), ([5, 5, 4], 3)],
     sample_count = 3
@@ -89,7 +89,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
         if machine.allocate(JobId(number), &Request::shape(sides)).is_ok() {
             jobs.push(JobId(number));
         }
-        // Take samples once the machine is full, far enough apart that the states differ.
+        // Sample the machine once it is full, at intervals long enough for the states to differ.
         if number > 1_000 && number % 20 == 0 && machine.busy_nodes() > 2_700 {
             machines.push(machine.clone());
         }
@@ -97,7 +97,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts disjoint free boxes. Prints once the number of states, of 100, with a proven count.
+/// Counts disjoint free boxes. Prints once for how many of the 100 machines the count is proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

@@ -118,7 +118,7 @@ impl RoomQuestion<'_> {
         Ok(late)
     }
 
-    /// Applies a plan: requeues jobs, and keeps free the nodes that the plan needs.
+    /// Applies a plan by requeuing jobs and reserving the nodes that must stay free.
     fn planned(
         &self,
         mut dispatcher: Dispatcher,

@@ -139,7 +139,7 @@ struct TooManyQuestions;
 
 /// The scheduler's reservations.
 struct Plan<'a> {
-    /// The reservations by start time.
+    /// The reservations, sorted by start time.
     reserved: Vec<&'a Reserved>,
     places: HashMap<JobId, usize>,
     /// The times when nodes are freed or taken, each with the change in free nodes and the
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation, held by another job, with which the candidate would interfere.
+    /// Finds the first reservation of another job with which the candidate would interfere.
     fn blocking(
         &self,
         asked: &Candidate<'_>,

@@ -144,7 +144,7 @@ pub(crate) fn round(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Returns an interval that contains a single value.
+/// Returns an interval around a single value.
 fn around(value: f64) -> (f64, f64) {
     if value.abs() < LEAST {
         (0.0, 1.0)

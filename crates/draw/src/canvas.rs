@@ -36,7 +36,7 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, for writing an element that contains others.
+    /// Returns the buffer, so that the caller can write an element that contains others.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }

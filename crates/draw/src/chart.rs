@@ -3,7 +3,7 @@
 use crate::axis::{self, Unit};
 use crate::palette::COLOURS;
 
-/// A chart.
+/// A chart, independent of the output format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// The heading of the chart.
@@ -24,7 +24,7 @@ pub struct Chart {
     pub note: String,
 }
 
-/// An axis.
+/// An axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartAxis {
     /// The label along the axis. The label includes the unit unless the numbers already do.
@@ -85,7 +85,7 @@ pub struct Series {
     pub points: Vec<Mark>,
 }
 
-/// A point in a series. Not drawn unless finite and, on a logarithmic axis, positive.
+/// A point in a series. It is drawn only if it is finite and, on a logarithmic axis, positive.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mark {
     /// The value along x, or a category index if x has names.

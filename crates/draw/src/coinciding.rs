@@ -4,7 +4,7 @@ use crate::chart::{Chart, Series};
 
 /// The distance, in canvas units, below which two lines look like one: a third of a mark.
 const NEAR: f64 = 3.0;
-/// The length of the dashes with which coinciding lines alternate.
+/// The length of the dashes of coinciding lines, which are drawn alternately.
 const DASH: f64 = 8.0;
 
 /// A series' position in the group of series that coincide with it.

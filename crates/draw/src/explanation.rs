@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Moves a machine's planes away from the page's edge.
+/// Moves a panel away from the page's edges, leaving a margin.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");

@@ -3,7 +3,7 @@
 use crate::palette::page_variables;
 use crate::xml::escape;
 
-/// A report.
+/// A report, to be formatted as HTML.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The heading of the report.
@@ -33,7 +33,7 @@ pub struct Section {
     pub folded: bool,
 }
 
-/// A drawing.
+/// A drawing in a section, with its caption.
 #[derive(Clone, Debug)]
 pub struct Drawing {
     /// The contents of the SVG file.
@@ -42,7 +42,7 @@ pub struct Drawing {
     pub caption: String,
 }
 
-/// A table.
+/// A table in a section.
 #[derive(Clone, Debug, Default)]
 pub struct SectionTable {
     /// The column headers.
@@ -124,7 +124,7 @@ fn table(table: &SectionTable) -> String {
             let verdict = match cell.as_str() {
                 "holds" => " class=\"holds\"",
                 "differs" => " class=\"differs\"",
-                // Without it, a count such as "6 of 36 hold" would wrap to three lines on a phone.
+                // This class keeps counts such as "6 of 36 hold" from wrapping on a phone.
                 count if count.ends_with(" hold") => " class=\"tally\"",
                 _ => class(column),
             };

@@ -149,7 +149,7 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Returns as much of a name as fits when it rises at 30 degrees and ends below its position.
+/// Cuts a name to the length that fits if it is drawn at 30 degrees, ending below its position.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
@@ -310,7 +310,7 @@ fn lines(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, turns: &[Turn
 }
 
 fn bars(canvas: &mut Canvas, chart: &Chart, x: &Scale, y: &Scale, key: &str) {
-    // If the x axis has numbers, bars have no natural width.
+    // If the x axis has numbers instead of names, bars get a fixed width.
     let place = if chart.categories.is_empty() { 20.0 } else { x.at(1.0) - x.at(0.0) };
     let group = place * 0.8;
     let width = group / chart.series.len().max(1) as f64;

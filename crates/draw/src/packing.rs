@@ -12,9 +12,9 @@ pub(crate) struct Held {
 struct Rows(Vec<(u64, u64)>);
 
 impl Rows {
-    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If no gap
-    /// is, takes several pieces, from the widest gaps first. Takes fewer rows if not enough are
-    /// free.
+    /// Takes `count` rows from the lower end of the narrowest gap that is large enough. If there is
+    /// no such gap, takes several pieces, from the widest gaps first. Takes fewer rows if not
+    /// enough are free.
     fn take(&mut self, count: u64) -> Vec<(u64, u64)> {
         let wide = |gap: &&(u64, u64)| gap.1 - gap.0 >= count;
         if let Some(&(low, _)) = self.0.iter().filter(wide).min_by_key(|gap| (gap.1 - gap.0, gap.0))

@@ -102,7 +102,7 @@ pub(crate) const JOBS: [&str; 8] =
 /// The fonts used in drawings of machines.
 pub(crate) const FONTS: &str = "system-ui, 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif";
 
-/// Style rules for drawings of machines, in light and dark variants: selectors and declarations.
+/// The light-mode style rules for drawings of machines, each a selector and its declarations.
 /// Patterns make the same distinctions as colors, even in print: covered bases are hatched,
 /// rejected bases are dotted, and failed nodes are crossed out. No rule selects elements by tag
 /// name alone, because a page may contain other drawings. Class selectors also work within `use`.
@@ -162,8 +162,8 @@ pub(crate) fn machines_style() -> String {
 
 type Heat = [[f64; 3]; 6];
 
-/// The color scale from no load to the largest load (based on viridis). It runs from pale to dark
-/// in light mode and from dark to pale in dark mode, so that idle channels are close to the
+/// The light-mode color scale from no load to the largest load (based on viridis). It runs from
+/// pale to dark, and the dark-mode scale from dark to pale, so that idle channels are close to the
 /// background color.
 const HEAT: Heat = [
     [235.0, 238.0, 240.0],

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::axis;
 
-/// A job, when it ran, and the nodes that it held.
+/// A job with its start and end times and the nodes that it held.
 ///
 /// ```
 /// # mod pavior { pub use pavior_draw as draw; pub use pavior_mesh::*; }
@@ -69,7 +69,7 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn. Otherwise, returns an error that calls it `what`.
+/// Returns a time if it can be drawn, and otherwise an error that refers to it as `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }

@@ -28,7 +28,7 @@ const USED: f64 = 96.0;
 const JOBS: f64 = 264.0;
 const RUNNING: f64 = 120.0;
 const SMALL: f64 = 13.0;
-/// The maximum number of boxes that readers can distinguish.
+/// The maximum number of boxes to draw. Readers could not distinguish more.
 const MOST_BOXES: usize = 4000;
 /// The maximum number of changes that are drawn exactly. If there are more, the curve shows means
 /// over `COLUMNS` columns.
@@ -41,7 +41,7 @@ const INKS: [usize; 4] = [0, 5, 2, 4];
 
 struct Schedule<'p> {
     grid: Grid,
-    /// The start and end of the interval to draw.
+    /// The start of the interval to draw, which ends at `to`.
     from: f64,
     to: f64,
     /// The jobs that use nodes during the interval, each with its index, times and size.

@@ -92,7 +92,7 @@ impl Element {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element around a first child, put on the opening tag's line, and other content.
+    /// Writes the element around a first child, on the line of the opening tag, and other content.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Sources {
     /// The directory of each workspace crate, by crate name.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The name and version of each external library. Empty if there is no lock file.
+    /// The name and version of each external library. There are none without a lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 
@@ -81,7 +81,7 @@ fn locked(lock: &str, names: BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open: Vec<String> = names.into_iter().collect();
     while let Some(wanted) = open.pop() {
-        // A name is followed by a version if the lock file contains several versions of it.
+        // The version follows the name if the lock file contains several versions of a library.
         let mut words = wanted.split(' ');
         let (name, version) = (words.next(), words.next());
         for package in packages.iter().filter(|package| text(package, "name") == name) {
@@ -122,7 +122,7 @@ fn section<'a>(
     own.flatten()
 }
 
-/// Returns the key of a line: `name` for `name.workspace = true` and for `name = { ... }`.
+/// Returns the key of a line, such as `name` for `name.workspace = true` or `name = { ... }`.
 fn key(line: &str) -> &str {
     line.split(['.', ' ', '=']).next().unwrap_or_default()
 }

@@ -25,7 +25,7 @@ pub(crate) const FEWEST_JOBS: usize = 10 * BATCHES;
 pub struct Batch {
     /// The sum of waits, or of values multiplied by their durations.
     pub sum: f64,
-    /// The divisor: a number of jobs or a time.
+    /// The divisor, which is a number of jobs or a time.
     pub of: f64,
 }
 

@@ -67,7 +67,7 @@ impl FromStr for Slice {
     }
 }
 
-/// The number of cubes in the largest machine.
+/// The number of cubes in the largest supported machine.
 const MOST_CUBES: u32 = (Grid::MAX_NODES / Cubes::VOLUME as u64) as u32;
 
 impl fmt::Display for Slice {

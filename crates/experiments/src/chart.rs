@@ -89,7 +89,7 @@ fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark
         let drawn = |series: &Series| {
             series.points.iter().find(|mark| mark.x.total_cmp(&x).is_eq()).copied()
         };
-        // A quick run may not cover all positions.
+        // Skip numbers at positions that a quick run does not cover.
         series.iter().find_map(drawn)?;
         let times = match &one.of {
             None => 1.0,

@@ -88,8 +88,8 @@ pub fn half_width(sample: &[f64], confidence: f64) -> Option<f64> {
 pub struct Median {
     /// The median.
     pub value: f64,
-    /// The ends of the interval, which are both samples. `None` for fewer than six samples, because
-    /// even the smallest and largest would then enclose the median with less than 95% probability.
+    /// The ends of the interval, which are two of the samples, or `None` for fewer than six
+    /// samples, because even their extremes enclose the median with less than 95% probability.
     pub interval: Option<[f64; 2]>,
 }
 

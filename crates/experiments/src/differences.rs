@@ -21,7 +21,7 @@ pub struct Difference {
     pub same_jobs: bool,
     /// True if either point missed its precision target.
     pub target_missed: bool,
-    /// The difference and the ratio.
+    /// The difference and the ratio, with confidence intervals.
     pub paired: Paired,
 }
 

@@ -17,7 +17,7 @@ use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 /// The program version and a digest of the sources on which results depend.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
-/// A digest under construction. Each text is preceded by its length, which keeps items apart.
+/// A digest under construction. Each text is preceded by its length to mark where it ends.
 struct Items(SipHasher24);
 
 impl Items {

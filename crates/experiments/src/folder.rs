@@ -96,7 +96,7 @@ impl InputFiles for Folder {
     }
 }
 
-/// Returns the value for a key, which is read on first use.
+/// Returns the value for a key, reading it on first use.
 fn once<T>(
     known: &Mutex<HashMap<String, Arc<T>>>,
     key: &str,
@@ -122,7 +122,7 @@ pub enum LogError {
     Line {
         /// The log's name, as displayed.
         path: String,
-        /// The fault and where it is.
+        /// The fault and its position.
         fault: Box<LineError>,
     },
 }

@@ -1,4 +1,4 @@
-//! Forecasts for a log: each job's start, predicted when the job is submitted.
+//! Forecasts of when each job in a log starts, made when the job is submitted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +20,10 @@ use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario
 /// The reason that a log cannot be forecast.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
-    /// The settings do not describe a log, or its jobs send messages.
-    #[error("forecasts require a job log and do not support a network, failures or moves")]
+    /// The settings do not describe a log, or they include a network, failures or job moves.
+    #[error(
+        "forecasts require a job log and cannot be combined with a network, failures or migration"
+    )]
     NotALog,
     /// The log cannot be read.
     #[error(transparent)]
@@ -29,7 +31,7 @@ pub enum LogForecastError {
     /// The strategy or the scheduler could not be built, or failed.
     #[error(transparent)]
     Forecast(#[from] ForecastError),
-    /// The strategy cannot be built.
+    /// The strategy or the scheduler cannot be built.
     #[error("{0}")]
     Strategy(String),
     /// The caller stopped the replay.
@@ -75,11 +77,11 @@ const TOLD: usize = 1_600;
 /// earlier have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained on a past log, and the instant of the log's last arrival, counted
-/// from [`FIRST_INSTANT`]. The forecaster can answer questions as of that instant. Reports each
+/// Returns a forecaster trained on a past log, and the instant of the log's last arrival, from
+/// which the forecaster can answer questions. The log begins at [`FIRST_INSTANT`]. Reports each
 /// arrival to the environment's progress.
 ///
-/// Costs one replay of the log, with forecasts for its last 1,600 jobs.
+/// The cost is one replay of the log, with forecasts for its last 1,600 jobs.
 ///
 /// # Errors
 /// Returns the errors of [`forecast_log`].
@@ -105,7 +107,7 @@ fn is_set(stop: Option<&Stop>) -> bool {
     stop.is_some_and(Stop::is_set)
 }
 
-/// A log whose jobs send no messages, and the machine for replaying it.
+/// A log that can be forecast, with the settings and the scenario for replaying it.
 struct OpenLog<'s> {
     settings: &'s RunSettings,
     jobs: &'s JobSettings,

@@ -1,4 +1,4 @@
-//! The given values of parameters, as typed fields.
+//! The values given for parameters, as typed fields.
 //!
 //! The list of parameters ([`parameters::ALL`](crate::parameters::ALL)) parses text into this type.
 //! [`RunSettings`](crate::RunSettings) is created from it, and checks combinations of values.

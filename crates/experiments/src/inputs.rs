@@ -34,7 +34,7 @@ pub struct ListRequest {
     pub key: String,
 }
 
-/// A log or a list.
+/// An input file that a point needs, either a log or a list.
 #[derive(Clone, Debug)]
 pub enum InputRequest {
     /// A log.
@@ -121,7 +121,11 @@ impl LogRequest {
         let jobs = trace.records.len() as u64;
         if warmup >= jobs {
             let path = &self.path;
-            return Err(format!("{path}: a warm-up of {warmup} skips all {jobs} jobs").into());
+            return Err(format!(
+                "{path}: a warm-up of {warmup} jobs must be shorter than the log, which has {jobs} \
+                 jobs"
+            )
+            .into());
         }
         Ok(trace)
     }

@@ -1,4 +1,4 @@
-//! Finished replications as lines in a journal. The journal may be cut off at any point.
+//! A journal of finished replications, one per line. It remains readable if it is cut off.
 //!
 //! Each line consists of the point's index, the replication's number, the results and a checksum,
 //! separated by spaces. If the checksum is wrong, the line was cut off or changed, and it is

@@ -3,11 +3,11 @@
 /// The spelling of keys in messages, which matches that of the user's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// As in files: `arrival-scale`.
+    /// The spelling in files, such as `arrival-scale`.
     Plain,
-    /// As on command lines: `--arrival-scale`.
+    /// The spelling on command lines, such as `--arrival-scale`.
     Options,
-    /// As function arguments: `arrival_scale`.
+    /// The spelling of function arguments, such as `arrival_scale`.
     Keywords,
 }
 

@@ -9,7 +9,7 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The strategy and scheduler name for a point whose jobs run at their places in the log.
+/// The name shown as strategy and scheduler for a point whose jobs run at their logged places.
 const PLACED: &str = "placed";
 
 /// A combination of values, one for each parameter that applies, in the order used in
@@ -38,14 +38,14 @@ impl Hash for Point {
 }
 
 impl Point {
-    /// Creates a point from texts, one per entry in [`parameters::ALL`], and from their meaning.
+    /// Creates a point from texts, one per entry in [`parameters::ALL`], and the parsed settings.
     pub(crate) fn new(texts: Arc<[Option<Arc<str>>]>, settings: RunSettings) -> Point {
         assert_eq!(texts.len(), parameters::ALL.len(), "a value or none for every parameter");
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// If requested, splits off a point whose jobs run at their places in the log. Returns the
-    /// point in which the scheduler decides, and the point that was split off.
+    /// If the settings request it, splits off a point whose jobs run at their places in the log.
+    /// Returns the point in which the scheduler decides, and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {

@@ -21,7 +21,7 @@ pub struct Publication {
     pub bytes: Vec<u8>,
 }
 
-/// Where the numbers came from, as shown in footers.
+/// The origin of the numbers, as shown in footers.
 #[derive(Clone, Debug)]
 pub struct Provenance {
     /// The version of the program.

@@ -22,7 +22,7 @@ pub struct Table {
     pub rows: Vec<Line>,
 }
 
-/// A metric at a point.
+/// A line of the table, with the results for one metric at one point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     /// The values of the parameters that have a column. A value is empty if its parameter does not
@@ -45,7 +45,7 @@ pub struct Line {
     pub unit: String,
 }
 
-/// A metric over all replications.
+/// The mean of a metric over all replications, with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// The mean, or `None` if the metric does not apply.
@@ -104,7 +104,7 @@ pub struct PointResult<'a> {
     /// True if more than a tenth of the arrivals were still waiting at the end, over all
     /// replications.
     pub overloaded: bool,
-    /// All metrics with their units.
+    /// The names, units and values of all metrics.
     pub metrics: Vec<(&'static str, &'static str, Summary)>,
     /// The measured time of an attempt, or `None` if it was not measured. This time is not part of
     /// the results.

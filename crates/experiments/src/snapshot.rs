@@ -1,4 +1,4 @@
-//! Snapshots: the choice that a strategy makes in one state of the machine, and the time it takes.
+//! Snapshots, which record a strategy's choice in one state of the machine and the time it takes.
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
 //! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed
@@ -22,7 +22,7 @@ pub static METRICS: &[&MetricSpec] =
 
 const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
     name: "optimality_index",
-    meaning: "the number of faces of the chosen nodes that touch busy nodes or the border",
+    meaning: "number of faces of the chosen nodes that touch busy nodes or the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -30,8 +30,8 @@ const OPTIMALITY_INDEX: MetricSpec = MetricSpec {
 
 const TASK_INDEX: MetricSpec = MetricSpec {
     name: "task_index",
-    meaning: "the number of faces of the requested box, at the chosen base, that touch busy nodes \
-              or the border",
+    meaning: "number of faces of the requested box, at the chosen base, that touch busy nodes or \
+              the border",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -39,7 +39,7 @@ const TASK_INDEX: MetricSpec = MetricSpec {
 
 const GRANTED_NODES: MetricSpec = MetricSpec {
     name: "granted_nodes",
-    meaning: "the number of chosen nodes",
+    meaning: "number of chosen nodes",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -48,7 +48,7 @@ const GRANTED_NODES: MetricSpec = MetricSpec {
 /// A metric whose value the sweep computes from the `orders` in its specification.
 pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
     name: "printed_order",
-    meaning: "the strategy's asymptotic cost, as given in `orders`",
+    meaning: "asymptotic cost of the strategy, as given in `orders`",
     unit: Unit::Count,
     standard: true,
     build: |_| Box::new(Absent),
@@ -115,7 +115,7 @@ impl Snapshot {
                 Some(index(state.free(), &self.used(granted)) as f64)
             }
             ("granted_nodes", Ok(placement)) => Some(f64::from(placement.nodes())),
-            // If the request is refused, none of these metrics has a value. The sweep sets
+            // These metrics have no value if the request is refused. The sweep sets
             // `printed_order`.
             _ => None,
         });

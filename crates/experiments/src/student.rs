@@ -49,7 +49,7 @@ pub fn student_t(confidence: f64, degrees_of_freedom: usize) -> f64 {
     }
     // The probability of the upper tail.
     let tail = 1.0 - (0.5 + confidence / 2.0);
-    // For a probability close to 1, there is no tail; for one close to 0, there is only the tail.
+    // Rounding can make the tail 0 (for a probability close to 1) or 1/2 (for one close to 0).
     // Neither case needs a search.
     if tail <= 0.0 {
         return f64::INFINITY;
@@ -135,7 +135,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
         if step * last_step <= 0.0 {
             bound = if square > LEAST_SQUARE { square } else { LEAST_SQUARE };
         }
-        // Divide the step by three until it leads to a better value.
+        // Divide the step by three until it is small enough and stays between 0 and 1.
         let mut share = 1.0;
         let next = loop {
             let change = share * step;
@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step, however short, leads to a better value, or the step is NaN.
+                // No step meets these conditions, however short, or the step is NaN.
                 break p;
             }
         };

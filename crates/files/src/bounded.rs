@@ -12,7 +12,7 @@ use crate::Limits;
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// The number of bytes returned so far, in total and in the current line.
+    /// The number of bytes returned so far, of which `in_line` are in the current line.
     given: u64,
     in_line: u64,
     /// The number of line endings returned so far.

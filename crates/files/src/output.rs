@@ -186,7 +186,7 @@ fn is_stream(path: &Path) -> bool {
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-        // Some file systems cannot synchronize a directory. The file itself is safe.
+        // Errors are ignored, because some file systems cannot synchronize a directory.
         let _ = folder.sync_all();
     }
 }

@@ -120,8 +120,7 @@ fn write_bounded(out: &mut impl Write, text: &str, longest: usize, line_ends: bo
     Ok(())
 }
 
-/// Escapes a character, for example as `
-/// `, `\0` or `\u{1b}`.
+/// Escapes a character, for example as `\n`, `\0` or `\u{1b}`.
 fn escape(c: char) -> impl Iterator<Item = char> + Clone {
     let (nul, other) = if c == '\0' { (Some("\\0"), None) } else { (None, Some(c)) };
     let other = other.into_iter().flat_map(char::escape_default);

@@ -181,7 +181,7 @@ impl Options {
         if !specs[index].values.accept(value) {
             let takes = &specs[index].values;
             return fail(
-                format!("`{value}` is not a valid value for `{key}`, which accepts {takes}"),
+                format!("`{value}` is not a valid value for `{key}`; expected {takes}"),
                 value_span,
             );
         }
@@ -250,7 +250,7 @@ pub fn bare_name(text: &str) -> &str {
 pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
     let lower = name.to_lowercase();
     let farthest = 1 + name.len() / 3;
-    // The edit distance is at least the difference in length. `name` may be a megabyte long.
+    // Skip names whose length alone puts them too far away, because `name` may be a megabyte long.
     let can_be_close = |other: &&&str| other.len().abs_diff(lower.len()) <= farthest;
     let mut scored: Vec<(usize, &str)> = known
         .iter()
@@ -365,7 +365,7 @@ mod tests {
             ("mfa:slack=2", 10..11),
             ("mfa:slack=nan", 10..13),
             ("mfa:reach=inf", 10..13),
-            // The number is for `slack`, and is not passed on to `reach`.
+            // The number is meant for `slack` but out of range, so it is not tried for `reach`.
             ("mfa:2", 4..5),
             ("mfa:-1", 4..6),
         ] {

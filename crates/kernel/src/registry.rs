@@ -127,7 +127,7 @@ impl<F> From<&'static Entry<F>> for EntryHandle<F> {
     }
 }
 
-/// Converts the items when iterating over [`Family::builtin`].
+/// Converts the items of [`Family::builtin`], which iteration yields as double references.
 impl<F> From<&&'static Entry<F>> for EntryHandle<F> {
     fn from(entry: &&'static Entry<F>) -> Self {
         EntryHandle::from(*entry)
@@ -240,7 +240,7 @@ impl<F: Family> Registry<F> {
         Ok(EntryHandle(Source::Added(entry)))
     }
 
-    /// Returns every entry: the built-in ones, followed by the added ones in the order of addition.
+    /// Returns all entries: first the built-in ones, then the others in the order they were added.
     pub fn entries(&self) -> impl Iterator<Item = EntryHandle<F>> + use<F> {
         let builtin = F::builtin().iter().map(EntryHandle::from);
         let added = self.added.clone().into_iter().map(|entry| EntryHandle(Source::Added(entry)));
@@ -292,7 +292,7 @@ impl<F: Family> Registry<F> {
         Err(self.unknown(name))
     }
 
-    /// Creates the error for an unknown name. Suggests the entry with that title, if any.
+    /// Creates the error for an unknown name. If the name is an entry's title, suggests that entry.
     fn unknown(&self, name: &str) -> BadName {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -344,7 +344,7 @@ impl<F> Selection<F> {
         Selection { entry, options }
     }
 
-    /// Returns the selections of an entry that tests and benchmarks run.
+    /// Returns the variants of an entry that tests and benchmarks run.
     ///
     /// # Panics
     /// Panics if a variant of a built-in entry is invalid. A test for each registry rules this out,

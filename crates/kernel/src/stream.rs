@@ -139,7 +139,7 @@ mod tests {
             items.sort_unstable();
             assert_eq!(items, [0, 1, 2, 3]);
         }
-        // There are twelve ordered pairs of four items. The standard deviation is about 30.
+        // There are twelve ordered pairs from four items. The standard deviation is about 30.
         assert_eq!(counts.len(), 12);
         assert!(counts.values().all(|count| (count - 1_000).abs() < 130), "{counts:?}");
         assert_eq!(stream.sample(&mut [5], 3), [5]);

@@ -118,8 +118,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times as many events as there are intervals. Each interval keeps its true minimum,
-    /// maximum and last value, and no event falls outside the intervals.
+    /// Adds ten times as many events as there may be intervals. Each interval keeps its true
+    /// minimum, maximum and last value, and no event falls outside the intervals.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(stretches.all(), all);
     }
 
-    /// Keeps the last value even if the one before it is recent, since it may remain valid for a
-    /// day.
+    /// Adds two values in quick succession. The last one must be kept, since it may remain valid
+    /// for a day.
     #[test]
     fn the_last_value_is_not_lost() {
         let mut stretches = Stretches::default();

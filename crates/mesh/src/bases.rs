@@ -45,12 +45,12 @@ pub struct BaseSet {
     grid: Grid,
     layout: Layout,
     shape: Sides,
-    /// The free nodes in this layout. Empty until loaded.
+    /// The free nodes in this layout, or an empty list before they are loaded.
     nodes: Vec<u64>,
     /// True if the loaded nodes belong to a machine with this grid.
     fits: bool,
     words: Vec<u64>,
-    /// Scratch space. Empty until needed.
+    /// Scratch space, which is empty until it is needed.
     spare: Vec<u64>,
     touched: u64,
 }
@@ -250,7 +250,7 @@ impl BaseSet {
     }
 
     /// Removes the bases whose placements would overlap a box. A box outside the grid removes none.
-    /// Takes O(rows) time, for the rows that contain the removed bases.
+    /// Takes time proportional to the number of rows that contain removed bases.
     pub fn cover(&mut self, busy: &Cuboid) {
         if !busy.lies_on(&self.grid) || !self.grid.fits(self.shape) {
             return;
@@ -348,15 +348,15 @@ impl BaseSet {
         found.map(|word| self.point(word, self.words[word].trailing_zeros()))
     }
 
-    /// Returns true if a placement has faces on an axis. A placement has no faces on an axis of one
-    /// node or on a ring that it closes.
+    /// Returns true if a placement has faces on an axis. A placement has no faces on an axis of
+    /// length 1 or on a ring that it fills.
     pub fn has_faces(&self, axis: usize) -> bool {
         let n = self.grid.side(axis);
         n > 1 && !(self.grid.wraps(axis) && self.shape[axis] == n)
     }
 
-    /// Computes two sets: the bases whose placements touch a busy node or the border on an axis's
-    /// low side and on its high side. Both are empty if a placement has no faces on the axis.
+    /// Computes the bases whose placements touch a busy node or the border, separately for the low
+    /// and the high side of an axis. Both sets are empty if a placement has no faces on the axis.
     pub fn edges(&self, axis: usize, [low, high]: [&mut Vec<u64>; 2]) {
         for edge in [&mut *low, &mut *high] {
             edge.clear();
@@ -369,8 +369,8 @@ impl BaseSet {
         }
     }
 
-    /// Returns the number of nodes in a box that were busy at the last load, or the box's volume if
-    /// the box is outside the grid. Takes O(rows of the box) time.
+    /// Returns the number of nodes in a box that were busy at the last load. If the box is outside
+    /// the grid or nothing was loaded, returns the box's volume. Takes O(rows of the box) time.
     pub fn busy_in(&self, cuboid: &Cuboid) -> u32 {
         if !cuboid.lies_on(&self.grid) || self.nodes.is_empty() {
             return cuboid.volume();

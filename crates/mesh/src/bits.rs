@@ -151,7 +151,7 @@ impl Layout {
         }
     }
 
-    /// Calls `see` with each word that a box touches and the box's bits in that word, stopping once
+    /// Calls `see` with each word that a box touches and a mask of the box's bits in it, until
     /// `see` returns true. Returns true if it did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
@@ -252,7 +252,7 @@ fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let mut from = 0;
     for word in &mut words[..inner] {
         let (index, shift) = (from / 64, from % 64);
-        // If the row starts at a word boundary, the shift is by 64 bits, so it takes two steps.
+        // Shift in two steps, because a row at a word boundary needs a shift by 64 bits.
         *word = (nodes[index] >> shift | nodes[index + 1] << 1 << (63 - shift)) & mask;
         from += length;
     }

@@ -1,4 +1,4 @@
-//! Pods: machines made of cubes of 4x4x4 nodes.
+//! Machines made of cubes of 4x4x4 nodes (pods).
 
 use crate::{Cuboid, Grid, NodeId};
 

@@ -178,8 +178,8 @@ impl Cuboid {
         around
     }
 
-    /// Returns the nodes, with x varying fastest. On each axis, the order starts at the base and
-    /// continues past the wrap. The box must be on the grid.
+    /// Returns the nodes, with x varying fastest. On each axis, nodes are listed from the base
+    /// onward, continuing at 0 if the box wraps. The box must be on the grid.
     #[inline]
     pub fn nodes(&self, grid: &Grid) -> impl Iterator<Item = NodeId> + use<> {
         let (grid, own) = (*grid, *self);

@@ -84,7 +84,7 @@ struct Search {
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
-    /// All rows, plane by plane, each in separate words.
+    /// All rows, plane by plane. Each row starts in a new word.
     rows: Vec<u64>,
     /// The number of words per row.
     width: usize,
@@ -99,8 +99,8 @@ struct Search {
     stack: Vec<(usize, u16)>,
 }
 
-/// The boxes that consist of `planes` planes from plane `first` on and end with row `y`. The
-/// tallest has `highest` rows.
+/// A set of boxes that share their planes (`planes` of them, starting at `first`) and their last
+/// row, `y`. The tallest box has `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -163,7 +163,7 @@ impl Search {
         self.best
     }
 
-    /// Returns the smallest volume with which a box can be at least as good as the best so far.
+    /// Returns the minimum volume that a box needs to match or beat the best box so far.
     fn wanted(&self) -> u64 {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
@@ -219,8 +219,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box within these sides may be better than the best so far. The largest box
-    /// that they allow has exactly these sides.
+    /// Returns true if a box no longer than these sides on any axis could beat the best box so far.
+    /// Among such boxes, the one with the largest volume has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -229,13 +229,13 @@ impl Search {
         };
         match self.own(sides).cmp(&best.sides) {
             Ordering::Less => false,
-            // If search order is the grid's own order, a box found later has a later base.
+            // If no axes are reordered and none wraps, boxes are found in order of their bases.
             Ordering::Equal => self.axes != [0, 1, 2] || self.grid.has_wrap(),
             Ordering::Greater => true,
         }
     }
 
-    /// Converts numbers from the search's axis order to the grid's.
+    /// Converts coordinates or sides from the search's axis order to the grid's.
     fn own(&self, numbers: [u16; 3]) -> [u16; 3] {
         let mut own = [0; 3];
         for (number, axis) in numbers.into_iter().zip(self.axes) {
@@ -279,7 +279,7 @@ impl Search {
     }
 }
 
-/// Returns the free nodes in rows along the first of `axes`, each row in separate words.
+/// Returns the free nodes in rows along the first of `axes`. Each row starts in a new word.
 fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     let grid = free.grid();
     let [w, d, h] = axes.map(|axis| usize::from(grid.side(axis)));

@@ -33,7 +33,7 @@ pub struct Occupancy {
     count: u32,
 }
 
-/// The reason that nodes cannot be marked.
+/// The reason why nodes cannot be taken or released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum OccupancyError {
     /// The box is not on the grid.
@@ -43,7 +43,7 @@ pub enum OccupancyError {
     #[error("{0:?} is not free")]
     NotFree(Cuboid),
     /// The box contains a node that is free.
-    #[error("{0:?} is not taken")]
+    #[error("{0:?} contains a free node")]
     NotTaken(Cuboid),
     /// The occupancies are for different grids.
     #[error("the occupancies belong to different machines")]
@@ -256,12 +256,12 @@ impl Occupancy {
         (low | high) & (u64::MAX >> (64 - length))
     }
 
-    /// Returns the words, 64 nodes each, for the searches in this crate.
+    /// Returns the words, with one bit per node, for use by the searches in this crate.
     pub(crate) fn words(&self) -> &[u64] {
         &self.words
     }
 
-    /// Returns a box's maximal runs along x as `(first node, length)`, cut where they wrap.
+    /// Returns a box's rows as runs of nodes, `(first node, length)`. A row that wraps is two runs.
     fn rows(&self, cuboid: &Cuboid) -> impl Iterator<Item = (usize, usize)> + use<> {
         let (grid, cuboid) = (self.grid, *cuboid);
         let [w, d, _] = grid.sides().map(usize::from);
@@ -290,7 +290,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
         (z..z + c).any(|plane| {
             let from = w * (y + d * plane);
             if is_short {
-                // Rows have the same position in every word.
+                // Every word contains whole rows, so rows start at the same bits in each word.
                 let rows = repeated(w) * (row << x);
                 return pieces(from, w * b).any(|(word, mask)| see(word, rows & mask));
             }
@@ -307,7 +307,7 @@ fn any_word(grid: &Grid, cuboid: &Cuboid, mut see: impl FnMut(usize, u64) -> boo
     })
 }
 
-/// Returns a word in which one of every `length` bits is set. `length` is a power of two up to 64.
+/// Returns a word with every `length`-th bit set, from bit 0. `length` is a power of two up to 64.
 #[inline]
 pub(crate) fn repeated(length: usize) -> u64 {
     const REPEATED: [u64; 7] = [

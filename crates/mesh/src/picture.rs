@@ -42,12 +42,13 @@ pub fn parse(grid: Grid, text: &str) -> Result<Occupancy, String> {
     let [w, d, h] = grid.sides().map(usize::from);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.len() != d * h {
-        return Err(format!("the drawing has {} lines, but {grid} needs {}", lines.len(), d * h));
+        return Err(format!("expected {} lines for {grid}, but found {}", d * h, lines.len()));
     }
     let mut free = Occupancy::all_free(grid);
     for (index, line) in lines.iter().enumerate() {
-        if line.chars().count() != w {
-            return Err(format!("line {} is not {w} nodes wide", index + 1));
+        let width = line.chars().count();
+        if width != w {
+            return Err(format!("expected {w} nodes in line {}, but found {width}", index + 1));
         }
         let row = w * ((d - 1 - index % d) + d * (index / d));
         for (x, mark) in line.chars().enumerate() {

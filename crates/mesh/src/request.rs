@@ -29,9 +29,9 @@ pub enum Freedom {
     Box,
     /// The box in any orientation.
     Turned,
-    /// Any box with as many nodes as the job uses or as the requested box has.
+    /// Any box with as many nodes as the job uses, or as many as the requested box has.
     AnyBox,
-    /// Any nodes that are connected to each other by the machine's own links.
+    /// Any set of nodes that is connected by the links between its nodes.
     Connected,
     /// Any nodes.
     Any,

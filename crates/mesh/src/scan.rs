@@ -28,7 +28,7 @@ use crate::{Coordinates, Grid, Sides};
 pub struct Scan {
     /// The axis numbers, fastest first.
     axes: [u8; 3],
-    /// True for descending axes, by axis number.
+    /// For each axis number, true if the scan descends along that axis.
     descending: [bool; 3],
 }
 

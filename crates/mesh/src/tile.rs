@@ -39,7 +39,7 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
         let [x, y, z] = piece.base;
         let [w, d, h] = piece.sides;
         for z in z..z + h {
-            // Boxes that end with the previous row can grow.
+            // Boxes that include the previous row can grow into this one.
             let mut open = boxes.len()..boxes.len();
             for y in y..y + d {
                 let before = open.clone();

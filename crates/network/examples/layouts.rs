@@ -1,6 +1,6 @@
 //! Lays out ranks for a pattern. Usage: `layouts [MACHINE [PATTERN [RANKS [JOBS]]]]`, by default
 //! `mesh:48x48x41 near-neighbour 1000 20`. Each job requests a nearly cubic box and receives
-//! scattered boxes of eight nodes. Prints the total hops and a checksum of the layouts.
+//! scattered boxes of up to eight nodes. Prints the total hops and a checksum of the layouts.
 //!
 //! ```text
 //! cargo build --release -p pavior-network --example layouts
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Draws disjoint 2 x 2 x 2 boxes, each with probability 1/2, until they have `nodes` nodes.
+/// Draws disjoint boxes of up to 2 x 2 x 2 until they have at least `nodes` nodes in total.
 fn apart(grid: &Grid, nodes: u32, draw: &mut Stream) -> Vec<Cuboid> {
     let sides = grid.sides();
     let (mut parts, mut found) = (Vec::new(), 0);

@@ -55,7 +55,7 @@ pub enum ChannelKind {
 /// A channel, identified by its kind and the node where it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
-    /// The kind.
+    /// The kind of channel.
     pub kind: ChannelKind,
     /// The node where the channel starts. Ejection channels start and end at the same node.
     pub node: NodeId,
@@ -146,7 +146,7 @@ impl Channels {
         self.per_link[axis]
     }
 
-    /// Returns the difference between the numbers of neighboring nodes on an axis.
+    /// Returns the difference between the channel numbers of neighboring nodes on an axis.
     pub(crate) fn apart(&self, axis: usize) -> u32 {
         self.strides[axis]
     }
@@ -161,8 +161,8 @@ impl Channels {
         ChannelId(node.0 * self.slots + 1)
     }
 
-    /// Returns the link that leads from a node along an axis, which must be longer than 1. If this
-    /// link would leave the grid at a border, the returned number is one that is not used.
+    /// Returns the link that leads from a node along an axis, which must be longer than 1. If the
+    /// link would leave the grid at a border, returns a number that no channel uses.
     pub fn link(
         &self,
         node: NodeId,

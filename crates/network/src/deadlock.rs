@@ -10,7 +10,7 @@ use crate::channel::{Channel, ChannelId, Channels};
 /// Messages that will wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The machine.
+    /// The grid of the machine on which the deadlock occurred.
     pub grid: Grid,
     /// The time at which the engine ran out of events. Engines may report different times, because
     /// flits can still move up behind a blocked header.

@@ -1,6 +1,6 @@
 //! The interface to network engines, their settings, and the choice between engines.
 //!
-//! Invariant: an engine always has a cycle open, and time never goes backward.
+//! Invariant: an engine always has exactly one open cycle, and time never goes backward.
 
 use pavior_kernel::Time;
 use pavior_mesh::Grid;
@@ -57,7 +57,7 @@ impl Default for Settings {
 /// The message length that the papers use, in flits.
 pub const DEFAULT_FLITS: u32 = 8;
 
-/// The reason that an engine does not support some settings.
+/// The reason why an engine does not support the given settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BadSettings {
     /// Buffers are too small to hold a flit.

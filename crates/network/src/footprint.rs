@@ -70,8 +70,8 @@ impl Footprint {
         Some(Footprint { links: Links::of(grid, &arcs, &places), relative_layout })
     }
 
-    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, whatever
-    /// its width.
+    /// Computes only the [`relative_layout`](Footprint::relative_layout) of a footprint, without a
+    /// limit on the size of the box around the nodes.
     ///
     /// Cost: O(nodes + longest side).
     pub fn relative_layout_of(grid: &Grid, nodes: &[NodeId]) -> Vec<u32> {
@@ -101,7 +101,7 @@ impl Footprint {
     }
 }
 
-/// Returns a point's position relative to the arcs.
+/// Returns a point's position relative to the start of the arc on each axis.
 fn place(arcs: &[Arc; 3], point: Coordinates) -> Coordinates {
     [0, 1, 2].map(|axis| arcs[axis].place(point[axis]))
 }
@@ -168,7 +168,7 @@ impl Arc {
     }
 
     /// Returns everything about the arc that can affect message timing: its length, and the
-    /// position on it of the wrap, because messages switch virtual channels at the wrap.
+    /// position of the wrap link on it, where messages switch virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -176,7 +176,7 @@ impl Arc {
     }
 }
 
-/// A range of positions.
+/// A range of positions on an axis, which is initially empty.
 #[derive(Clone, Copy, Debug)]
 struct PlaceRange {
     least: u16,
@@ -196,7 +196,7 @@ impl PlaceRange {
     }
 }
 
-/// Collects links.
+/// A collector for the links in a footprint.
 struct Links<'a> {
     arcs: &'a [Arc; 3],
     /// For each axis, the amount that each position contributes to a node number.
@@ -207,7 +207,7 @@ struct Links<'a> {
 impl Links<'_> {
     fn of(grid: &Grid, arcs: &[Arc; 3], places: &[Coordinates]) -> Vec<u32> {
         let [x, y, z] = arcs.each_ref().map(|arc| usize::from(arc.length));
-        // The range of positions occupied in each row, plane, slice and column.
+        // The range of positions occupied by nodes in each row, plane, slice and column.
         let mut rows = vec![PlaceRange::NOWHERE; y * z];
         let mut planes = vec![PlaceRange::NOWHERE; z];
         let mut slices = vec![PlaceRange::NOWHERE; x];

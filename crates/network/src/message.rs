@@ -34,10 +34,10 @@ pub struct Message {
     /// True if the engine must report the cycle in which the header takes its injection channel.
     /// The caller must then pass in the next message from the same source at that point.
     ///
-    /// This way, a thousand messages created at once take only the memory of one, because the next
+    /// A thousand messages created at once then take only the memory of one, because the next
     /// message cannot move until this one has taken and released the channel.
     pub followed: bool,
-    /// The owner.
+    /// The owner of the message.
     pub tag: Tag,
 }
 
@@ -77,7 +77,7 @@ impl Message {
     }
 }
 
-/// The reason that a message cannot be sent.
+/// The reason why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadMessage {
     /// A node is not on the machine.
@@ -119,7 +119,7 @@ pub struct Delivery {
     pub created: Time,
     /// The cycle in which the destination consumed the message's tail.
     pub delivered: Time,
-    /// The owner.
+    /// The owner of the message.
     pub tag: Tag,
 }
 
@@ -141,7 +141,7 @@ impl Delivery {
 pub struct Entered {
     /// The message's id.
     pub id: u64,
-    /// The owner.
+    /// The owner of the message.
     pub tag: Tag,
 }
 

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of pairs per run, small enough that some of the many runs are not interrupted.
+/// The number of grants per run, small enough that some of the runs are never interrupted.
 const PAIRS: u64 = 500;
 
-/// Returns the time of a grant and its release in nanoseconds, as the minimum over many runs.
+/// Returns the nanoseconds that a grant and its release take, as the minimum over many runs.
 fn pair(
     machine: &str,
     strategy: &str,

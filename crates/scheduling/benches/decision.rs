@@ -26,7 +26,7 @@ struct Site {
 }
 
 impl Site {
-    /// Creates a machine filled until ten jobs are refused, with a queue of jobs that do not fit.
+    /// Fills a machine until ten jobs are refused, and creates a queue of jobs that do not fit.
     fn new(waiting: usize) -> Site {
         let grid = "mesh:32x36".parse().expect("a machine");
         let strategy = "tff".parse().expect("a strategy");

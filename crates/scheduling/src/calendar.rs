@@ -21,7 +21,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use thiserror::Error;
 
-/// Nodes kept free of jobs for a period.
+/// A set of nodes that is kept free of jobs for a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceReservation {
     number: u64,
@@ -32,7 +32,7 @@ pub struct AdvanceReservation {
     others: Occupancy,
 }
 
-/// The reason that nodes cannot be reserved.
+/// The reason why nodes cannot be reserved.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
     /// The reservation does not end after it begins.
@@ -116,7 +116,7 @@ impl AdvanceReservation {
 }
 
 /// The number of reservations, in order of start time, that begin before a job's expected end. At
-/// any moment, the same nodes are open to all jobs with the same reach.
+/// any given time, all jobs with the same reach may use the same nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 

@@ -30,7 +30,7 @@ enum Event {
     Move(PlannedMove),
 }
 
-/// A state from which time can advance.
+/// A simulation of one possible future: the state in which it starts, and its inputs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;
@@ -58,7 +58,7 @@ enum Event {
 pub struct Future<A: Iterator<Item = Job>, L> {
     /// The machine, its running jobs and its queue.
     pub dispatcher: Dispatcher,
-    /// The current time in this state.
+    /// The time at which the simulation starts.
     pub now: Time,
     /// The planned moves of running jobs.
     pub moves: Vec<PlannedMove>,

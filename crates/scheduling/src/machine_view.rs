@@ -200,10 +200,10 @@ impl<'a> MachineView<'a> {
         self.calendar()?.in_the_way(self.now(), job.estimate, nodes)
     }
 
-    /// Returns a number that changes whenever the answer for a job whose reach stays the same could
-    /// change. Each start or end of a job increases it by exactly one. While this number stays the
-    /// same, a refused job can be granted only if its reach has increased, and only by a strategy
-    /// that can miss free nodes.
+    /// Returns a number that changes whenever a job with an unchanged reach could get a different
+    /// answer. Each start or end of a job increases the number by exactly one. While the number
+    /// stays the same, a refused job can be granted only if its reach has increased, and only by a
+    /// strategy that can miss free nodes.
     #[inline]
     pub fn state(&self) -> u64 {
         self.machine.state() + self.ahead.as_ref().map_or(0, |ahead| ahead.calendar.state())
@@ -217,8 +217,8 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the jobs that were given nodes outside the queue since the scheduler was last
-    /// called, in order. Some may have ended since. Any promise that involves nodes these jobs will
-    /// still hold is void.
+    /// called, in order. Some may have ended since. A promise is void if it needs nodes that one of
+    /// these jobs will still hold.
     #[inline]
     pub fn granted(&self) -> &'a [JobId] {
         self.granted

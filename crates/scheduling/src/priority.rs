@@ -110,8 +110,8 @@ pub(crate) struct LeastFirst<K> {
     /// The values of [`Queue::returns`] and [`Queue::withdrawals`] when the queue was last read.
     returns: u64,
     withdrawals: u64,
-    /// The state in which all waiting jobs except those in `fresh` are known to be refused, with
-    /// the time if answers depend on it. Used only with `backfill`.
+    /// The machine's state when all waiting jobs except those in `fresh` were last refused, and the
+    /// time if answers depend on it. Used only with `backfill`.
     passed: Option<(u64, Time)>,
     fresh: BTreeSet<Place<K>>,
     refused: Refused,
@@ -157,7 +157,7 @@ impl<K: Ord + Copy> LeastFirst<K> {
         Ok(())
     }
 
-    /// Adds new arrivals. If any job was requeued or withdrawn, compares the whole queue.
+    /// Adds new arrivals. If any job was requeued or withdrawn, also rereads the whole queue.
     fn follow(&mut self, queue: &Queue) -> Result<(), CallerError> {
         let age = |job: &Job| Some((job.arrival, job.id));
         let fresh = queue.iter().rev().take_while(|job| age(job) > self.youngest).count();

@@ -19,7 +19,7 @@ pub trait Scheduler: Send + Sync {
         view: &mut MachineView<'_>,
     ) -> Option<Start>;
 
-    /// Returns the reasons that jobs are waiting, or `None` if the scheduler does not report
+    /// Returns the reasons why jobs are waiting, or `None` if the scheduler does not report
     /// reasons. The last call to [`Scheduler::next`] must have returned `None`. Since then, the
     /// queue and the machine must not have changed, and `now` must not have gone backward. Takes
     /// O(q) time for q waiting jobs.

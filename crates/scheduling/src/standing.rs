@@ -9,7 +9,7 @@ use crate::Queue;
 /// A scheduler's plan for the waiting jobs, made once it has decided that none of them starts now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// The reason that each job is waiting, in queue order.
+    /// For each job, in queue order, the reason why it is waiting.
     pub kept: Vec<Kept>,
     /// The reservations for waiting jobs, at most one per job.
     pub reserved: Vec<Reserved>,
@@ -18,7 +18,7 @@ pub struct Standing {
     pub ends: Vec<(Time, u64)>,
 }
 
-/// The reason that a job does not start.
+/// The reason why a job does not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// Only the machine keeps the job waiting: it starts as soon as it can be placed.

@@ -58,7 +58,7 @@ pub const CHANGES_IN_VAIN: u64 = 1_000_000;
 /// The maximum number of interruptions since the last completion.
 pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 
-/// The reason that a run was ended early.
+/// The reason why a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
     /// A time would be larger than can be represented.
@@ -156,7 +156,7 @@ fn named(jobs: &[u64; 4], count: u64) -> String {
     format!("job{} {}{more}", if count == 1 { "" } else { "s" }, all.join(", "))
 }
 
-/// Counters for events that might repeat forever.
+/// Counters for events that could otherwise repeat forever.
 pub(crate) struct Watch {
     bounds: Bounds,
     endless_arrivals: bool,

@@ -34,11 +34,11 @@ const BUDGET: u64 = 200_000;
 pub struct Migration {
     /// The run time added to a moved job, per node.
     pub price: Time,
-    /// Returns true if a job may be moved.
+    /// A function that returns true if a job may be moved.
     pub may_move: Arc<dyn Fn(&Job) -> bool + Send + Sync>,
 }
 
-/// The state kept for migration during a run.
+/// The state of migration during a run.
 pub(crate) struct Mover {
     setup: Migration,
     /// The oldest waiting job and the machine state at the last search.
@@ -74,7 +74,7 @@ impl Mover {
         Some(*end)
     }
 
-    /// Returns moves that make room for the oldest waiting job, if any are worth their price.
+    /// Returns moves that make room for the oldest waiting job, if they save more than they cost.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));

@@ -10,9 +10,9 @@ use crate::Ending;
 /// The number of interruptions that is normal for each completed or running job. Only interruptions
 /// that destroy all of a job's work count; those of jobs that resume from a checkpoint do not.
 pub const INTERRUPTIONS_A_JOB: u64 = 100;
-/// The number of interruptions, beyond the normal number, at which a run can be hopeless.
+/// The number of interruptions above the normal number at which a run may be considered hopeless.
 pub const INTERRUPTIONS_BEYOND: u64 = 10_000;
-/// The amount of remaining work at which a run can be hopeless. Each instant counts as
+/// The amount of remaining work at which a run may be considered hopeless. Each instant counts as
 /// [`WORK_OF_AN_INSTANT`], plus one for each waiting job, because a scheduler may examine all of
 /// them.
 pub const WORK_IN_VAIN: u64 = 1_000_000_000;

@@ -55,7 +55,7 @@ pub(crate) fn replay(
     Outcome { end: now, arrived, waiting: 0, rejected, unfollowed: 0, allocation_ns: None }
 }
 
-/// Returns when jobs arrive, start and end, in order of time.
+/// Returns the arrivals, starts and ends of jobs, in order of time.
 fn events(jobs: &[(Job, Place)]) -> Vec<(Time, u8, usize)> {
     let mut events = Vec::with_capacity(3 * jobs.len());
     for (index, (job, place)) in jobs.iter().enumerate() {

@@ -208,13 +208,13 @@ pub struct Outcome {
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links that start at rejected jobs. Their followers came at the listed times.
+    /// The number of links from rejected jobs. These links did not delay the jobs that follow.
     pub unfollowed: u64,
     /// The mean time per attempt in nanoseconds, without the clock's overhead, if it was measured.
     pub allocation_ns: Option<f64>,
 }
 
-/// The reason that a run cannot be created or cannot continue.
+/// The reason why a run cannot be created or cannot continue.
 #[derive(Debug, Error)]
 pub enum RunError {
     /// The strategy does not support the machine.

@@ -34,7 +34,7 @@ use pavior::workload::Job;
 use pavior::{JobId, Time};
 use pavior_studies::yardstick::{Effort, Row, Yardstick, judge_all};
 
-/// The amount of computation.
+/// The amount of computation per decision.
 #[derive(Clone, Copy)]
 struct Thinking {
     /// The number of oldest jobs to try.
@@ -57,7 +57,7 @@ const LEVELS: [(&str, Thinking); 3] = [
 const UNSEEN: u64 = 1 << 62;
 /// The maximum number of attempts to draw a run time longer than the time a job has already run.
 const TRIES: usize = 16;
-/// The number of past arrivals, and of past ends, on which futures are based.
+/// The maximum number of past arrivals, and of past ends, from which futures are drawn.
 const PAST: usize = 256;
 
 struct LookAhead {
@@ -68,7 +68,7 @@ struct LookAhead {
     last: Time,
     /// The time of the previous call.
     asked: Time,
-    /// The jobs that were running at that time, with their start times and estimated run times.
+    /// The jobs running at the previous call, with their start times and estimated run times.
     ran: BTreeMap<JobId, (Time, Time)>,
     /// The run times of the most recently ended jobs, as fractions of their estimates.
     shares: Vec<f64>,
@@ -131,7 +131,7 @@ impl LookAhead {
         }
     }
 
-    /// Creates an EASY scheduler without state.
+    /// Creates a new EASY scheduler, which has no state yet.
     fn base(&self) -> Box<dyn Scheduler> {
         self.easy.build(()).expect("EASY needs no environment")
     }

@@ -216,8 +216,8 @@ impl<'e> PointEvidence<'e> {
         Some(self.estimate(of_all(Paired::of(&xs, &ys)?)?, xs.len(), &pair))
     }
 
-    /// For each run, computes how much greater the ratio or difference `of` two values is at `high`
-    /// than at `low`. Returns the mean over the runs.
+    /// Computes `of`, the ratio or difference of two values, in each run. Returns the mean of its
+    /// value at `high` minus its value at `low`.
     pub(super) fn growth(
         &self,
         metric: Observed,

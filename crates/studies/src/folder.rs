@@ -17,7 +17,7 @@ pub(super) struct Folder {
     pub(super) readings: Option<String>,
 }
 
-/// The reason that a paper's directory cannot be used.
+/// The reason why a paper's directory cannot be used.
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
@@ -41,7 +41,7 @@ pub(super) const QUICK: &str = "quick.toml";
 pub(super) const STATEMENTS: &str = "statements.toml";
 pub(super) const READINGS: &str = "readings.toml";
 
-/// Includes a directory from `papers/` in the program. Each part of a study uses the statements and
+/// Embeds a directory from `papers/` in the program. All parts of a study share the statements and
 /// quick keys of the whole study.
 macro_rules! folder {
     ($name:literal, $study:literal, $readings:expr) => {

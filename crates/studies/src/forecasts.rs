@@ -13,7 +13,7 @@ pub const FUTURES: usize = 8;
 
 /// The required range for the share of waiting jobs that start within their 90% interval.
 const HELD: [f64; 2] = [0.87, 0.93];
-/// The required range for this share in each third of the jobs, by node count.
+/// The corresponding range for each third of the jobs, by node count (see [`HELD`]).
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
 /// The minimum number of jobs in a third. Smaller thirds are not judged.
 const FEWEST: u64 = 500;

@@ -1,4 +1,4 @@
-//! Judges statements from any paper.
+//! Compares a paper's statements with our results, and returns a verdict for each row.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -47,7 +47,7 @@ struct Judge<'e, 's> {
 }
 
 impl Judge<'_, '_> {
-    /// Judges a row, and adds one statement per name. Several combinations may have the same name.
+    /// Judges a row and adds the results to `all`. Combinations with the same name are merged.
     fn add_verdicts(&self, claim: &str, row: &Row, all: &mut Vec<Statement>) -> Result<(), String> {
         let mut named: Vec<(String, Vec<Combination>)> = Vec::new();
         for combination in combinations(row, self.evidence)? {
@@ -75,7 +75,7 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word that statements use for a value.
+    /// Returns the word for a value in statement names, which is the value itself by default.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the wording of an order, which is either given or derived from the points' values.
+    /// Returns the text of an order, either as given or derived from the values of the two points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();

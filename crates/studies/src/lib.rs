@@ -1,4 +1,4 @@
-//! Papers as data (experiments and statements), and a judge that works for any paper.
+//! Papers described as data (experiments and statements), and a judge for these statements.
 //!
 //! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!
@@ -43,7 +43,7 @@ pub use pages::{Verdicts, files, index, sections};
 pub use readings::{Closeness, Goal, Reading, Readings};
 pub use statement::{Statement, Verdict, write_statements};
 
-/// A paper.
+/// A paper, with its experiment, its statements and any alternative readings.
 pub struct Paper {
     /// The name of the paper's directory.
     pub name: String,
@@ -145,7 +145,7 @@ impl Paper {
         &self.about.source
     }
 
-    /// Returns the alternative readings of details that the paper leaves open.
+    /// Returns the alternative readings of details that the paper leaves open, if it has any.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
@@ -187,7 +187,7 @@ impl Paper {
         })
     }
 
-    /// Counts the rows in each statement.
+    /// Counts the rows of each statement by verdict.
     pub fn counts(&self, all: &[Statement]) -> Vec<StatementCount> {
         count::counts(&self.statements, all)
     }

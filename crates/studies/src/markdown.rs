@@ -2,7 +2,7 @@
 
 use super::{Statement, StatementCount};
 
-/// Formats a table. Columns `words` up to, but not including, `end` contain numbers.
+/// Formats a table. The columns from `words` up to (but not including) `end` contain numbers.
 pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: usize) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -14,7 +14,7 @@ pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: 
     format!("{}|{rule}\n{lines}", line(header))
 }
 
-/// Formats each statement's row counts, followed by the rows that differ.
+/// Formats a table of row counts by statement, followed by a table of the rows that differ.
 pub(super) fn statements(counts: &[StatementCount], all: &[Statement]) -> String {
     let words = |words: &[&str]| -> Vec<String> { words.iter().map(ToString::to_string).collect() };
     let summary: Vec<Vec<String>> = counts

@@ -1,4 +1,4 @@
-//! Pages about statements: sections in a paper's report, the report on all papers, and files.
+//! Reports on judged statements: sections for a paper's report, an index of papers, and files.
 
 use super::{
     Paper, Statement, StatementCount, in_words, markdown, statement, write_statements,
@@ -108,8 +108,8 @@ pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication
     Publication { name: "report.html".to_string(), bytes: html(&page).into_bytes() }
 }
 
-/// Generates the files: the statements and their summary as CSV, and a Markdown file with the
-/// summary and the rows that differ.
+/// Creates the files to publish: the statements and their summary as CSV, and a Markdown file
+/// with the summary and the rows that differ.
 ///
 /// # Errors
 /// Returns an error only if a write to memory fails.
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Counted rows need no runs, but every paper also has rows that need them.
+            // Rows that only count something need no runs, but every paper also has rows that do.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

@@ -79,7 +79,7 @@ pub(super) fn combinations(
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they select the points in which to find other values.
+    // Fixed values come first, because they limit the points in which other values are looked up.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -134,7 +134,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a value is within the limits. Without limits, this is true even of words.
+    /// Returns true if a number is within the limits. If there are no limits, accepts words, too.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))
@@ -143,7 +143,7 @@ impl Found {
     }
 }
 
-/// Formats a value in the same way as experiment files.
+/// Formats a value as in an experiment file.
 pub(super) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), String::from)
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::Estimate;
 use pavior::experiments::{Median, Summary};
 
-/// The precision that papers claim for their own means.
+/// The relative precision that the papers claim for their means.
 const PAPERS_OWN: f64 = 0.05;
 /// The maximum relative distance between values that count as close.
 const CLOSE: f64 = 0.10;
@@ -101,7 +101,7 @@ impl Statement {
     /// The columns of [`Statement::cells`].
     pub(super) const COLUMNS: [&str; 6] = ["id", "paper", "ours", "ratio", "verdict", "note"];
 
-    /// Returns a row for display.
+    /// Returns the statement as a table row.
     pub(super) fn cells(&self) -> Vec<String> {
         vec![
             self.id.clone(),
@@ -235,7 +235,7 @@ impl Claim {
                 let apart = (ours.value - 1.0).abs();
                 Verdict::graded(ours.outside(1.0) <= 0.0, apart <= CLOSE)
             }
-            // With too few runs for an interval, an order cannot be shown.
+            // If there are too few runs for an interval, there is no evidence for an order.
             Claim::Below(_) => holds(ours.ci95.is_some() && high < 0.0),
             Claim::Above(_) => holds(ours.ci95.is_some() && low > 0.0),
         }

@@ -164,7 +164,7 @@ pub(super) enum Rule {
     Below,
     /// The value of `a` is above that of `b`.
     Above,
-    /// The value of `a` is at least as high as that of every `b` that has one.
+    /// The value of `a` is at least as high as the value of each `b`. Missing values are ignored.
     Highest,
 }
 

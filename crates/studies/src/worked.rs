@@ -37,7 +37,7 @@ enum Finds {
     Contact { base: [u16; 2], index: i64, busy: usize },
 }
 
-/// A place as the paper's tables list it.
+/// A candidate place, as listed in the paper's tables.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
@@ -45,16 +45,16 @@ struct Candidate {
     side: String,
     x: u16,
     y: u16,
-    /// The index, `-1`, or `computed earlier`.
+    /// The table cell for the index: a number, `-1`, or `computed earlier`.
     worth: String,
     /// The nodes that contribute to the index: busy nodes, and the box's own nodes on the border.
     nodes: String,
-    /// The row as printed in the paper, if it has been corrected.
+    /// The row as printed in the paper, if it contains a misprint that we corrected.
     #[serde(default)]
     printed: String,
 }
 
-/// The state and the request at some point.
+/// A point in the experiment, with its machine state and its request.
 struct Asking<'p> {
     point: &'p Point,
     state: State,
@@ -65,7 +65,7 @@ impl Worked {
     /// Judges the example.
     ///
     /// # Errors
-    /// Returns an error if the experiment lacks the snapshot or the example exceeds the machine.
+    /// Returns an error if the snapshot is missing, or if the example does not fit on the machine.
     pub(super) fn judge(
         &self,
         claim: &str,

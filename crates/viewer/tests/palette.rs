@@ -10,8 +10,8 @@ const CONTRAST: f64 = 3.0;
 type Rgb = [f64; 3];
 type Rows = [Rgb; 3];
 
-/// The colors seen with all cones, and without the cones for long, medium or short waves (Machado,
-/// Oliveira and Fernandes 2009, applied to linear light).
+/// Matrices that simulate normal vision, and vision without the cones for long, medium or short
+/// waves (Machado, Oliveira and Fernandes 2009), for colors in linear light.
 const EYES: [(&str, Rows); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -40,7 +40,7 @@ const EYES: [(&str, Rows); 4] = [
     ),
 ];
 
-/// OKLab (Ottosson 2020): conversion of linear light to cones, and of their cube roots to Lab.
+/// The OKLab matrices (Ottosson 2020), from linear light to cones and from cube roots to Lab.
 const CONES: Rows = [
     [0.412_221_470_8, 0.536_332_536_3, 0.051_445_992_9],
     [0.211_903_498_2, 0.680_699_545_1, 0.107_396_956_6],

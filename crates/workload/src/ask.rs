@@ -1,4 +1,4 @@
-//! A caller's request: either a shape, or a number of nodes that a shape rule turns into a box.
+//! A caller's request, which is a shape or a number of nodes that a shape rule turns into a box.
 
 use std::ops::Range;
 
@@ -37,16 +37,16 @@ pub enum Ask {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number was given.
-    #[error("give a shape or a number of nodes")]
+    #[error("specify a shape or a number of nodes")]
     Nothing,
     /// Both a shape and a number were given.
-    #[error("give a shape or a number of nodes, not both")]
+    #[error("specify a shape or a number of nodes, not both")]
     Both,
     /// The number of nodes is 0.
     #[error("a request must be for at least 1 node")]
     NoNodes,
     /// The number of sides differs from the number of axes.
-    #[error("{sides} sides, but the machine has {axes} axes")]
+    #[error("expected {axes} sides, one for each axis of the machine, but found {sides}")]
     Axes {
         /// The number of sides given.
         sides: usize,
@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // A number larger than any machine is passed on, too, so that a random rule still makes
-            // its draw.
+            // Numbers that no machine can satisfy are also passed on, so that a random rule still
+            // makes its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }

@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job with `nodes` nodes meets the condition. A percentage costs one draw.
+    /// Returns true if a job with `nodes` nodes meets the condition. A percentage takes one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,

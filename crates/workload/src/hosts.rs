@@ -38,7 +38,7 @@ pub fn expand(list: &str) -> Option<Vec<String>> {
     names.iter().all(is_name).then_some(names)
 }
 
-/// Returns the first member of a list, and the text after the comma that follows it.
+/// Splits a list at its first comma outside brackets. Returns the first member and the rest.
 fn first(list: &str) -> Option<(&str, &str)> {
     let mut inside = false;
     for (at, letter) in list.char_indices() {
@@ -105,7 +105,7 @@ struct Hole {
     width: usize,
 }
 
-/// Pieces of text, each of which, except the last, is followed by a placeholder.
+/// Pieces of text, each followed by a placeholder, except for the last.
 type Parts<'p> = Vec<(&'p str, Option<Hole>)>;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -207,11 +207,11 @@ impl Hosts {
         let list = if text.contains(['{', '}']) {
             of_pattern(grid, text, None)?
         } else {
-            expand(text).ok_or("not a list of names such as n[00-15],m1")?
+            expand(text).ok_or("expected a list of names such as n[00-15],m1")?
         };
         let (count, nodes) = (list.len() as u32, grid.nodes());
         if count == 0 || count % nodes != 0 {
-            return Err(format!("{count} names for {nodes} nodes"));
+            return Err(format!("{count} names cannot be divided evenly among {nodes} nodes"));
         }
         let names: FxHashMap<String, u32> = list.into_iter().zip(0..).collect();
         if names.len() as u32 != count {

@@ -25,7 +25,7 @@ pub struct LogSummary {
     pub lines: u64,
     /// The number of job lines.
     pub job_lines: u64,
-    /// The number of jobs that can be replayed. All statistics below refer to these jobs.
+    /// The number of jobs that can be replayed. The statistics in this summary refer to these jobs.
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,

@@ -52,14 +52,14 @@ impl Sides {
 }
 
 pub(crate) enum Step {
-    /// A question that is measured, and true if it was granted.
+    /// A measured request, and true if it was granted.
     Ask(Request, bool),
     Take(Placement),
     Give(Placement),
 }
 
-/// A churn. Questions are measured only after all jobs that were running at the first departure
-/// have departed.
+/// A recorded churn. Questions are measured only after all jobs that were running at the first
+/// departure have departed.
 pub(crate) struct Record {
     pub(crate) grid: Grid,
     pub(crate) steps: Vec<Step>,
@@ -67,9 +67,9 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Records a strategy's churn, up to `questions` questions or slightly more. Requests come from
-    /// one stream. After a refusal, the oldest job departs, and the request is repeated. Returns
-    /// `None` if the strategy grants nothing on this grid, or takes longer than a minute.
+    /// Records a strategy's churn until at least `questions` questions have been asked. Requests
+    /// come from one stream. After a refusal, the oldest job departs, and the request is repeated.
+    /// Returns `None` if the strategy grants nothing on this grid, or takes longer than a minute.
     pub(crate) fn new(
         grid: &Grid,
         selection: &Selection,
@@ -92,7 +92,7 @@ impl Record {
             }
             loop {
                 let counts = there.is_some_and(|there| departures >= there);
-                // If too few nodes are free, the strategy is not asked.
+                // If too few nodes are free, the machine refuses without asking the strategy.
                 let is_asked = u64::from(request.nodes) <= u64::from(machine.free().count());
                 let answer = machine.allocate(JobId(job), &request).cloned();
                 if counts && is_asked {
@@ -113,8 +113,8 @@ impl Record {
         Some(Record { grid: *grid, steps, questions: asked })
     }
 
-    /// Counts the instructions per question over the record's first questions. Returns `None` if
-    /// callgrind fails.
+    /// Counts the instructions per question over the first `first` questions in the record. Returns
+    /// `None` if callgrind fails.
     pub(crate) fn instructions(&self, search: &Selection, first: usize) -> Option<f64> {
         let arguments = [CHILD, &search.to_string()];
         let count = collected(&arguments, "counted_find", &self.written(first));
@@ -130,8 +130,8 @@ impl Record {
         Some(counts.into_iter().map(each).collect())
     }
 
-    /// Writes the record as text up to the end of the first questions. The first line is the grid,
-    /// and each further line is a step.
+    /// Formats the record as text, up to the end of its first `first` questions. The first line is
+    /// the grid, and each further line is a step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
@@ -188,10 +188,10 @@ impl World {
     }
 }
 
-/// The argument, followed by a strategy, that makes a program replay the record on standard input.
+/// The argument that makes a program replay a record from its input. A strategy must follow it.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
-/// Replays a record from text.
+/// Reads a record from standard input and replays it on a strategy.
 pub(crate) fn replay_from_input(strategy: &str) {
     let selection: Selection = strategy.parse().expect("the parent names a strategy");
     let mut lines =

@@ -1,4 +1,4 @@
-//! The fixed set of counts that the checks compare.
+//! Instruction counts for a fixed set of cases, which `check` compares with stored counts.
 
 use pavior_allocation::Selection;
 use pavior_mesh::Grid;
@@ -12,7 +12,7 @@ pub(crate) const FIXED: FixedSet = FixedSet {
     counts,
 };
 const QUESTIONS: usize = 40;
-/// The machines, the longest side of a job, and the strategies measured on each machine.
+/// The machines, each with the longest side of a job and the strategies to measure.
 const SET: &[(&str, u16, &[&str])] = &[
     (
         "mesh:64x64",

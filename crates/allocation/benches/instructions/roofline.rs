@@ -1,5 +1,4 @@
-//! The number of words that `ff` reads for an answer, compared with the minimum for an exact
-//! answer.
+//! Compares the number of words that `ff` reads for an answer with the minimum for an exact answer.
 //!
 //! If only the free nodes are given, with 64 nodes per word in row-major order, a search must read:
 //!
@@ -51,7 +50,7 @@ pub(crate) fn table() {
     }
 }
 
-/// Returns the mean minimum number of words, and the percentage of granted questions.
+/// Returns the minimum number of words, averaged over all questions, and the granted percentage.
 fn fewest(record: &Record) -> (f64, f64) {
     let (grid, mut words, mut granted) = (&record.grid, 0, 0);
     let mut asked = None;
@@ -75,7 +74,7 @@ fn fewest(record: &Record) -> (f64, f64) {
     (words as f64 / questions, 100.0 * f64::from(granted) / questions)
 }
 
-/// Returns the minimum number of words for one answer.
+/// Returns the minimum number of words that a search must read for one answer.
 fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     let mut read = vec![false; grid.nodes().div_ceil(WORD) as usize];
     let mut fewest = 0;
@@ -99,7 +98,7 @@ fn least(grid: &Grid, sides: Sides, granted: Option<Coordinates>) -> u64 {
     fewest
 }
 
-/// Returns the words of a box, each once.
+/// Returns the indexes of the words that contain a box's nodes, without duplicates.
 fn words(grid: &Grid, base: Coordinates, sides: Sides) -> Vec<usize> {
     let nodes = Cuboid::new(base, sides).nodes(grid);
     let mut words: Vec<usize> = nodes.map(|node| (node.0 / WORD) as usize).collect();

@@ -1,17 +1,17 @@
-//! Time and instructions per search, for the engine and plain searches, on the same questions in
-//! the same states.
+//! Measures time and instructions per search for the engine and plain searches, which answer the
+//! same questions in the same states.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A
 //! filter is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
 //! `"mesh:64x64x64 to 8"`. A case runs if its name contains one of the filters. `--list` prints the
 //! names of the cases.
 //!
-//! For each case, a churn near saturation is recorded once with the engine. Requests come from one
-//! stream. After a refusal, the oldest job departs, and the request is repeated. The record is then
-//! replayed on every strategy, so that all of them, including TBL, answer the same questions in the
-//! same states. All of them are complete, so they must agree on refusals. Only `Strategy::find` is
-//! measured. Attempts that fail because too few nodes are free never reach it, and are not counted.
-//! Neither is the upkeep of lists.
+//! For each case, a churn (grants and releases near saturation) is recorded once with the engine.
+//! Requests come from one stream. After a refusal, the oldest job departs, and the request is
+//! repeated. The record is then replayed on every strategy, so that all of them, including TBL,
+//! answer the same questions in the same states. All of them are complete, so they must agree on
+//! refusals. Only `Strategy::find` is measured. Attempts that fail because too few nodes are free
+//! never reach it, and are not counted. Neither is the upkeep of lists.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end,
@@ -54,7 +54,7 @@ impl Case {
     }
 }
 
-/// Returns the cases from issues and papers, on meshes and tori, followed by shapes by job size.
+/// Returns the cases from issues and papers, followed by a grid of machine sizes and job sizes.
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |group, machine: &str, sides| {
@@ -85,8 +85,8 @@ fn cases() -> Vec<Case> {
 
 /// The number of searches per case.
 const SEARCHES: usize = 2000;
-/// The number of searches if only the engine answers, which is enough to average over a few long
-/// ones.
+/// The number of searches if only the engine answers. It is large enough to average out a few long
+/// searches.
 const MANY: usize = 20_000;
 
 /// The results for a case. The engine comes first.
@@ -105,7 +105,7 @@ impl Outcome {
             .expect("there are plain strategies")
     }
 
-    /// Divides the better plain strategy's instructions by another strategy's.
+    /// Returns the better plain strategy's instruction count divided by another strategy's.
     fn instruction_ratio(&self, index: usize) -> Option<f64> {
         let plain = self.instructions[1..].iter().flatten().copied().reduce(f64::min)?;
         Some(plain / self.instructions[index]?)

@@ -15,12 +15,12 @@ const LEAST: usize = 10;
 const COUNTED: Duration = Duration::from_millis(60);
 
 pub(crate) struct Measured {
-    /// The number of questions that it answered.
+    /// The number of questions that the strategy answered.
     pub(crate) searches: usize,
     pub(crate) mean_ns: f64,
     pub(crate) median_ns: f64,
     pub(crate) p99_ns: f64,
-    /// The median of the readings of each question.
+    /// The median reading for each question.
     singles: Vec<f64>,
 }
 
@@ -35,7 +35,7 @@ impl Measured {
 }
 
 /// Returns the number of questions over which instructions are counted. It is one of a few fixed
-/// numbers, so that another run with different times counts over the same questions.
+/// numbers, so that runs with slightly different times still count over the same questions.
 pub(crate) fn countable(measured: &[Measured]) -> usize {
     let within = |one: &Measured| {
         let mut left = COUNTED.as_nanos() as f64;
@@ -79,7 +79,7 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
-/// Times each of the first searches, as many as the time limit allows.
+/// Times up to `most` searches, one by one, and stops early if the time limit is exceeded.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
     let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);

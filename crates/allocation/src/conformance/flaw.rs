@@ -31,7 +31,7 @@ pub struct Counterexample {
     pub answer: Option<Placement>,
     /// The boxes that should have been granted, if the oracle finds only one correct placement.
     pub expected: Vec<Cuboid>,
-    /// The error, as a clause.
+    /// A description of the error, worded as a clause.
     pub reason: String,
     /// The number of correct answers before this one.
     pub answers: u64,

@@ -31,7 +31,7 @@ pub enum Clash {
         part: usize,
     },
     /// A part shares nodes with an earlier part or job.
-    #[error("the part overlaps another")]
+    #[error("the part overlaps another part")]
     Overlap {
         /// The part's number in the list.
         part: usize,

@@ -60,8 +60,8 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of free nodes that a request needs: the number in its shape for a
-    /// contiguous strategy, and its count for any other.
+    /// Returns the number of free nodes that a request needs: its shape's volume for a contiguous
+    /// strategy, and its count for any other.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }

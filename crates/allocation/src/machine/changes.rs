@@ -1,7 +1,7 @@
-//! A machine's most recent grants and releases, for plans that keep up with them.
+//! A machine's most recent grants and releases, which bring plans up to date.
 //!
-//! Invariant: the recorded changes lead from state `since` to the machine's current state, one
-//! state per change.
+//! Invariant: applying the recorded changes to the state numbered `since` yields the machine's
+//! current state. Each change increments the state number by one.
 //!
 //! Cost: O(boxes) per change once a plan has asked for changes, and nothing before that. At most
 //! [`BOXES`] boxes are recorded.
@@ -27,7 +27,7 @@ pub struct Change {
 /// Maximum number of recorded boxes. Replaying more would take longer than creating a new fork.
 const BOXES: usize = 1024;
 
-/// The changes since a particular state.
+/// The changes since the state numbered `since`.
 pub(super) struct Changes {
     since: u64,
     boxes: usize,

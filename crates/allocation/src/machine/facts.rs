@@ -107,7 +107,7 @@ impl Machine {
         keyed.into_iter().map(|(_, job, placement)| (job, placement)).collect()
     }
 
-    /// Returns the healthy nodes (never failed, or repaired), whether held or not.
+    /// Returns the healthy nodes, including those that jobs hold. A repaired node is healthy.
     pub fn healthy(&self) -> &Occupancy {
         &self.healthy
     }

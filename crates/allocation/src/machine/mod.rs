@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The shapes that the strategy claims. Read from its options only once.
+    /// The function that returns the shapes the strategy claims. It is looked up only once.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -60,7 +60,7 @@ pub struct Machine {
     /// The same strategy on an empty machine, including its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
-    /// The last request found to be grantable, because the head of a queue is checked repeatedly.
+    /// The last request found to be grantable, cached because a queue's head is checked repeatedly.
     fitting: Option<Request>,
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.

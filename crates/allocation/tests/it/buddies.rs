@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Request};
 
 use crate::common::machine;
 
-/// A block, with the block from which it was split as its parent.
+/// A block, and the index of the block from which it was split.
 struct Block {
     cuboid: Cuboid,
     parent: Option<usize>,

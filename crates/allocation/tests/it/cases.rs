@@ -6,8 +6,8 @@
 //! given order (`grants`). A step requests a `shape`, a number of `nodes`, or both. It expects
 //! `parts` (which are then held), a `refused` reason, or just `granted = true`. Alternatively, a
 //! step has `release`, which is the number (from 0) of the step whose job ends. With
-//! `missed = true`, each step must be refused although the oracle finds the plain shape (also
-//! turned, if the strategy turns), or enough nodes, free.
+//! `missed = true`, each step must be refused even though the oracle finds enough free nodes or a
+//! free box with the requested shape (rotated, if the strategy allows that).
 
 use pavior_allocation::claim::{BoxGroup, Claim, Question, Recognition};
 use pavior_allocation::{Machine, Placement, Registry, Selection, oracle};

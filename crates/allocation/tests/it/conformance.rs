@@ -14,7 +14,7 @@ fn selections() -> Vec<Selection> {
     StrategyKind::builtin().iter().flat_map(Selection::variants).collect()
 }
 
-/// Judges a selection by a small part of the suite: fewer occupancies, and short histories.
+/// Checks a selection with a small part of the suite: fewer occupancies and shorter histories.
 fn judged_at_once(selection: &Selection) -> Result<u64, conformance::Flaw> {
     let supported = |names: &'static [&'static str]| {
         let grids = names.iter().map(|name| name.parse::<Grid>().unwrap());

@@ -21,7 +21,7 @@ impl Small {
         Small { grid, beside: beside.collect() }
     }
 
-    /// Returns the part of a set that is connected with its lowest node.
+    /// Returns the nodes of a set that are connected to its lowest node.
     fn reach(&self, set: u32) -> u32 {
         let mut reached = set & set.wrapping_neg();
         let mut fresh = reached;
@@ -33,7 +33,7 @@ impl Small {
         reached
     }
 
-    /// Returns the number of nodes of a region that a set cuts off from the largest remaining part.
+    /// Returns the number of nodes in a region that a set cuts off from the largest remaining part.
     fn cut_off(&self, region: u32, set: u32) -> u32 {
         let (mut rest, mut largest) = (region & !set, 0);
         let all = rest.count_ones();
@@ -75,14 +75,14 @@ fn set_of(grid: &Grid, placement: &Placement) -> u32 {
     nodes.fold(0, |set, node| set | 1 << node.0)
 }
 
-/// A comparison of the answers on one machine with all connected sets.
+/// A comparison of the answers of `connected` with all connected sets on one machine.
 #[derive(Debug, Default)]
 struct Tally {
     answers: u32,
     /// The number of answers for which another set, however compact, cuts off fewer nodes.
     needless: u32,
-    /// Sums over answers: the hops between pairs of nodes, and the smallest such sum among the sets
-    /// that cut off no more nodes.
+    /// The hops between pairs of nodes, summed over all answers, and the smallest possible sum with
+    /// sets that cut off equally many nodes.
     hops: u64,
     least: u64,
 }
@@ -97,7 +97,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
         for node in ones(!free_set & ((1 << grid.nodes()) - 1)) {
             free.take(&Cuboid::node(grid.point(NodeId(node)))).unwrap();
         }
-        // The smallest sum of distances for each size and each number of nodes cut off.
+        // The smallest sum of distances, by number of nodes in the set and number of nodes cut off.
         let mut best = vec![[u32::MAX; 32]; 32];
         let mut subset = free_set;
         while subset != 0 {
@@ -173,8 +173,8 @@ fn picture(name: &str, rows: &[&str]) -> Occupancy {
 
 #[test]
 fn three_nodes_are_taken_where_they_part_nothing() {
-    // This state was found by search: three nodes in the first row cut the node below off from the
-    // last row.
+    // A search found this state, in which three nodes in the first row cut off the node below from
+    // the last row.
     let free = picture("torus:5x4", &[".#...", "#####", "##.#.", "###.."]);
     let state = free.iter().fold(0, |set, node| set | 1 << node.0);
     assert_eq!(compare("torus:5x4", |_| vec![state]).needless, 0);

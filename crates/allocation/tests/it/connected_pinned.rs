@@ -48,7 +48,7 @@ impl Walk {
         }
     }
 
-    /// Draws boxes and counts: small, medium, and up to the number of free nodes.
+    /// Draws a request for a box or a number of nodes. Small, medium and large requests are common.
     fn request(&mut self) -> Request {
         let most = [3, 6, 17][self.below(3) as usize];
         let sides = self.free.grid().sides();
@@ -81,7 +81,7 @@ impl Walk {
     }
 }
 
-/// Compares answers with hashes of those given by the rule in the documentation of `connected`.
+/// Compares hashes of the answers with those of the rule in the documentation of `connected`.
 /// Results of studies depend on each of these answers.
 #[test]
 fn the_answers_stay() {

@@ -42,7 +42,7 @@ fn redraw(head: &str, rows: &str) -> (String, String) {
                 let part = placement.parts().iter().position(|p| p.contains(&grid, point));
                 part.map(|part| char::from(b'a' + part as u8))
             };
-            // The marks, in drawing order.
+            // The nodes are visited in drawing order.
             let [w, d, h] = grid.sides();
             let points =
                 (0..h).flat_map(|z| (0..d).rev().flat_map(move |y| (0..w).map(move |x| [x, y, z])));

@@ -136,8 +136,8 @@ fn forks_check_what_they_take_and_give() {
     let twice = Placement::Parts(vec![held, held]);
     assert_eq!(fork.give(&twice), Err(PlacementError::NotTaken(held)));
     assert_eq!(fork.free().count(), 12);
-    // A reservation takes the free nodes of boxes that overlap each other, taken nodes or the end
-    // of an axis.
+    // A reservation's boxes may overlap each other or taken nodes, or extend beyond the end of an
+    // axis. Only their free nodes are taken.
     fork.take_free(&Placement::Parts(vec![Cuboid::new([1, 1], [2, 2]), held, more]));
     fork.take_free(&Placement::Parts(vec![
         Cuboid::new([1, 1], [3, 2]),

@@ -114,8 +114,7 @@ fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
 #[test]
 fn the_perfect_index_is_of_the_orientations_that_fit() {
     let state = State::new("torus:3x8".parse().unwrap());
-    // Along x, a side of 3 closes the ring and has no faces. When turned, the shape has all of its
-    // faces.
+    // A side of 3 along x closes the ring and has no faces. The rotated shape has all of its faces.
     assert_eq!(explain::perfect_index(&state, [3, 2, 1]), Some(10));
     assert_eq!(explain::perfect_index(&state, [9, 2, 1]), None);
     let found = answer(&state, &"ff".parse().unwrap(), &Request::shape([9, 2, 1]), 1).unwrap();

@@ -47,7 +47,7 @@ fn asking_within_some_nodes_changes_nothing() {
     assert!(fork.find_within(&free, &Request::shape([4, 2, 1])).is_err());
 }
 
-/// Compares strategies that are reset to given nodes with strategies that take all other nodes.
+/// Compares strategies reset to some free nodes with ones for which all other nodes are taken.
 #[test]
 fn asking_within_some_nodes_is_asking_with_the_others_taken() {
     let grids = ["mesh:16x16", "mesh:13x7", "mesh:65x3", "mesh:1x70", "mesh:5x4x6", "torus:9x8x9"];
@@ -100,7 +100,7 @@ fn ask_within_as_beside(grid: &str, strategy: &str) {
         }
     }
     assert_eq!(fork.free().count(), machine.grid().nodes());
-    // The next query is about the fork's own nodes.
+    // The next query uses the fork's own free nodes again.
     let request = Request::shape([2, 1, 1]);
     assert_eq!(fork.find(&request), machine.fork_empty().find(&request));
     let corner = Placement::Whole(Cuboid::node([0; 3]));
@@ -177,7 +177,7 @@ fn changes_are_known_until_a_node_fails() {
     machine.release(JobId(7)).unwrap();
     assert!(machine.changes_since(first).is_none());
     assert_eq!(machine.changes_since(machine.state() - 1).unwrap().count(), 1);
-    // Many more changes than are recorded.
+    // Make many more changes than the machine remembers.
     let before = machine.state();
     for job in 0..2000 {
         machine.allocate(JobId(job), &Request::shape([1, 1, 1])).unwrap();

@@ -8,7 +8,7 @@ use pavior_kernel::{Family, Stream};
 
 use crate::common::busy_machine;
 
-/// Creates a machine with a strategy and these busy nodes.
+/// Creates a machine with the given strategy and busy nodes.
 fn machine(name: &str, strategy: &str, busy: &[[u16; 2]]) -> Machine {
     let busy = busy.iter().map(|&node| Cuboid::new(node, [1, 1]));
     busy_machine(name.parse().unwrap(), strategy, busy)

@@ -12,7 +12,7 @@ enum Printed {
     TooFewFree,
     Whole,
     Pieces,
-    /// Steps 5 to 7 repeat without any change.
+    /// The loop repeats steps 5 to 7 without any change.
     Hangs,
 }
 
@@ -130,6 +130,6 @@ fn a_count_without_a_shape_starts_near_cubic_and_a_hint_shrinks() {
     assert_eq!(sides(&Request::nodes(7)), [[2, 3, 1], [1, 1, 1]]);
     assert_eq!(sides(&Request::nodes(64)), [[8, 8, 1]]);
     assert_eq!(sides(&Request::hinted(7, [8, 1, 1])), [[7, 1, 1]]);
-    // A shape that fits in no orientation is still the start of the sequence.
+    // A shape that fits in no orientation still determines the first box to shrink.
     assert_eq!(sides(&Request::shape([16, 1, 1])), [[8, 1, 1], [8, 1, 1]]);
 }

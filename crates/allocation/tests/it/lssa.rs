@@ -1,5 +1,5 @@
-//! Tests that LSSA chooses exactly the first base of the first of its shapes that has one, although
-//! it claims less.
+//! Tests that LSSA always grants the first base of its first shape that fits, although it claims
+//! less.
 
 use pavior_allocation::claim::Claim;
 use pavior_allocation::{Selection, oracle};

@@ -8,7 +8,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, Occupancy, Request, Scan};
 
 use crate::common::busy_machine;
 
-/// Returns the submesh between its lower left and upper right nodes.
+/// Returns the submesh with the given lower left and upper right nodes.
 fn submesh(from: [u16; 2], to: [u16; 2]) -> Cuboid {
     let side = |axis: usize| to[axis] - from[axis] + 1;
     Cuboid::new([from[0], from[1], 0], [side(0), side(1), 1])
@@ -41,8 +41,8 @@ fn state(busy: &[Cuboid]) -> Occupancy {
     free
 }
 
-/// Returns the rows around one submesh. Each contains the side, the base, and the index, `-1` or
-/// `earlier`.
+/// Returns the table rows for one submesh. Each contains the side, the base, and the index (or `-1`
+/// or `earlier`).
 fn rows(busy: &[Cuboid], number: usize) -> Vec<(String, [u16; 2], String)> {
     let row = |candidate: MfaCandidate| {
         let (submesh, side) = candidate.around?;
@@ -177,9 +177,9 @@ fn the_examples_answers() {
 fn the_printed_loop_forgets_the_first_orientation() {
     // A perfect index ends the search immediately, so example 1 is correct.
     assert_eq!(answer("mfa:printed", &example_1()), Ok([2, 5, 0]));
-    // In example 2, the best index, 7, is found and forgotten. When turned, the best is 5, which is
-    // not above p + q = 5, and <0,0> is busy. The printed algorithm therefore refuses the paper's
-    // own second example.
+    // In example 2, the best index, 7, is found and forgotten. For the turned task, the best index
+    // is 5, which is not above p + q = 5, and <0,0> is busy. The printed algorithm therefore
+    // refuses the paper's own second example.
     assert_eq!(answer("mfa:printed", &example_2()), Err(Refusal::NoFreeSubmesh.into()));
     assert_eq!(answer("mfa:printed:turn=none", &example_2()), Ok([0, 3, 0]));
     let busy = example_2();
@@ -229,8 +229,8 @@ fn the_threshold_refuses_what_fits() {
     let busy = Cuboid::node([1, 1, 0]);
     let mut free = Occupancy::all_free(grid);
     free.take(&busy).unwrap();
-    // No index is above 5 + 4, and <0,0> is covered. There are two rows of free bases, but the
-    // request is refused if turning is not allowed.
+    // No index is above 5 + 4, and <0,0> is covered. The request is refused if turning is not
+    // allowed, even though two rows of bases are free.
     let rows = mfa_candidates(&free, &[busy], [5, 4, 1], true);
     assert_eq!(rows.iter().filter_map(index).max(), Some(9));
     let answer = |strategy: &str| {
@@ -265,7 +265,7 @@ fn figure_7_counts_5_75_nodes_a_submesh() {
 #[test]
 fn figure_2_is_the_row_that_table_1_has_wrong() {
     // The allocation in Figure 2 touches four busy nodes and two border nodes. In the mesh of
-    // Figure 1, exactly one placement of the task next to two submeshes does so, which is <5,3>.
+    // Figure 1, <5,3> is the only candidate base at which the task does so.
     let free = state(&example_1());
     let six = |base: &Coordinates| {
         let rows = mfa_candidates(&free, &example_1(), TASK, true);

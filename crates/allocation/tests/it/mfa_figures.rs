@@ -23,7 +23,7 @@ fn examples() -> [State; 2] {
     [Cuboid::new([1, 2, 0], [4, 3, 1]), Cuboid::new([0, 0, 0], [4, 3, 1])].map(boxes)
 }
 
-/// Returns both examples with each task, in the order of columns.
+/// Returns each example with each task, in the order of the columns.
 fn cases() -> impl Iterator<Item = (State, Sides)> {
     examples().into_iter().flat_map(|state| TASKS.map(|task| (state.clone(), task)))
 }
@@ -33,7 +33,7 @@ fn choice(state: &State, strategy: &str, task: Sides) -> Result<Choice, Refusal>
     answer(state, &selection, &Request::shape(task), 1).unwrap().outcome
 }
 
-/// Returns a row, which contains the choice of a strategy in each case.
+/// Returns a row of the figures: a strategy's choice in each case.
 fn row(strategy: &str) -> Vec<String> {
     let word = |found: Result<Choice, Refusal>| match found {
         Err(_) => "-".to_string(),
@@ -46,7 +46,7 @@ fn row(strategy: &str) -> Vec<String> {
     cases().map(|(state, task)| word(choice(&state, strategy, task))).collect()
 }
 
-/// The rows for example 1 with (3,2), (3,3), (4,2), then for example 2 with the same tasks.
+/// One row per strategy, with columns for (3,2), (3,3) and (4,2) in example 1, then in example 2.
 const FIGURES: &str = "
     ff        0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
     tff       0,0:3x2=7  5,0:3x3=7  0,0:4x2=9  4,0:3x2=5  4,0:3x3=6  4,0:4x2=8
@@ -84,8 +84,7 @@ fn figures_8_and_9() {
     }
 }
 
-/// Returns, for each case, those of the considered strategies whose index is higher than that of
-/// MFA.
+/// Returns, for each case, the considered strategies whose index is higher than MFA's.
 fn better_than_mfa(considered: fn(&Choice, Sides) -> bool) -> Vec<Vec<&'static str>> {
     let of_case = |(state, task): (State, Sides)| {
         let own = choice(&state, "mfa", task).unwrap().index();

@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid, which are the same for every strategy. Each
-/// strategy has been notified of the busy nodes one by one.
+/// Calls a function with many occupancies of a grid. The strategies are in the same state, because
+/// each of them has been notified of the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],
@@ -92,8 +92,8 @@ fn anca_and_mc_take_a_free_box_of_the_shape_where_there_is_one() {
                 assert_eq!(find(0).unwrap().parts(), expected, "{shape:?}");
             }
             if oracle::first(free, &turned[..1], Scan::default()).is_some() {
-                // The rows of the placement, which are cut at the wrap, are the nodes of one box of
-                // the shape.
+                // The rows of the placement are cut at the wrap. Together, they are one box of the
+                // requested shape.
                 let parts = find(1).unwrap();
                 let bounds = |axis: usize| {
                     let taken = |at: &u16| {

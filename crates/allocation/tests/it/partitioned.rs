@@ -45,7 +45,7 @@ fn lines_of_units_keep_their_claims_however_they_are_wired() {
     }
 }
 
-/// Tests `mfp` on meshes. No cable is ever missing there, so every free box is possible.
+/// Tests `mfp` on meshes, where no cable is ever missing and every free box can be granted.
 #[test]
 fn mfp_leaves_the_largest_free_box_that_can_be_left() {
     for name in ["mesh:6x5", "mesh:4x3x3"] {

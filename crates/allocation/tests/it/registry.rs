@@ -1,12 +1,12 @@
-//! Tests that the registry agrees with the folders, and that its entries are well-formed.
+//! Tests that the registry matches the source files, and that its entries are well-formed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use pavior_allocation::{Registry, Selection};
 
-/// Returns the strategy that a module defines. The name of a module cannot begin with a digit or be
-/// a keyword.
+/// Returns the name of the strategy that a module defines. The two may differ, because a module's
+/// name cannot begin with a digit or be a keyword.
 fn strategy_of(module: &str) -> String {
     match module {
         "two_db" => "2db".into(),

@@ -6,7 +6,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId, Occupancy, Request, Sides};
 
 use crate::common::strategy;
 
-/// Calls a function with every occupancy of a grid that has a free node.
+/// Calls a function with every occupancy of a grid in which at least one node is free.
 fn every_state(grid: &Grid, mut check: impl FnMut(&Occupancy)) {
     for code in 0u32..(1 << grid.nodes()) - 1 {
         let mut free = Occupancy::all_free(*grid);
@@ -23,8 +23,8 @@ fn nodes(grid: &Grid, placement: &Placement) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the first set with the lowest score among the sets that are nearest to each center. Ties
-/// in distance go to the lower node.
+/// Scores the set of `count` nodes nearest to each center, and returns the first set with the
+/// lowest score. If two nodes are equally near, the lower one is taken.
 fn cheapest(
     free: &Occupancy,
     centres: &[Coordinates],
@@ -47,8 +47,8 @@ fn cheapest(
     best.unwrap().1
 }
 
-/// Returns the shell of a node, which is its largest coordinate distance from a box centered on a
-/// node. The box may extend beyond the border.
+/// Returns the number of a node's shell: its largest coordinate distance from the box around
+/// `centre`. The box may extend beyond the border.
 fn shell(grid: &Grid, shape: Sides, centre: Coordinates, point: Coordinates) -> u32 {
     let apart = |axis: usize| {
         let (n, side) = (i32::from(grid.side(axis)), i32::from(shape[axis].min(grid.side(axis))));
@@ -151,7 +151,7 @@ fn the_bounds_hold_on_meshes() {
                 };
                 let least = optimum(free, count);
                 let n = u64::from(count);
-                // The factors are 2 - 2/n and 2 - 1/(2d), scaled to whole numbers.
+                // The approximation factors are 2 - 2/n and 2 - 1/(2d), scaled to whole numbers.
                 assert!(sum(&mut gen_alg) * n <= (2 * n - 2) * least, "{name}, {count} nodes");
                 assert!(sum(&mut mm) * 2 * d <= (4 * d - 1) * least, "{name}, {count} nodes");
             }

@@ -1,6 +1,6 @@
 //! The TBL paper's subtraction table (Figure 2) and Detect procedure (Figure 3) as printed, with
-//! their errors. They overlap or miss placements, so they are only in this test, and not an option
-//! of `tbl`.
+//! their errors. They miss placements or find overlapping ones, so they are only in this test, and
+//! are not an option of `tbl`.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::oracle;
@@ -108,7 +108,7 @@ fn leaves(case: u8, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns the cases that a relative position matches.
+/// Returns the cases that match the relative position of a plane and a region.
 fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
@@ -124,7 +124,7 @@ fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     }
 }
 
-/// Returns the nodes that actually remain of a plane.
+/// Returns the nodes of a plane that are actually outside a region.
 fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
@@ -220,15 +220,15 @@ struct Detect {
     early: bool,
     /// True if the busy list is sorted by descending z2, which the paper never requires.
     sorted: bool,
-    /// True if a plane is tested against the automatic prohibited regions only when it is
-    /// completely inside one.
+    /// True if a plane is rejected only when it is completely inside an automatic prohibited
+    /// region, and is never clipped at the border of one.
     unclipped: bool,
     /// True if planes left after the last region are not recorded.
     forgets: bool,
     /// True if case 27 abandons the plane with all its other pieces.
     abandons: bool,
-    /// True if the first matching case in the printed table counts, and nothing is done for a
-    /// position without one. Otherwise, the repaired table is used.
+    /// True if the first matching case in the printed table is used, and a position without one
+    /// leaves the plane as it is. Otherwise, the repaired table is used.
     table: bool,
 }
 
@@ -255,7 +255,7 @@ impl Corners {
         Corners { low, high }
     }
 
-    /// Returns a job's prohibited region.
+    /// Returns the prohibited region: the bases at which a job would overlap this box.
     fn region(&self, job: [i32; 3]) -> Corners {
         let low = std::array::from_fn(|axis| (self.low[axis] - job[axis] + 1).max(0));
         Corners { low, high: self.high }
@@ -381,7 +381,7 @@ fn every_shape(grid: &Grid) -> Vec<[u16; 3]> {
 impl Faults {
     const NONE: Faults = Faults { missed: 0, overlapping: 0, outside: 0 };
 
-    /// Tries every job in a state.
+    /// Counts the errors for every job in one state.
     fn count(&mut self, detect: Detect, grid: &Grid, busy: &[Cuboid]) {
         let mut free = Occupancy::all_free(*grid);
         for held in busy {

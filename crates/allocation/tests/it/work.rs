@@ -61,18 +61,18 @@ fn the_plain_search_tests_bases_up_to_the_first() {
 #[test]
 fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     let busy = [Cuboid::new([0, 0, 0], [9, 3, 1])];
-    // No box covers the plane. One covers row 0, so the search jumps to the row where it ends. No
-    // box covers that row, and none covers its first base.
+    // No box covers the plane, but one covers row 0, so the search jumps to the row where that box
+    // ends. No box covers that row or its first base.
     let found = asked(&mut machine("ff", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 4, words: 0, upkeep: 0 });
     // The search reads eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
-    // The whole set has two words of several rows each: a copy, one pass for 2 along x, one for 2
-    // along y, and a test of the first base from above.
+    // The set of all bases has two words. They are copied, then processed for 2 along x and for 2
+    // along y. One more word is read to find the first base from above.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
-    // On machines of at most 8x8x8, every shape is tried in eight words.
+    // On machines of at most 8x8x8, a search for any shape reads eight words.
     let found = asked(&mut machine("tff", "mesh:8x8x4", &[]), [2, 3, 1]);
     assert_eq!(found, Work { boxes: 0, words: 8, upkeep: 0 });
 }
@@ -82,7 +82,7 @@ fn the_engine_remembers_a_refusal() {
     let busy = [Cuboid::new([0, 3, 0], [8, 2, 1]), Cuboid::new([3, 0, 0], [2, 1, 1])];
     let mut machine = machine("tff", "mesh:8x8", &busy);
     assert!(asked(&mut machine, [8, 4, 1]).words > 0);
-    // A turned request and a larger one are refused for the same reason, without a search.
+    // The rotated request and a larger one are refused for the same reason, without a search.
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());

@@ -19,15 +19,15 @@ const ENOUGH: usize = 30;
 /// The fraction of waits that may fall outside the interval on each side. It is slightly below 5%,
 /// because misses become known late and in bursts.
 const OUTSIDE: f64 = 0.04;
-/// The amount by which a miss changes the target level (Gibbs & Candes 2021).
+/// The step size with which each hit or miss adjusts the target level (Gibbs & Candes 2021).
 const STEP: f64 = 0.002;
-/// The margin used until enough promises are known, scaled by [`scaled`]. It turns a wait of one
-/// hour into an interval from 0 to 12 hours.
+/// The margin, in the units of [`scaled`], until the outcomes of enough promises are known. It
+/// turns a wait of one hour into an interval from 0 to 12 hours.
 const MARGIN: f64 = 20.0;
 const LOW: usize = 0;
 const HIGH: usize = 2;
 
-/// The 5%, 50% and 95% quantiles of a wait, scaled by [`scaled`].
+/// The 5%, 50% and 95% quantiles of a wait, in the units of [`scaled`].
 pub(crate) type Quantiles = [f64; 3];
 
 /// Scales a wait to its cube root, treating any wait below one minute as one minute. Forecast
@@ -85,14 +85,14 @@ pub struct Record {
     pub broken: u64,
 }
 
-/// The forecast for a job: the quantiles over the futures, and the promised waits.
+/// A job's forecast, which consists of the quantiles over the futures and the promised waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said {
     pub(crate) raw: Quantiles,
     pub(crate) waits: [Time; 3],
 }
 
-/// The forecast for a waiting job.
+/// An open promise to a waiting job.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     at: Time,
@@ -103,7 +103,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// Returns each quantile's error.
+    /// Returns the difference between the wait so far and each quantile.
     fn residual(&self, now: Time) -> Quantiles {
         let wait = scaled(now.since(self.at));
         self.raw.map(|quantile| wait - quantile)
@@ -127,8 +127,8 @@ impl Residuals {
         self.levels[1] = (self.levels[1] - STEP * (OUTSIDE - f64::from(missed))).clamp(0.6, 1.0);
     }
 
-    /// Returns each quantile's shift if enough promises are known. For jobs that have already
-    /// waited too long, uses the waits so far.
+    /// Returns each quantile's shift if enough errors are known. `late` contains the errors so far
+    /// for jobs that have already waited longer than promised.
     fn shifts(&self, late: &[Quantiles]) -> Option<Quantiles> {
         let count = self.latest.len() + late.len();
         if count < ENOUGH {

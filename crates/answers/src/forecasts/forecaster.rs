@@ -47,8 +47,8 @@ pub struct Forecast {
     /// The median: half of the jobs start earlier.
     pub median: Time,
     /// The 95% quantile: about 5 of 100 jobs start later. If this time is [`HORIZON`] from now, the
-    /// job starts then or later. If the job starts in no future, and not in the plan either, all
-    /// four times have this value.
+    /// job starts then or later. If the job starts neither in any future nor in the plan, all four
+    /// times have this value.
     pub high: Time,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Time,
@@ -323,7 +323,7 @@ impl Forecaster {
     }
 
     /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
-    /// in no future and not in the plan either, because there is then no time to correct.
+    /// neither in any future nor in the plan, because there is then no time to correct.
     fn said(
         &self,
         now: Time,
@@ -377,7 +377,7 @@ impl Forecaster {
         (first..self.asked).map(way).collect()
     }
 
-    /// Returns when each job starts in each future.
+    /// Returns the start time of each job in each future.
     fn starts(
         &self,
         ways: Vec<Way>,

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::forecaster::Plan;
 use super::{Effort, Forecast, ForecastError, Forecaster, Kind};
 
-/// A job in a log, with its forecast from when it was submitted and its actual start.
+/// A job in a log, with the forecast made when it was submitted, and its actual start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judged {
     /// The job's number in the log.
@@ -43,7 +43,7 @@ impl Judged {
     }
 }
 
-/// Other methods' forecasts of when a job starts.
+/// Forecasts of a job's start made by other methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rivals {
     /// The start in the plan, with estimates corrected by the method of Tsafrir, Etsion & Feitelson

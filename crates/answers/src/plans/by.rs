@@ -8,8 +8,8 @@
 //! plan found first.
 //!
 //! ```text
-//!   x  0 1 2 3 4 5    Four in a row by 9: a ends at 8, b at 20. b moves to 4 and 5 now, and a
-//!      a a b b . .    ends in time. If 5 had failed, b would be requeued.
+//!   x  0 1 2 3 4 5    Four nodes in a row are needed by 9. a ends at 8, and b ends at 20. b moves
+//!      a a b b . .    to 4 and 5 now, and a ends in time. If 5 had failed, b would be requeued.
 //! ```
 //!
 //! The search tries each set of jobs to requeue once, in order of loss. For each set, it finds the
@@ -170,7 +170,7 @@ fn moves(
 }
 
 impl RoomPlan {
-    /// Adds the time of each move, and the jobs that must end first.
+    /// Adds the time of each move, and the jobs that must end first, to the plan.
     fn timed(
         mut self,
         snapshot: &Snapshot,
@@ -214,7 +214,7 @@ struct Sets {
     /// The jobs with their losses, smallest first.
     jobs: Vec<(u64, JobId)>,
     most: usize,
-    /// Pending sets, as pairs of loss and ascending job indices.
+    /// The pending sets, each with its loss. A set consists of ascending job indices.
     waiting: BinaryHeap<Reverse<(u64, Vec<usize>)>>,
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn first_end<T>(
     let jobs = snapshot.jobs().enumerate();
     let mut ending: Vec<(Time, usize)> =
         jobs.filter_map(|(index, (job, _))| Some((end(job)?, index))).collect();
-    // The first such end is either in `open` or already found. `free` contains the nodes free
-    // before the ends in `open`.
+    // The end to be found is either in `open` or already in `found`. `free` contains the nodes that
+    // are free before the ends in `open`.
     let mut open = &mut ending[..];
     let (mut found, mut free) = (None, snapshot.free.clone());
     let mut then = free.clone();
@@ -72,7 +72,7 @@ pub(crate) fn first_end<T>(
     found
 }
 
-/// Moves to the front the end times that meet a condition, and returns their number.
+/// Moves the end times that meet a condition to the front, and returns their number.
 fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     let mut count = 0;
     for index in 0..ends.len() {
@@ -84,7 +84,7 @@ fn divide(ends: &mut [(Time, usize)], holds: impl Fn(Time) -> bool) -> usize {
     count
 }
 
-/// The end times of the jobs in a snapshot, used to replay these ends.
+/// The end times of the jobs in a snapshot, in the order in which the jobs end.
 pub(crate) struct Ends<'a> {
     snapshot: &'a Snapshot,
     /// The end times, earliest first, each with the index of its job.

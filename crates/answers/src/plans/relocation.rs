@@ -6,8 +6,8 @@ use crate::plans::order;
 use crate::plans::packing::{Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
-/// Places the requested boxes and the moved jobs in such a way that the moves can be carried out
-/// one at a time.
+/// Places the requested boxes and the moved jobs so that the moves can be carried out one at a
+/// time.
 pub(crate) fn relocate(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -> Outcome {
     let (grid, count) = (room.snapshot.grid, room.goal.count);
     let mut free = room.without(jobs);

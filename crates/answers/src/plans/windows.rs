@@ -203,7 +203,7 @@ struct Event {
     ends: bool,
 }
 
-/// The events, layer by layer.
+/// All events, grouped by layer.
 struct Events {
     /// The index of each layer's first event, followed by the total number of events.
     from: Vec<usize>,

@@ -129,8 +129,8 @@ pub struct PlannedStart {
 }
 
 impl PlannedStart {
-    /// Returns the scheduler's reservation for a job if it begins before a given time. Later ones
-    /// depend on jobs without a known end. Takes O(reservations) time.
+    /// Returns the scheduler's reservation for a job if it begins before a given time. Later
+    /// reservations depend on jobs without a known end. Takes O(reservations) time.
     pub fn of(standing: Option<&Standing>, job: JobId, before: Time) -> Option<PlannedStart> {
         let mut reserved = standing?.reserved.iter();
         let own = reserved.find(|one| one.job == job && one.from < before)?;

@@ -41,7 +41,7 @@ impl State {
         masks(&self.grid, &self.jobs[job])
     }
 
-    /// Returns the healthy nodes free without the `moved` jobs.
+    /// Returns the healthy nodes that are free once the `moved` jobs are gone.
     pub(crate) fn free_without(&self, moved: &[usize]) -> u32 {
         let others = (0..self.jobs.len()).filter(|job| !moved.contains(job));
         others.fold(self.healthy, |free, job| free & !self.held(job))
@@ -71,7 +71,7 @@ impl State {
         packs(free, &lists, 0)
     }
 
-    /// Returns the minimum weight of at most `most` jobs to move, including `required`.
+    /// Returns the minimum weight of at most `most` jobs, including `required`, that make room.
     pub(crate) fn least(
         &self,
         shape: Sides,
@@ -128,8 +128,8 @@ impl State {
     }
 }
 
-/// Packs one place from each list. Equal lists are adjacent, and interchangeable boxes are placed
-/// in ascending order.
+/// Returns true if one place from each list can be chosen so that none overlap. Equal lists are
+/// adjacent, and interchangeable boxes are placed in ascending order.
 fn packs(free: u32, lists: &[Vec<u32>], from: usize) -> bool {
     let Some((first, rest)) = lists.split_first() else { return true };
     first.iter().enumerate().skip(from).any(|(index, place)| {

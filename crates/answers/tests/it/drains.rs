@@ -7,7 +7,7 @@ use crate::brute::{self, State};
 use crate::states;
 use crate::unblocks::carry_out;
 
-/// Empties some nodes, moving at most `more` other jobs.
+/// Checks a plan that drains some nodes, moving at most `more` other jobs.
 pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: usize) {
     let ids: Vec<NodeId> = (0..32).filter(|node| nodes >> node & 1 == 1).map(NodeId).collect();
     let own = Weights::nodes(snapshot);
@@ -41,8 +41,8 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     }
 }
 
-/// Frees as many boxes as possible with at most `most` moves. Returns false if the reference
-/// implementation cannot decide, because there are too many packings of small boxes.
+/// Checks defragmentation with at most `most` moves. Returns false if the reference implementation
+/// cannot decide, because there are too many packings of small boxes.
 pub(crate) fn judge_defragment(
     state: &State,
     snapshot: &Snapshot,

@@ -113,7 +113,7 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
             probed.is_ok() && reserves && waits(by) && until.is_none_or(|until| from < until)
         }
         Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
-        // If the scheduler was asked in this state, it has a more specific reason.
+        // A scheduler that was asked in this state gives a more specific reason.
         Cause::Queue(Queued::Kept) => probed.is_ok() && !is_settled,
         _ => false,
     };

@@ -79,7 +79,7 @@ fn what_a_strategy_answers_wrongly_is_drawn_whatever_it_is() {
             let svg = counterexample(&example);
             assert_well_formed(&svg);
             assert!(!svg.contains("<script>"), "{name}");
-            // The legend contains one more.
+            // The legend contains one more element of this class.
             assert_eq!(svg.matches("class=\"choice\"").count(), granted + 1, "{name}");
             assert_eq!(svg.matches("class=\"expected\"").count(), 2, "{name}");
         }

@@ -56,12 +56,12 @@ const FREEDOMS: [(&str, &str); 4] = [
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. If the log names nodes, the first one uses the logged places.
+/// Returns all changes to try. If the log names nodes, the first change uses the logged places.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
         topic: Topic::Settings,
-        name: "places from the log".to_string(),
+        name: "placements from the log".to_string(),
         words: "the placements and times recorded in the log".to_string(),
         settings: vec![("placed", Some(names.values.join(",")))],
     });

@@ -1,4 +1,4 @@
-//! Observations made during a run: each job's wait, and each metric's value in every piece.
+//! An observer that records each job's wait, and each metric's value in every piece of a run.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -79,7 +79,7 @@ impl Ledger {
         (self.waits, self.pieces.into_iter().map(|pieces| full(pieces.batches)).collect())
     }
 
-    /// Ends a piece by adding its averages to the result and resetting them.
+    /// Ends a piece. Stores the time averages of its metrics, and resets these metrics.
     fn close(&mut self, now: Time) {
         let span = self.time.units(now.since(self.from));
         for Pieces { metric, batches, .. } in self.averages() {
@@ -107,7 +107,7 @@ impl Ledger {
                 batches[piece].sum += value;
                 batches[piece].of += if wanted == Whole::Mean { 1.0 } else { 0.0 };
             }
-            // Measure each fact separately, because adding contributions to a growing sum would
+            // Reset the metric after each fact, because adding contributions to a growing sum would
             // round them.
             metric.see(now, &Fact::CountingStarts);
         }

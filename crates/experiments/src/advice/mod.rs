@@ -7,7 +7,7 @@
 //! probability 95%, all intervals for a given quantity are correct simultaneously (Bonferroni's
 //! inequality). Recommendations are based on these intervals alone.
 //!
-//! Costs one observed simulation run per alternative, plus memory for all waits in each run.
+//! The cost is one simulation run per alternative, plus memory for all waits in each run.
 
 mod alternatives;
 mod command;
@@ -33,7 +33,7 @@ pub use alternatives::Topic;
 pub use page::page;
 pub use words::{cell, notes, recommendations, value};
 
-/// An error that prevents advice.
+/// The reason that no advice can be given.
 #[derive(Debug, Error)]
 pub enum AdviceError {
     /// A setting is invalid.
@@ -78,12 +78,12 @@ pub struct Run {
     pub stuck: u64,
 }
 
-/// An alternative configuration that differs in a single setting.
+/// An alternative that differs from the current configuration in a single setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// The topic of the change.
     pub topic: Topic,
-    /// A short name.
+    /// A short name, such as `scheduler easy`.
     pub name: String,
     /// A description of the change that can follow the word "with".
     pub words: String,
@@ -109,7 +109,7 @@ pub struct Advice {
     pub jobs: u64,
     /// The time from the first submission to the last, in seconds.
     pub span: f64,
-    /// The measures.
+    /// The measures by which configurations are compared.
     pub measures: Vec<Measure>,
     /// The result under the current settings.
     pub present: Run,
@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // Like the metric itself, this measure ends its last piece at the last arrival.
+            // The last piece ends at the last arrival, as `utilization_arriving` does.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),
@@ -371,7 +371,7 @@ impl Measures {
     }
 }
 
-/// Returns the waits of the completed jobs in a size range, and these jobs' positions.
+/// Returns the position and the wait of each completed job in a size range.
 fn of_sizes<'t>(
     trace: &'t Trace,
     waits: &'t [Option<f64>],

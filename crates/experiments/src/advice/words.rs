@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes the alternative settings, starting with the one whose gain is most certain.
+/// Describes the alternative settings, starting with the one whose minimum gain is largest.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();
@@ -66,8 +66,8 @@ fn of_settings(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Returns a sentence about the job sizes for which the difference is significant. Used when the
-/// difference over all jobs is not significant.
+/// Returns a sentence about the job sizes for which the difference is significant. Returns `None`
+/// if the difference over all jobs is significant.
 fn of_sizes(advice: &Advice, one: &Alternative) -> Option<String> {
     if shown(one) != Shown::Nothing {
         return None;

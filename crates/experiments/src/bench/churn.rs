@@ -1,4 +1,4 @@
-//! A recorded churn near saturation: a sequence of requests and releases, with the answers.
+//! A churn, which is a recorded sequence of requests and releases on a nearly saturated machine.
 //!
 //! Requests come from the same stream for every strategy. If a request is refused, the oldest job
 //! departs and the request is repeated until it is granted. This keeps the machine as full as the
@@ -46,7 +46,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work that `find` did for granted attempts and (next field) for refused attempts.
+    /// The work that `find` did for granted attempts. For refused attempts, see `refused`.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done to record grants and releases.

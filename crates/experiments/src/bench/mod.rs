@@ -1,4 +1,4 @@
-//! Allocation benchmarks: the time that several strategies take per attempt for the same requests.
+//! Benchmarks of the time per allocation attempt of several strategies for the same requests.
 //!
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that any other load affects them equally. A round replays each churn twice:
@@ -78,11 +78,11 @@ pub struct BenchRow {
     pub upkeep: f64,
     /// The mean time of an attempt, including its share of grants and releases, in nanoseconds.
     pub whole_mean_ns: f64,
-    /// The mean time of an attempt, relative to the first strategy's mean time: the median of this
-    /// ratio over all rounds.
+    /// The strategy's total time for all attempts divided by the first strategy's, as the median
+    /// over all rounds.
     pub ratio: f64,
-    /// The half-width of the 95% confidence interval for the ratio. `None` for the first strategy,
-    /// or if there is only one round.
+    /// The half-width of the 95% confidence interval for the ratio. There is no interval for the
+    /// first strategy, or if there is only one round.
     pub ratio_ci95: Option<f64>,
 }
 

@@ -9,8 +9,8 @@ use super::churn::{Churn, Step};
 /// The number of attempts between two clock readings if grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// A reading counts as interrupted if it exceeds twice its expected duration by more than this
-/// time. Cold caches and mispredicted branches cost less, and interruptions by the operating system
+/// The excess over twice its expected duration above which a reading counts as interrupted. Cold
+/// caches and mispredicted branches cost less than this, and interruptions by the operating system
 /// cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
@@ -62,7 +62,7 @@ struct Readings {
 pub(super) struct Settled {
     /// The total time of each round's attempts, without interruptions.
     pub(super) rounds: Vec<f64>,
-    /// The times of attempts, grouped by answer.
+    /// The times of granted attempts. For refused attempts, see `refused`.
     pub(super) granted: Vec<f64>,
     pub(super) refused: Vec<f64>,
     /// The total time of all batches.
@@ -166,7 +166,7 @@ fn in_batches(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                     watch.begin();
                 }
                 asked += 1;
-                // The answer has already been checked.
+                // `one_by_one` has already checked this answer.
                 let _ = black_box(machine.allocate(*job, black_box(request)));
             }
             Step::Release(job) => {

@@ -16,7 +16,7 @@ pub enum DirectoryError {
     Taken {
         /// The directory's name, as displayed.
         path: String,
-        /// The reason, which completes the sentence.
+        /// The reason, in words that follow the path in the message.
         reason: &'static str,
     },
     /// A line does not match its checksum.
@@ -27,7 +27,7 @@ pub enum DirectoryError {
     DamagedLine {
         /// The file's name, as displayed.
         path: String,
-        /// The line number, from 1.
+        /// The line number, counted from 1.
         line: u64,
     },
     /// A file does not match its checksum.

@@ -22,7 +22,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Adds the entries in `other`, except those that do not belong to the experiment.
+    /// Adds the entries in `other`, and removes entries that do not belong to the experiment.
     pub(super) fn add(&mut self, other: Known, specification: &Specification) {
         self.entries.extend(other.entries);
         self.discarded += other.discarded;
@@ -82,7 +82,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Damaged times are useless, and a new measurement would give different times anyway.
+    // Damaged times are dropped. Another measurement would give different times anyway.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,
@@ -98,7 +98,7 @@ pub(super) fn in_files(
     }
 }
 
-/// Compares finished files with their checksums, if `run.json` contains them.
+/// Compares the named files with their checksums in `run.json`. Skips files that have no checksum.
 ///
 /// # Errors
 /// Returns an error if a file is missing, or if any byte in a file has changed.

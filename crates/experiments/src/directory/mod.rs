@@ -55,7 +55,7 @@ pub struct OpenRun {
 }
 
 impl Directory {
-    /// Creates a directory if necessary, and locks it. Rejects one with files but no run.
+    /// Creates a directory if necessary, and locks it. Rejects a directory with files but no run.
     ///
     /// # Errors
     /// Returns an error if another process is using the directory, if the directory contains
@@ -107,7 +107,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // The note from a finished run is kept unless part of the run has to be repeated.
+        // A finished run keeps its note, which `finish` replaces if any replication is rerun.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -187,8 +187,8 @@ fn other_run(old: &Run, new: &Run) -> &'static str {
             "contains a full reproduction; omit --quick to continue it, or choose another --out"
         }
         _ => {
-            "contains another experiment, or one run with a different version or different \
-             inputs; its results cannot be mixed with these; choose another --out"
+            "contains the results of another experiment, another version or other inputs, which \
+             cannot be mixed with these; choose another --out"
         }
     }
 }

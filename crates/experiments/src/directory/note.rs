@@ -48,7 +48,7 @@ pub struct Note {
     pub files: BTreeMap<String, String>,
 }
 
-/// A run's start time, and a stopwatch.
+/// A run's start time, and a stopwatch for its duration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     began: SystemTime,

@@ -1,4 +1,4 @@
-//! Keys that apply to a whole experiment: replications, bounds and metrics.
+//! Keys that apply to a whole experiment, such as the replications and the metrics.
 
 use super::Heading;
 

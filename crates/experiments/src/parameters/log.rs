@@ -119,7 +119,8 @@ pub(super) const LENIENT: Parameter = Parameter {
 
 pub(super) const PROCESSORS_PER_NODE: Parameter = Parameter {
     name: "processors-per-node",
-    meaning: "processors per node; 1 treats sizes as node counts, regardless of the header",
+    meaning: "the number of processors per node; 1 treats sizes as node counts, regardless of the \
+        header",
     kind: ValueType::Count,
     read: |text, _| count(text, 1..=1_000_000, |given| &mut given.processors_per_node),
     ..LOG

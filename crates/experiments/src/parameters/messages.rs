@@ -55,7 +55,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
 
 pub(super) const CYCLES_PER_SECOND: Parameter = Parameter {
     name: "cycles-per-second",
-    meaning: "network cycles per second of log time",
+    meaning: "the number of network cycles per second of log time",
     kind: ValueType::Count,
     unit: "cycles",
     default: &["1000000"],
@@ -81,7 +81,8 @@ pub(super) const ORDER: Parameter = Parameter {
 
 pub(super) const SENDING: Parameter = Parameter {
     name: "sending",
-    meaning: "messages in flight; default: sequential for messages, blocking for iterations",
+    meaning: "the number of messages in flight at a time; default: sequential for messages, \
+        blocking for iterations",
     kind: ValueType::Choice(&[
         ("sequential", "one message per job"),
         ("blocking", "one message per rank"),

@@ -52,7 +52,7 @@ pub struct Parameter {
     pub heading: Heading,
     /// The kinds of workload to which the parameter applies.
     pub applies: Applies,
-    /// The default values. Empty if omitting the parameter has its own meaning.
+    /// The default values, or an empty list if omitting the parameter has its own meaning.
     pub default: &'static [&'static str],
     /// Parses a value. Names, such as those of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,

@@ -38,7 +38,7 @@ pub fn page() -> String {
 /// A table row, and the part of its description that is too long for the table.
 struct Row {
     line: String,
-    /// A list item with its line break, or an empty string.
+    /// The rest of the description, as a list item with a line break, or an empty string.
     below: String,
 }
 
@@ -86,7 +86,7 @@ fn row(parameter: &Parameter) -> Row {
     let unit = if unit.is_empty() { String::new() } else { format!(", {unit}") };
     let applies = match applies {
         Applies::Always => "all",
-        Applies::Runs => "runs of jobs",
+        Applies::Runs => "simulations of jobs",
         Applies::Synthetic => "synthetic jobs",
         Applies::Messages => "jobs that send messages",
         Applies::Communication => "logs with communication",
@@ -102,13 +102,13 @@ fn row(parameter: &Parameter) -> Row {
 fn control(control: &Control) -> Row {
     let Control { name, meaning, kind, default, .. } = control;
     let values = match kind {
-        ControlKind::Word => "a word of letters, digits, `-` and `_`",
+        ControlKind::Word => "word of letters, digits, `-` and `_`",
         ControlKind::Text => "text",
         ControlKind::Switch => "true or false",
         ControlKind::Count => "whole number from 1 to 1000000",
         ControlKind::Share => "number between 0 and 1",
         ControlKind::Metrics => "metric names",
-        ControlKind::Formulas => "a table of formulas",
+        ControlKind::Formulas => "table of formulas",
     };
     let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
     let (meaning, rest) = parted(meaning);

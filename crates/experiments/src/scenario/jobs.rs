@@ -315,7 +315,7 @@ fn links(trace: &Trace, unit: TimeUnit) -> Arc<[Link]> {
     links.map(|link| Link { think: ticks(unit, link.think), ..link }).collect()
 }
 
-/// Converts a log time to ticks of the given unit, which may differ from microseconds.
+/// Converts a time in a log, in microseconds, to ticks of the given unit.
 fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }

@@ -1,4 +1,4 @@
-//! Runs points.
+//! Prepares points and runs their replications.
 
 mod jobs;
 mod places;
@@ -15,7 +15,7 @@ use crate::{InputError, InputFiles, RunSettings, Sample};
 use jobs::Jobs;
 pub use places::PlacedCounts;
 
-/// A point, ready to run.
+/// A point that is ready to run, with its input files read.
 pub struct Scenario(Kind);
 
 enum Kind {
@@ -28,7 +28,7 @@ enum Kind {
 pub struct RunRecord {
     /// The jobs, in order of arrival.
     pub jobs: Vec<JobRecord>,
-    /// The load on each channel, and the number of cycles measured. `None` without a network.
+    /// The load on each channel and the number of cycles measured, if there is a network.
     pub channels: Option<(ChannelLoad, u64)>,
 }
 
@@ -78,7 +78,7 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links that start at jobs rejected in every run because their boxes can
+    /// Returns the number of links whose first job is rejected in every run because its box can
     /// never fit.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub struct PlacedCounts {
     pub elsewhere: u64,
     /// The number of jobs that start on a node while another running job is using it.
     pub overlapping: u64,
-    /// The number of remaining jobs that start on a router while a running job is using other nodes
+    /// The number of other jobs that start on a router while a running job is using other nodes
     /// attached to that router.
     pub sharing: u64,
 }
@@ -99,7 +99,7 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     let mut runs: Vec<(NodeId, u16)> = Vec::new();
     for &(_, node) in found {
         match runs.last_mut() {
-            // Two nodes in the log may share a router.
+            // The node is already in the row, because two nodes in the log may share a router.
             Some((first, length)) if first.0 + u32::from(*length) == node.0 + 1 => {}
             Some((first, length))
                 if first.0 + u32::from(*length) == node.0 && grid.point(node)[0] > 0 =>

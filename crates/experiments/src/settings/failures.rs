@@ -80,7 +80,7 @@ impl FailureSource {
             Err((name, format!("{} needs {}", keys.spell(name), keys.spell(other))))
         };
         let one_or_other = |name: &'static str, others: &str| {
-            let reason = format!("{} cannot be used with {others}", keys.spell(name));
+            let reason = format!("{} cannot be combined with {others}", keys.spell(name));
             Err((name, reason))
         };
         let nodes = match (given.mttf, given.mttr) {
@@ -124,7 +124,7 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     let Some((name, _)) = said.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
     let [mttf, classes, list] = ["mttf", "fail-classes", "failures"].map(|name| keys.spell(name));
     let name_here = keys.spell(name);
-    Err((name, format!("{name_here} needs failures; give {mttf}, {classes} or {list}")))
+    Err((name, format!("{name_here} requires failures; specify {mttf}, {classes} or {list}")))
 }
 
 /// Checks that spare switches can be needed and that at least one switch remains in use.
@@ -145,7 +145,7 @@ pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fau
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),
         (Some(Slice::Cubes(_)), None) => {
-            format!("{}: give the sides of a box", not_of_cubes(&machine))
+            format!("{}; specify the sides of a box instead", not_of_cubes(&machine))
         }
         (Some(Slice::Cubes(count)), Some(cubes)) if count > cubes => {
             format!("{machine} has {cubes} cubes, not {count}")

@@ -18,7 +18,7 @@ use crate::inputs::{InputRequest, ListRequest, LogRequest};
 use crate::keys::Keys;
 use crate::{Catalogue, Given};
 
-/// Default bounds for the bounded slowdown: seconds for logs, time units for synthetic jobs.
+/// The default slowdown bounds for logs (in seconds) and for synthetic jobs (in time units).
 const USUAL_SLOWDOWN_BOUNDS: [f64; 2] = [10.0, 1.0];
 
 /// Jobs, the scheduler that starts them, and the events that affect them.
@@ -38,19 +38,19 @@ pub struct JobSettings {
     pub freedom: Option<FreedomRule>,
     /// The settings for moving running jobs.
     pub migration: Option<MigrationSettings>,
-    /// The failures.
+    /// The failures, if nodes can fail.
     pub failures: Option<FailureSettings>,
-    /// The advance reservations.
+    /// The file that lists the advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request. A run measures how often it would fit alongside the running jobs.
+    /// A request for which a run measures how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
-    /// The minimum run time used for the bounded slowdown, in units.
+    /// The minimum run time used for the bounded slowdown, in units of time.
     pub slowdown_bound: f64,
     /// The maximum number of waiting synthetic jobs.
     max_waiting: Option<u64>,
-    /// The maximum time that a run may reach.
+    /// The maximum simulated duration of a run.
     max_time: Option<Time>,
     /// The maximum number of times that one job may lose a node.
     max_interruptions: Option<u64>,
@@ -77,7 +77,7 @@ pub struct LogSettings {
     pub request: LogRequest,
     /// The rule that turns a node count into a box.
     pub rule: Selection<ShapeRule>,
-    /// The way arrival times, kills and estimates are handled.
+    /// The rules for arrival times, kills and estimates.
     pub replay: Replay,
     /// The fraction of each job's run time spent on communication.
     pub communication: Option<f64>,
@@ -113,8 +113,10 @@ impl JobSettings {
             }
             without_columns(given, keys)?;
             if warmup >= completions {
-                let reason =
-                    format!("a warm-up of {warmup} leaves out all {completions} completions");
+                let reason = format!(
+                    "a warm-up of {warmup} jobs must be shorter than the run, which ends after \
+                     {completions} jobs"
+                );
                 return Err(("warmup", reason));
             }
         }
@@ -264,7 +266,7 @@ impl MigrationSettings {
         let Some(price) = given.migration else {
             if given.movable.is_some() {
                 let [name, movable] = ["migration", "movable"].map(|name| keys.spell(name));
-                let reason = format!("{movable} applies only to job migration; give {name}");
+                let reason = format!("{movable} applies only to job migration; specify {name}");
                 return Err(("movable", reason));
             }
             return Ok(None);

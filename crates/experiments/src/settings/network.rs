@@ -25,8 +25,8 @@ pub struct NetworkParameters {
 const USUAL_FLITS: u32 = 8;
 
 impl NetworkParameters {
-    /// Creates parameters from the given values. Missing values default to those that the papers
-    /// use.
+    /// Creates parameters from the given values. Missing values default to those used in the
+    /// papers.
     pub fn new(given: &Given) -> NetworkParameters {
         let usual = Settings::default();
         NetworkParameters {
@@ -53,7 +53,7 @@ pub struct NetworkSettings {
     pub plan: TrafficPlan,
     /// The order in which each job's ranks are numbered.
     pub ranks: RankOrder,
-    /// The way jobs that share links are handled.
+    /// The model of contention between jobs that share links.
     pub contention: Contention,
 }
 

@@ -7,7 +7,7 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, used in turn.
+/// The sides of random boxes, used in rotation.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
 /// The maximum number of attempts to place a box before the machine counts as too full.
 const MOST_DRAWS: u32 = 10_000;
@@ -26,7 +26,7 @@ pub struct SnapshotSettings {
 pub enum BusyBoxes {
     /// Boxes given by the user.
     Given(Vec<Cuboid>),
-    /// A number of random boxes, which are drawn anew for each replication.
+    /// A number of random boxes, drawn separately for each replication.
     Drawn(u64),
 }
 
@@ -39,7 +39,7 @@ impl SnapshotSettings {
     ) -> Result<SnapshotSettings, Fault> {
         let (busy, name) = match (&given.busy, given.submeshes) {
             (Some(_), Some(_)) => {
-                let reason = "give either `busy` or `submeshes`, not both".to_string();
+                let reason = "`busy` and `submeshes` cannot be combined".to_string();
                 return Err(("submeshes", reason));
             }
             (None, Some(count)) => (BusyBoxes::Drawn(count), "submeshes"),
@@ -93,7 +93,7 @@ impl BusyBoxes {
     }
 }
 
-/// Draws random places for a box until one is free.
+/// Places a box at a random free position. Fails if no attempt finds one.
 fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
     let grid = *state.grid();
     if grid.fits(sides) {

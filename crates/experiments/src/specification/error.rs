@@ -11,9 +11,9 @@ use thiserror::Error;
 pub struct SettingError {
     /// The fault, and how to fix it.
     pub reason: String,
-    /// The index of the setting at fault. `None` if the fault is that a setting is missing.
+    /// The index of the setting at fault, or `None` if a setting is missing.
     pub setting: Option<usize>,
-    /// The index of the value at fault, and a range of bytes in it. `None` if the key is at fault.
+    /// The index of the value at fault and a byte range in it, or `None` if the key is at fault.
     pub value: Option<(usize, Range<usize>)>,
 }
 

@@ -86,7 +86,7 @@ pub(super) fn points(
         let more = expand(&own, &block.place(), blocks.len() > 1, skipping, catalogue)?;
         all.extend(more.into_iter().filter(|point| seen.insert(point.clone())));
         if all.len() > MOST_POINTS {
-            return block.fail(format!("more than {MOST_POINTS} points"));
+            return block.fail(format!("an experiment can have at most {MOST_POINTS} points"));
         }
         caps.resize(all.len(), cap);
     }
@@ -140,9 +140,9 @@ fn refuse_what_does_not_apply(
         ]
         .map(|name| keys.spell(name));
         let reason = if parameter.applies == Applies::Snapshot {
-            format!("{name} applies only to snapshots; add a {request} to make one")
+            format!("{name} applies only to snapshots; add {request} to take one")
         } else if reach.snapshot {
-            format!("{name} applies only to runs of jobs; a {request} makes a snapshot")
+            format!("{name} applies only to simulations of jobs, but {request} takes a snapshot")
         } else if reach.log
             && matches!(parameter.applies, Applies::Messages | Applies::Communication)
         {
@@ -176,7 +176,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns a block's features. At this point, `messages` is unknown and therefore false.
+    /// Returns a block's features. `messages` is not known yet, so it is set to false.
     fn new(settings: &BlockValues) -> Reach {
         let snapshot = settings.of(&parameters::REQUEST).is_some();
         Reach {
@@ -226,14 +226,14 @@ fn expand(
     });
     let choices: Vec<Vec<Value>> = choices.collect::<Result<_, Fault>>()?;
     let reach = Reach::new(settings);
-    // The points are counted before any of them is created.
+    // Count the points first, so that an excessive number is rejected before any is created.
     let mut count = 0;
     combine(&choices, reach, &mut Vec::new(), &mut |_| {
         count += 1;
         if count <= MOST_POINTS {
             return Ok(());
         }
-        let reason = format!("more than {MOST_POINTS} combinations");
+        let reason = format!("at most {MOST_POINTS} combinations are allowed");
         Err(Fault::new(reason, block.clone()))
     })?;
     let mut points = Vec::with_capacity(count);
@@ -247,7 +247,7 @@ fn expand(
     Ok(points)
 }
 
-/// A callback for a combination.
+/// A callback that receives each combination.
 type Show<'s, 'v> = dyn FnMut(&[Option<&'v Value>]) -> Result<(), Fault> + 's;
 
 /// Calls `show` for every combination that begins with the given values.
@@ -266,7 +266,7 @@ fn combine<'v>(
         return Ok(());
     }
     for value in values {
-        // Service and communication, which determine whether there are messages, come first.
+        // Service and communication precede all parameters that depend on messages.
         let messages = reach.messages
             || parameter.name == parameters::SERVICE.name && sends(value)
             || parameter.name == parameters::COMMUNICATION.name;

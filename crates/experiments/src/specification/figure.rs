@@ -50,7 +50,7 @@ pub struct StatedMark {
     pub of: Option<String>,
 }
 
-/// An axis.
+/// An axis of a figure.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Axis {
     /// The label, or `None` to use the name of the parameter or metric.
@@ -213,7 +213,7 @@ fn series(
         let differs = left.iter().find(|&&index| point.at(index) != other.at(index));
         let &index = differs.expect("no two points are the same");
         return entry.node.fail(format!(
-            "`{0}` varies too: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
+            "`{0}` also varies: add it to `series`, or fix it with `where = {{ {0} = ... }}`",
             parameters::ALL[index].name
         ));
     }

@@ -34,7 +34,7 @@ impl LeftOut {
     }
 }
 
-/// The way combinations that do not apply are handled.
+/// A policy for combinations that do not apply, with a record of the values left out.
 pub(super) struct Skipping {
     /// True if these combinations are left out.
     pub(super) is_on: bool,
@@ -55,7 +55,7 @@ impl Skipping {
     ///
     /// # Errors
     /// Returns an error if the combination must not be left out. `several` is true if other
-    /// combinations would be left.
+    /// combinations remain.
     pub(super) fn note(
         &mut self,
         (left_out, place): (LeftOut, Place),

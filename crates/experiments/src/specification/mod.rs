@@ -225,12 +225,12 @@ impl Specification {
         let runs = |count: u64| count.saturating_mul(points);
         match entry.node.count()? {
             0 => entry.node.fail("at least one replication is required"),
-            count if count > Policy::MOST => {
-                entry.node.fail(format!("at most {} replications per point", Policy::MOST))
-            }
+            count if count > Policy::MOST => entry
+                .node
+                .fail(format!("at most {} replications per point are allowed", Policy::MOST)),
             count if !entry.is("max-replications") && runs(count) > MOST_RUNS => {
                 entry.node.fail(format!(
-                    "{} runs, {count} for each of {points} points; the limit is {MOST_RUNS}",
+                    "{} runs ({count} for each of {points} points) exceed the limit of {MOST_RUNS}",
                     runs(count)
                 ))
             }
@@ -258,7 +258,7 @@ impl Specification {
         };
         if let Some(entry) = find("replications") {
             let [count, precision] = ["replications", "precision"].map(|key| keys.spell(key));
-            let reason = format!("{count} cannot be used with {precision}; give only one");
+            let reason = format!("{count} cannot be combined with {precision}");
             return Err(Fault::new(reason, entry.key_place.clone()));
         }
         let confidence = find("confidence").map_or(Ok(0.95), |entry| entry.node.share())?;

@@ -6,7 +6,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::error::{Fault, Place, inside};
 
-/// A value as the user gave it.
+/// A value as the user wrote it, before it is converted to a type.
 #[derive(Clone, Copy)]
 pub(super) enum Node<'a> {
     /// A value in a file.
@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
         /// The index of the setting, and the index of the value within the setting.
         at: (usize, usize),
     },
-    /// All values of a setting, if it does not have exactly one value.
+    /// All values of a setting that has none or several.
     Values {
         texts: &'a [String],
         /// The index of the setting.

@@ -26,7 +26,7 @@ pub use plan::Span;
 /// A subset of the points: those whose index modulo `of` is `index - 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// The shard number, from 1.
+    /// The shard number, counted from 1.
     pub index: usize,
     /// The number of shards.
     pub of: usize,

@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples, by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications planned so far and (next field) the number still missing.
+    /// The number of replications planned so far, of which `missing` have no sample yet.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -64,7 +64,7 @@ impl<'s> Plan<'s> {
         plan
     }
 
-    /// Adds a sample, and returns the number of additional replications that its point needs.
+    /// Adds a sample, and returns the number of additional replications planned as a result.
     pub(super) fn keep(&mut self, point: usize, replication: u64, sample: Sample) -> u64 {
         self.points[point].keep(replication, sample);
         self.advance(point)
@@ -97,8 +97,8 @@ impl<'s> Plan<'s> {
         self.points.iter().map(|state| state.wanted.len() as u64).sum()
     }
 
-    /// Returns the replications that are neither known nor in progress. Adjacent ones are merged
-    /// into one span.
+    /// Returns the replications that are neither known nor in progress. Consecutive replications
+    /// form a single span.
     pub(super) fn wanted(&self) -> Vec<Span> {
         let mut spans: Vec<Span> = Vec::new();
         for (point, state) in self.points.iter().enumerate() {

@@ -14,11 +14,11 @@ type Slot = Arc<OnceLock<Result<Scenario, String>>>;
 /// A point's index and a replication's number.
 type Place = (usize, u64);
 
-/// A sweep's work, shared by its workers.
+/// The replications that a sweep still has to run, shared by its workers.
 pub(super) struct WorkQueue<'s, 'l> {
     specification: &'s Specification,
     environment: Environment<'s>,
-    /// Results for each job running alone on the network, shared by all points.
+    /// Results of jobs that run alone on the network, shared by all points.
     histories: Histories,
     state: Mutex<State<'s, 'l>>,
     changed: Condvar,
@@ -28,7 +28,7 @@ struct State<'s, 'l> {
     plan: &'l mut Plan<'s>,
     /// The scenarios of points in progress.
     slots: Vec<(usize, Slot)>,
-    /// The first point that may still need replications.
+    /// The index of the first point that may still need replications.
     first_open: usize,
     in_flight: usize,
     /// The error from the first run that cannot continue, in order of point and replication.
@@ -76,7 +76,7 @@ impl<'s, 'l> WorkQueue<'s, 'l> {
         self.state.lock().expect("no worker panics while it holds the queue")
     }
 
-    /// Takes replications from the queue until it is empty. Every worker calls this function.
+    /// Runs replications until none are left or the sweep ends. Every worker calls this function.
     pub(super) fn work(&self) {
         let mut state = self.lock();
         loop {

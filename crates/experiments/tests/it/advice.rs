@@ -1,4 +1,4 @@
-//! Tests of advice: the sentences agree with the intervals, and no name breaks the HTML page.
+//! Tests that sentences in advice match the intervals, and that no name breaks the HTML page.
 
 use std::io::Write;
 
@@ -75,7 +75,7 @@ fn values_are_those_of_a_simulation() {
         }
     }
     let sizes: Vec<_> = advice.measures.iter().filter_map(|measure| measure.nodes).collect();
-    // Two of the thirds would end among the 12-node jobs, which must remain in the same third.
+    // Both boundaries fall among the 12-node jobs, which must stay together, so two thirds remain.
     assert_eq!(sizes, [[3, 12], [40, 40]]);
 }
 
@@ -116,7 +116,7 @@ fn each_alternative_changes_one_thing_and_sentences_follow_from_intervals() {
                     let named = line.contains(&one.name) || line.contains(&one.words);
                     line.starts_with("Wait times do not change") && named
                 };
-                // Otherwise, the difference is significant for jobs of some sizes.
+                // Another sentence names the job sizes for which the difference is significant.
                 let of_sizes = format!("With {}, jobs of ", one.words);
                 let of_sizes = |line: &str| {
                     line.starts_with(&of_sizes)

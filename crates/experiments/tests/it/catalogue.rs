@@ -36,7 +36,7 @@ fn scheduler(name: &'static str, build: BuildScheduler) -> pavior_scheduling::En
 }
 
 /// Returns a catalogue with First Fit, FCFS and `ring` under other names, built by closures that
-/// capture something, and with an additional shape rule.
+/// capture variables, and with an additional shape rule.
 fn catalogue() -> Catalogue {
     let mut catalogue = Catalogue::default();
     let first_fit: Selection = "ff".parse().unwrap();

@@ -110,7 +110,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         bytes[index] ^= 0x01;
         fs::write(&path, &bytes).unwrap();
         if index + 1 == whole.len() {
-            // The last line has no line break, so it was cut off, and its replication runs again.
+            // Without its line break, the last line counts as cut off and is ignored.
             assert_eq!(known(folder.path()).unwrap(), all[..2]);
             continue;
         }

@@ -34,7 +34,7 @@ fn the_keywords_of_experiment_are_made_from_the_list() {
     assert_fresh("apps/python/python/pavior/_parameters.py", |_| parameters::experiment());
 }
 
-/// The lines before and after the declaration in the file of declarations.
+/// The lines around the generated declaration in its file.
 const MARKS: [&str; 2] = [
     "# The declaration of `simulate` is generated from the list of parameters.\n",
     "# End of the generated declaration.\n",

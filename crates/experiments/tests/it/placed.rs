@@ -7,8 +7,8 @@ use pavior_experiments::{
 use pavior_files::Limits;
 use pavior_simulation::{Histories, Stop};
 
-/// A log in which nodes 0 to 3 form a row. Job 2 starts on a node of job 1, and job 3 starts when
-/// that node is free. Job 4 ran on an unknown node, job 5 ran on no node, and job 6 ends
+/// A log in which nodes 0 to 3 form a row. Job 2 starts on a node that job 1 is using, and job 3
+/// starts when job 1 ends. Job 4 ran on an unknown node, job 5 has no nodes, and job 6 ends
 /// immediately.
 const LOG: &str = "JobID|Submit|Start|End|NNodes|State|NodeList
 1|2026-01-02T00:00:00|2026-01-02T00:00:00|2026-01-02T00:00:40|2|COMPLETED|n[0,2]
@@ -83,7 +83,7 @@ fn jobs_have_the_times_and_nodes_of_the_log() {
 fn overlaps_and_shared_routers_are_counted() {
     let of_nodes = PlacedCounts { placed: 4, unknown: 1, elsewhere: 1, overlapping: 1, sharing: 0 };
     assert_eq!(counts(LOG, "mesh:4x1", "n{}"), of_nodes);
-    // With two nodes per router, job 2 still has node 2, which belongs to job 1.
+    // With two nodes per router, job 2 still overlaps job 1 on node 2.
     assert_eq!(counts(LOG, "mesh:2x1", "n[0-3]"), of_nodes);
     assert_eq!(counts(LOG, "mesh:2x1", "n[0,3,2,1]"), of_nodes);
 }
@@ -121,7 +121,7 @@ fn every_log_with_names_has_places() {
 fn names_and_settings_that_do_not_fit_are_refused() {
     for (names, more, reason) in [
         ("n{", ("seed", "1"), "use {} or {:02}"),
-        ("n[0-8]", ("seed", "1"), "9 names for 4 nodes"),
+        ("n[0-8]", ("seed", "1"), "9 names cannot be divided evenly among 4 nodes"),
         ("n{}", ("arrival-scale", "2"), "arrival-scale cannot be combined"),
         ("n{}", ("dependencies", "true"), "dependencies cannot be combined"),
     ] {
@@ -146,7 +146,7 @@ fn advice_has_a_row_for_the_places_of_the_log() {
     let present = [("strategy", "ff"), ("scheduler", "fcfs")];
     let advice = advise(&settings("mesh:4x1", "n{}", &present), None, environment).unwrap();
     let first = &advice.alternatives[0];
-    assert_eq!((first.name.as_str(), first.run.rejected), ("places from the log", 2));
+    assert_eq!((first.name.as_str(), first.run.rejected), ("placements from the log", 2));
     assert_eq!(first.run.values[0], Some(11.25));
     assert!(first.run.command.contains(" --placed 'n{}' "), "{}", first.run.command);
     assert_eq!(advice.present.rejected, 0);

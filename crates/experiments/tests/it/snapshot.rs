@@ -12,8 +12,8 @@ fn of(experiment: &Specification, samples: &Samples, metric: &str) -> Vec<Option
 
 #[test]
 fn a_request_is_asked_in_a_given_state() {
-    // Only <2,0> remains of the lower row. It is between the boxes and on the border, so its index
-    // is 3.
+    // In the lower row, only <2,0> is free. It touches a busy box on each side and the border
+    // below, so its index is 3.
     let experiment = read(
         "machine = 'mesh:4x4'\nbusy = '0,0:2x1 3,0:1x1'\nrequest = ['1x1', '4x4']\n\
          strategy = ['bf', 'mbs']\nreplications = 3\n",
@@ -26,10 +26,10 @@ fn a_request_is_asked_in_a_given_state() {
     assert_eq!(of(&experiment, &samples, "granted_nodes")[..2], [Some(1.0), Some(1.0)]);
     // A refused request has no index.
     assert_eq!(of(&experiment, &samples, "optimality_index")[2..], [None, None]);
-    // The experiment states no order, so the metric has no value.
+    // The experiment specifies no formulas, so the metric has no value.
     assert_eq!(of(&experiment, &samples, "printed_order"), [None; 4]);
     assert!(samples.iter().flatten().all(|sample| sample.allocation_ns.is_some()));
-    // A state has neither a load nor a scheduler.
+    // A snapshot has neither a load nor a scheduler.
     let table = Table::of(&experiment, &samples);
     assert_eq!(table.value(&table.rows[0], "load"), Some(""));
     let page = experiment.overview(&samples);
@@ -63,8 +63,7 @@ fn states_are_drawn_anew_for_each_replication_and_the_same_for_all_strategies() 
     let index = |point: usize| -> Vec<Option<f64>> {
         samples[point].iter().map(|sample| sample.values[0]).collect()
     };
-    // Turning a square has no effect, so ADJ finds as much contact as BF, and both find the
-    // maximum.
+    // Rotating a square has no effect, so both ADJ and BF find the position with the most contact.
     assert_eq!(index(0), index(1));
     assert!(index(0).iter().any(|one| *one != index(0)[0]));
     // There are 46 busy nodes in 8 submeshes, on a machine of 128 nodes in 8 rows.
@@ -84,13 +83,15 @@ fn mistakes_are_shown_where_they_stand() {
     assert!(reason.contains("is not on the machine") && place.contains("3,3"), "{reason} {place}");
     assert_eq!(at("request = '2x2'\nbusy = '0,0:2x2 1;1:2x2'\n").1, "1;1:2x2");
     assert_eq!(at("machine = 'mesh:4x4'\nrequest = '5x2'\n").1, "'5x2'");
-    assert!(at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("not both"));
+    assert!(
+        at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("cannot be combined")
+    );
     assert!(
         at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("cannot place")
     );
     assert_eq!(at("request = '1x1'\norders = { ff = 'N +' }\n").1, "'N +'");
     assert_eq!(at("request = '1x1'\norders = { ff = 'N * Z' }\n").1, "'N * Z'");
     assert!(at("busy = '0,0:1x1'\n").0.contains("`request`"));
-    assert!(at("request = '2x2'\nload = 2\n").0.contains("runs of jobs"));
-    assert!(at("request = '2x2'\nscheduler = 'ssd'\n").0.contains("runs of jobs"));
+    assert!(at("request = '2x2'\nload = 2\n").0.contains("simulations of jobs"));
+    assert!(at("request = '2x2'\nscheduler = 'ssd'\n").0.contains("simulations of jobs"));
 }

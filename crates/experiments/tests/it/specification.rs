@@ -1,4 +1,4 @@
-//! Tests of experiment files: their meaning, and the positions of their faults.
+//! Tests of how experiment files are interpreted, and where their faults are reported.
 
 use pavior_experiments::{NoFiles, Policy, Specification, parameters, schema};
 
@@ -86,7 +86,7 @@ fn every_parameter_can_be_given() {
             let experiment = read(&format!("{log}{key} = {value}\n"));
             let points = experiment.points.iter();
             let count = points.filter(|point| point.get(parameter.name).is_some()).count();
-            // The places in the log are an additional point.
+            // `placed` adds a single point, whose jobs run at their logged places.
             let expected = if parameter.name == "placed" { 1 } else { experiment.points.len() };
             assert_eq!(count, expected, "{key}");
         }
@@ -134,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point belongs to the first sweep.
+    // The second point is in both sweeps and uses the first one's limit.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
@@ -154,7 +154,7 @@ fn what_varies_with_x_needs_no_series() {
                 y = 'turnaround'\nseries = 'strategy'\n";
     assert_eq!(read(text).figures[0].series.len(), 1);
     let error = Specification::parse(&text.replace("load = 2", "load = 1"), "test").err().unwrap();
-    assert!(error.reason.contains("`machine` varies too"), "{error}");
+    assert!(error.reason.contains("`machine` also varies"), "{error}");
 }
 
 #[test]
@@ -214,14 +214,14 @@ fn faults_are_shown_where_they_stand() {
             "not a number",
         ),
         ("jobs = 10.5", "10.5", "whole number"),
-        ("jobs = 100\nwarmup = [0, 100]", "100", "leaves out all"),
+        ("jobs = 100\nwarmup = [0, 100]", "100", "must be shorter than the run"),
         ("sides = 'uniform-decreasing'\nmachine = 'mesh:4x4'", "'uniform-decreasing'", "sides"),
         ("trace = 'a.swf'\nload = 1", "load", "synthetic"),
         ("first = 3", "first", "`trace`"),
         ("load = 1\nloads = 2", "loads", "given twice"),
         ("metrics = ['turnaronud']", "'turnaronud'", "did you mean `turnaround`?"),
         ("replications = 0", "0", "at least one"),
-        ("replications = 3\nprecision = 0.1", "replications", "cannot be used with"),
+        ("replications = 3\nprecision = 0.1", "replications", "cannot be combined with"),
         ("confidence = 0.9", "confidence", "needs `precision`"),
         ("precision = 1", "1", "between 0 and 1"),
         ("precision = 0.1\nprecision-metrics = 'allocation_ns'", "'allocation_ns'", "measured"),
@@ -235,7 +235,7 @@ fn faults_are_shown_where_they_stand() {
         (
             "[[figure]]\nname = 'f'\ny = 'waiting'\nseries = 'scheduler'",
             "'scheduler'",
-            "`strategy` varies",
+            "`strategy` also varies",
         ),
         ("[[figure]]\nname = 'f'\ny = 'waiting'\nx = 'strategy'\nlog = 'x'", "'x'", "not a number"),
         (
@@ -261,7 +261,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // Every key in the schema is known. Its value may be at fault, but never the key.
+    // The parser may reject this value, but must know every key in the schema.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");

@@ -1,4 +1,4 @@
-//! Tests of sweeps: samples do not depend on threads, interruptions or shards.
+//! Tests of sweeps, whose samples must not depend on threads, interruptions or shards.
 
 use std::io;
 
@@ -100,7 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // At first, only the first batch of a point is wanted, until its results are known.
+    // Until its results are known, only the first batch of the missing point is wanted.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));

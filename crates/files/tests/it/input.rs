@@ -54,7 +54,7 @@ fn truncated_and_corrupt_gzip_files_are_named_as_such() {
     encoder.write_all(b"1 2 3\n").unwrap();
     let whole = encoder.finish().unwrap();
     let mut damaged = whole.clone();
-    // This is a byte of the checksum.
+    // Change a byte of the checksum.
     damaged[whole.len() - 6] ^= 0xff;
     let text = b"a text that is not gzip";
     let wrong =

@@ -1,4 +1,4 @@
-//! Tests of rejected inputs, preserved files, and files left behind.
+//! Tests of reading files, writing them atomically, and refusing to overwrite inputs.
 
 mod input;
 mod output;

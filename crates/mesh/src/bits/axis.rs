@@ -49,7 +49,7 @@ fn back(row: &[u64], index: usize, step: usize) -> u64 {
     if bits == 0 { at(skip) } else { at(skip) << bits | at(skip + 1) >> (64 - bits) }
 }
 
-/// The layout, in a set's words, of an axis with `n` coordinates. The pattern repeats.
+/// The positions of an axis's `n` coordinates in a set's words. The pattern repeats.
 #[derive(Clone, Copy)]
 pub(crate) enum Axis {
     /// The coordinates are `step` bits apart, in lanes within a word. Each lane contains the whole
@@ -191,7 +191,7 @@ fn without(out: &mut [u64], words: &[u64], beside: &[u64]) {
 }
 
 /// Computes the bits at one end of the axis that have no neighbor. On a ring, neighbors are in
-/// `around`; on other axes, no bit at the end has one.
+/// `around`; on other axes, no bit at the end has a neighbor.
 fn without_at_end(out: &mut [u64], words: &[u64], around: &[u64], ring: bool) {
     if ring {
         without(out, words, around);

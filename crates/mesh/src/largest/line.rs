@@ -1,4 +1,4 @@
-//! A row's free nodes, as words, and the runs of free nodes that are worth searching.
+//! A row's free nodes, as words, and the runs of free nodes that could contain the largest box.
 //!
 //! Invariant: `ends` and `long` are subsets of `free`, and bits after the last node are zeros.
 //!
@@ -111,7 +111,7 @@ fn next_zero(words: &[u64], from: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns each run in a line, along with the result of `ends_in` for that run.
+    /// Returns the start, the end and the result of `ends_in` for each run in a line.
     fn told(line: &Line) -> Vec<(usize, usize, bool)> {
         let mut runs = Vec::new();
         let mut from = 0;

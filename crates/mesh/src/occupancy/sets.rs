@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns an error with the first node for which `wrong` returns a set bit.
+    /// Returns an error if the grids differ, or for the first node whose bit `wrong` sets.
     fn check_set(
         &self,
         nodes: &Occupancy,

@@ -41,7 +41,7 @@ pub fn shuffled_snake(grid: &Grid) -> Vec<NodeId> {
     })
 }
 
-/// Returns the nodes along a snake that visits the halves of every axis and repeats in each part.
+/// Returns the nodes quadrant by quadrant, along a snake. The same order recurs in each quadrant.
 pub fn quadrant_snake(grid: &Grid) -> Vec<NodeId> {
     by_key(grid, |point, bits| {
         let [x, y, z] = point.map(u32::from);

@@ -31,13 +31,13 @@ pub(super) struct BoxIndex {
     free_rows: FreeRows,
     /// True if any axis wraps.
     rings: bool,
-    /// The length up to which the list is searched, for shapes without and with a long side. If the
-    /// list is longer, the rows are searched.
+    /// The length up to which the list is searched instead of the rows: first for shapes without a
+    /// long side, then for shapes with one.
     longest_list: [usize; 2],
-    /// The length up to which the list is searched by corners, or 0 if no axis wraps.
+    /// The length up to which the list is searched by corners, or 0 to disable this search.
     corner_search_limit: usize,
-    /// The number of leaps that cost as much as a row search, for shapes without and with a long
-    /// side. Indexed by the number of groups minus one.
+    /// The number of leaps that cost as much as a row search, indexed by whether the shape has a
+    /// long side and by the number of groups minus one.
     budgets: [[u32; BusyBoxes::GROUPS]; 2],
     vectors: Vectors,
     pub(super) work: SearchWork,
@@ -48,10 +48,10 @@ const LEAP_SEARCH_LIMIT: usize = BusyBoxes::LANES * BusyBoxes::GROUPS;
 /// The length up to which a list can be searched by corners.
 const CORNER_SEARCH_LIMIT: usize = 15;
 
-/// The length from which a side takes many passes in a row search.
+/// The shortest side for which a row search takes many passes.
 const LONG_SIDE: u16 = 9;
 
-/// Returns true if the shapes, which are orientations of a single shape, have a long side.
+/// Returns true if a shape, given by its orientations, has a long side.
 fn is_long(shapes: &[Sides]) -> bool {
     shapes.first().is_some_and(|shape| shape.iter().any(|&side| side >= LONG_SIDE))
 }

@@ -1,4 +1,4 @@
-//! The search for the first free base among few busy boxes that tests every possible position.
+//! A search for the first free base that tests all candidates, used if there are few busy boxes.
 //!
 //! On each axis, the first free base is at 0 or directly after a busy box; otherwise, the preceding
 //! base on that axis would also be free. So m boxes give m + 1 candidates per axis, which are the
@@ -27,8 +27,8 @@ use crate::{Coordinates, Cuboid, Grid, Sides};
 /// A gap that exceeds every side, used for boxes behind the candidate.
 const NEVER: i16 = i16::MAX;
 
-/// The forbidding boxes, by group of boxes and batch of eight candidates. Each candidate has one
-/// byte, with a bit set for each box in the group that forbids it.
+/// For each group of boxes and each batch of eight candidates, one byte per candidate. It has one
+/// bit for each box in the group, which is set if the box forbids the candidate.
 type ForbiddenBy<const G: usize> = [[u64; G]; G];
 
 /// Marks a word as not yet computed. A word that happens to have this value is recomputed.
@@ -38,16 +38,16 @@ const NOT_KNOWN: u64 = u64::MAX;
 /// eight.
 #[derive(Clone, Copy, Debug)]
 struct Axis<const G: usize> {
-    /// The candidates' coordinates: the one after each box, and 0 in lanes without a box.
+    /// The coordinate of the candidate after each box, or 0 in lanes without a box.
     at: [I16x8; G],
     /// The gaps from candidates to boxes, indexed by batch, candidate in the batch, and box group.
     gaps: [[[I16x8; G]; BusyBoxes::LANES]; G],
-    /// The distance from each candidate to the end of the line. Greater than any side on a ring.
+    /// The distance from each candidate to the end of the line, or [`NEVER`] on a ring.
     room: [I16x8; G],
 }
 
 impl<const G: usize> Axis<G> {
-    /// Computes the first C candidates. These are all candidates; the one at 0 may appear twice.
+    /// Computes the candidates, padded to C with the one at 0, which may also come from a box.
     #[inline(always)]
     fn new<const C: usize>(grid: &Grid, axis: usize, groups: &[Group; G]) -> Axis<G> {
         let n = splat(grid.side(axis));
@@ -75,7 +75,7 @@ impl<const G: usize> Axis<G> {
         Axis { at, gaps, room }
     }
 
-    /// Computes the gaps from the boxes' sides and (possibly negative) distances.
+    /// Computes all gaps. `gap` converts a box's (possibly negative) distance and side to a gap.
     #[inline(always)]
     fn gaps<const C: usize>(
         groups: &[Group; G],
@@ -164,7 +164,7 @@ impl<const G: usize, const R: usize, const C: usize, const Z: usize> Corners<G, 
         Corners { grid, axes: [axis(0), axis(1), axis(2)], count }
     }
 
-    /// Finds the first shape that has a free base, and returns its first one.
+    /// Finds the first shape that fits, and returns its first free box in row-major order.
     #[inline(always)]
     pub(super) fn first(&self, shapes: &[Sides]) -> Option<Cuboid> {
         // A shape's orientations share the same three sides, each of which occurs on every axis.

@@ -49,8 +49,8 @@ struct Tables {
     bases: [[u64; SIDE]; SIDE],
 }
 
-/// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On a
-/// mesh, no bits come in from the other end, and only `ahead` is used.
+/// A shift of a word along an axis: `word >> ahead & ahead_mask | word << back & back_mask`. On an
+/// axis that does not wrap, only `ahead` is used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Shift {
     ahead: u32,
@@ -105,7 +105,7 @@ impl Cube {
         }
         let runs = |axis: usize| {
             std::array::from_fn(|index| {
-                // A side that does not fit has no bases, whatever the shifts are.
+                // A side that does not fit has no bases, so its shifts do not matter.
                 Shift::runs((index as u16 + 1).min(grid.side(axis)), &grid, axis)
             })
         };
@@ -158,7 +158,7 @@ struct InCube<'c> {
 }
 
 impl Kernel for InCube<'_> {
-    /// The first box, and the number of shapes tried.
+    /// The first free box, and the number of shapes tried.
     type Output = (Option<Cuboid>, u64);
 
     #[inline(always)]

@@ -50,8 +50,8 @@ impl FreeRows {
         FreeRows { rows, waiting: Vec::new() }
     }
 
-    /// Makes a box's free nodes busy, or its busy nodes free. The box is flipped either immediately
-    /// or before the next search of the rows.
+    /// Makes a box's free nodes busy, or its busy nodes free. If `may_wait` is true, the
+    /// flip is deferred until the next search of the rows.
     pub(super) fn flip(&mut self, cuboid: &Cuboid, may_wait: bool) {
         if let Lanes::Whole(_) = self.rows {
             return;
@@ -75,8 +75,8 @@ impl FreeRows {
         Some(shown ^ (flips % 2 == 1))
     }
 
-    /// Estimates, from measured constants, the number of instructions that a search takes for a
-    /// shape without or with a long side. A long side takes more passes over the rows.
+    /// Estimates the number of instructions that a search takes, using measured constants. A shape
+    /// with a long side takes more passes over the rows.
     pub(super) fn search_cost(&self, grid: &Grid, is_long: bool) -> u32 {
         let rows = u32::from(grid.side(2)) * (u32::from(grid.side(1)) + 1);
         let vectors = match self.rows {

@@ -10,7 +10,7 @@
 /// The value of an empty slot.
 const NONE: u32 = u32::MAX;
 
-/// The positions of a list's keys. All keys are different.
+/// The position of each key in a list of distinct keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeyIndex {
     /// The slots. Their number is a power of two, or 0 if there is no index.
@@ -31,7 +31,7 @@ impl KeyIndex {
         !self.slots.is_empty()
     }
 
-    /// Adds the list's last key, which must be new.
+    /// Adds the last key in the list to the index. The index must not contain it yet.
     pub(super) fn pushed(&mut self, keys: &[u64]) {
         if keys.len() * 2 > self.slots.len() {
             *self = KeyIndex::of(keys);

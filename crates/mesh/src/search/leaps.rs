@@ -37,7 +37,7 @@ pub(super) enum Found {
     Unknown(u16),
 }
 
-/// A search in a list of at most N vectors of boxes, on a grid whose sides are at most [`LONGEST`].
+/// A search among at most N groups of boxes, on a grid whose sides are at most [`LONGEST`].
 pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) grid: Grid,
     pub(super) busy: &'b BusyBoxes,
@@ -47,10 +47,10 @@ pub(super) struct Leaps<'b, const N: usize, const RINGS: bool> {
     pub(super) budget: u32,
 }
 
-/// The longest axis for which the sum of two coordinates fits in a lane.
+/// The maximum length of an axis, chosen so that the sum of two coordinates fits in a lane.
 pub(super) const LONGEST: u16 = 16_383;
 
-/// The forbidden bases on one axis, by box.
+/// The range of bases that each box forbids on one axis.
 #[derive(Clone, Copy)]
 struct Forbidden<const N: usize> {
     /// The first forbidden base.
@@ -132,7 +132,7 @@ fn forbid_more_than<const N: usize>(left: &[I16x8; N], bases: u16) -> [I16x8; N]
     left.map(|left| left.simd_gt(splat(bases)))
 }
 
-/// Returns the values where the mask is set, and 0 elsewhere.
+/// Returns the values, with 0 in lanes where the mask is not set.
 #[inline(always)]
 fn masked<const N: usize>(values: &[I16x8; N], mask: &[I16x8; N]) -> [I16x8; N] {
     let mut masked = *values;
@@ -183,8 +183,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         }
     }
 
-    /// Searches a plane. If the whole plane is forbidden, returns the number of planes for which
-    /// this remains so.
+    /// Searches a plane. If all of its bases are forbidden, returns the number of planes, from this
+    /// one onward, in which the same bases are forbidden.
     #[inline(always)]
     fn plane(
         &self,
@@ -195,7 +195,7 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
         steps: &mut u32,
     ) -> ControlFlow<Found, u16> {
         let Region { first, last, .. } = self.region;
-        // The number of planes until the first of the boxes that forbade the rows so far ends.
+        // The number of planes in which all rows before `y` remain forbidden.
         let (mut plane_lasts, mut y) = (u16::MAX, first[1]);
         loop {
             let left_y = along[1].left::<RINGS>(y);

@@ -73,7 +73,7 @@ pub struct BoxSearch {
 
 #[derive(Clone, Debug)]
 enum Index {
-    /// The whole machine, in registers.
+    /// The nodes of a machine of up to 8x8x8, one word per plane.
     Cube(Box<Cube>),
     Boxes(Box<BoxIndex>),
 }
@@ -83,20 +83,20 @@ enum Index {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // Each method can be enabled independently.
 pub struct SearchMethods {
-    /// Searches words in registers, on machines of up to 8x8x8.
+    /// Enables the search of words in registers, on machines of up to 8x8x8.
     pub cube: bool,
-    /// Tests all candidates in one pass if there are few busy boxes and an axis wraps.
+    /// Enables the search by corners, used if there are few busy boxes and an axis wraps.
     pub corners: bool,
-    /// Leaps from busy box to busy box, using the list.
+    /// Enables the search that leaps from busy box to busy box.
     pub leaps: bool,
-    /// Shifts the rows. If this method is disabled or a row has more than 64 nodes, the whole
-    /// machine is shifted instead ([`BaseSet`](crate::BaseSet)).
+    /// Enables the search that shifts rows. If it is disabled or a row has more than 64 nodes, the
+    /// whole machine is shifted instead ([`BaseSet`](crate::BaseSet)).
     pub rows: bool,
-    /// Caches refusals.
+    /// Enables the cache of refusals.
     pub memory: bool,
-    /// Uses vector instructions that not every processor has.
+    /// Enables vector instructions that not every processor supports.
     pub vectors: bool,
-    /// Keeps rows in the widest lanes, regardless of the grid's width.
+    /// Forces the use of the widest lanes for rows, regardless of the grid's width.
     pub wide: bool,
 }
 
@@ -117,8 +117,8 @@ impl Default for SearchMethods {
 /// The amount of work that searches have done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SearchWork {
-    /// Number of busy boxes tested. Each leap counts the whole list, and so does each shape
-    /// searched by corners. At least one box is counted.
+    /// Number of busy boxes tested. Each leap counts the whole list, as does each shape searched
+    /// by corners. A search of an empty list counts as one box.
     pub boxes: u64,
     /// Number of rows computed, or number of words if the whole machine was searched.
     pub words: u64,
@@ -178,8 +178,8 @@ impl BoxSearch {
         }
     }
 
-    /// Marks a box as busy that overlaps a covered one. `free` lists its disjoint parts that were
-    /// free. After releasing this box, the caller must cover the other one again.
+    /// Marks as busy a box that overlaps a covered one. `free` lists the disjoint parts of the new
+    /// box that were free. After releasing it, the caller must cover the other box again.
     pub fn take_over(&mut self, cuboid: &Cuboid, free: &[Cuboid]) {
         match &mut self.index {
             Index::Cube(cube) => free.iter().for_each(|part| cube.flip(part)),
@@ -233,9 +233,9 @@ impl BoxSearch {
         }
     }
 
-    /// Finds the first of these shapes that has a free box, and returns that shape's first one in
-    /// row-major order of bases. `asked` identifies the query in the refusal cache. `free` must
-    /// contain the currently free nodes.
+    /// Finds the first of these shapes that fits, and returns its first free box in row-major order
+    /// of bases. `asked` identifies the query in the refusal cache. `free` must contain exactly the
+    /// nodes that are currently free.
     pub fn first(
         &mut self,
         free: &Occupancy,

@@ -19,19 +19,19 @@ use crate::{Cuboid, Grid, Sides};
 /// shapes, in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
-    /// A query that is not stored.
+    /// The key of a query whose refusal is not stored.
     Once,
-    /// A query whose refusal says nothing about other queries.
+    /// The key of a query whose refusal implies nothing about other queries.
     Alone([u16; 3]),
-    /// A query whose refusal also applies to every key that is at least as large on each axis,
-    /// because each shape under the larger key contains a shape under the smaller one.
+    /// The key of a query whose refusal also applies to all keys that are at least as large on each
+    /// axis, because each shape under the larger key contains a shape under the smaller one.
     Ordered([u16; 3]),
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Refusals {
-    /// The refusals, in the order recorded until the list became full. No refusal covers an earlier
-    /// one.
+    /// The refusals, in the order recorded until the list became full. No refusal implies an
+    /// earlier one.
     kept: Vec<Refusal>,
     /// The position that was overwritten most recently after the list became full.
     next: usize,
@@ -51,19 +51,19 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// What earlier refusals imply for a request.
+/// The information about a query that earlier refusals provide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
-    /// The request fits nowhere.
+    /// No requested shape fits anywhere.
     Refused,
-    /// The request fits only where it overlaps this box.
+    /// A requested shape can fit only where it overlaps this box.
     Except(Cuboid),
 }
 
 impl Known {
-    /// Records that the request fits only where it overlaps `released`. If such a box is already
-    /// known, the smaller one is kept, because it leaves less to search.
+    /// Adds the fact that a shape fits only where it overlaps `released`. If such a box is already
+    /// known, keeps the smaller of the two, because it leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -116,7 +116,7 @@ impl Refusals {
             return;
         }
         let refusal = Refusal { asked, released: None };
-        // Any refusal that this one covers is no longer needed.
+        // Any refusal that this one implies is no longer needed.
         self.kept.retain(|other| !refusal.refuses(other.asked));
         if self.kept.len() < KEPT {
             self.kept.push(refusal);
@@ -142,7 +142,7 @@ impl Refusals {
         }
     }
 
-    /// Adds a newly freed box, or a box around several of them, to every refusal.
+    /// Adds a released box to every refusal, and drops refusals whose box has become too large.
     fn add_released(&mut self, grid: &Grid, cuboid: &Cuboid) {
         // Searching half the machine is no faster than searching all of it.
         let is_large =
@@ -168,7 +168,7 @@ impl Refusal {
     }
 }
 
-/// Returns a box around two boxes. On a ring, returns the smaller of the two possible ones.
+/// Returns a box around two boxes. On a ring, extends it in the shorter direction.
 fn around(grid: &Grid, a: &Cuboid, b: &Cuboid) -> Cuboid {
     let mut both = *a;
     for axis in 0..3 {

@@ -56,8 +56,8 @@ impl Region {
         Some(region)
     }
 
-    /// Returns the region's first plane at `from` or later, and the number of planes from there to
-    /// the gap or the end. Returns `None` after the last plane.
+    /// Finds the first plane in the region at `from` or later. Returns it with the number of planes
+    /// up to the gap or the end, or `None` if `from` is after the last plane.
     #[inline(always)]
     pub(super) fn planes(&self, from: u16) -> Option<(u16, u16)> {
         let [end, again] = self.gap;

@@ -9,7 +9,7 @@
 //! The remaining bits are the free bases. Planes are searched in scan order, in groups of a few
 //! kilobytes. The search stops at the first group that contains a base.
 //!
-//! Invariant: after each pass, the rows that are read later contain the bases of the runs so far.
+//! Invariant: after each pass, rows that later passes read contain the bases of the runs so far.
 //!
 //! Cost: O(planes * D * (log a + log b + log c) / lanes), counting only the planes up to the first
 //! base. An axis that wraps costs more, because it requires rotations (along x) or copies of rows
@@ -24,10 +24,10 @@ use crate::{Coordinates, Grid, Sides};
 const GROUP: usize = 1536;
 /// The maximum length of runs along z that are computed directly from the planes.
 const DIRECT: u16 = 8;
-/// Number of rows per plane above which only the region's rows are searched if they are at most
-/// half of all rows.
+/// Number of rows per plane above which a region's rows are copied and searched on their own, if
+/// they are at most half of all rows.
 const LARGE: usize = 32;
-/// Number of shifts for a run of any length up to 64.
+/// Number of shifts that suffice to find runs of up to 64 nodes.
 const SHIFTS: usize = 6;
 
 #[derive(Clone, Copy)]
@@ -36,9 +36,9 @@ struct Searched<'r, R> {
     /// The number of rows per plane, including its row of zeros.
     plane_rows: usize,
     plane_count: usize,
-    /// The region, relative to these rows.
+    /// The region to search, relative to the first row in `list`.
     region: Region,
-    /// The machine's y and z coordinates of the first row.
+    /// The machine coordinates (y and z) of the first row in `list`.
     origin: [u16; 2],
 }
 
@@ -68,14 +68,14 @@ impl<R: Row> Searched<'_, R> {
             part.extend_from_slice(&self.list[from..from + plane_rows - 1]);
             part.push(R::default());
         }
-        // Passes read whole vectors.
+        // A pass reads whole vectors, which may extend past the last row.
         part.resize(part.len() + L, R::default());
         let region = Region { first: [0; 3], last: [0, 0, bases - 1], gap: [0; 2] };
         let origin = [first[1], first[2]];
         Some(Searched { list: part, plane_rows, plane_count, region, origin })
     }
 
-    /// Computes the bases of runs along z and x in the first scratch list, from plane z onward.
+    /// Stores the bases of runs along z and x, from plane z onward, in the first scratch list.
     #[inline(always)]
     fn runs_along_z_and_x<const L: usize>(
         &self,
@@ -159,8 +159,8 @@ impl<R: Row, const L: usize> Kernel for InRows<'_, R, L> {
     }
 }
 
-/// Returns the number of planes to search at a time. The longer the runs along z, the larger this
-/// number, because neighboring groups share `c - 1` planes.
+/// Returns the number of planes to search at a time. For long runs along z, there are at least `c`,
+/// because neighboring groups share `c - 1` planes.
 #[inline(always)]
 fn planes_at_a_time<R: Row>(stride: usize, c: u16) -> u16 {
     let planes = (GROUP / size_of::<R>() / stride).max(1) as u16;
@@ -229,7 +229,7 @@ impl<R: Row> RunsAlongX<R> {
         std::array::from_fn(|lane| runs[lane] & self.mask)
     }
 
-    /// Computes the bases in place.
+    /// Replaces each row with the bases of its runs.
     #[inline(always)]
     fn within<const L: usize>(self, set: &mut [R], count: usize) {
         for rows in vectors_mut::<R, L>(set, count) {
@@ -261,7 +261,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Does the same as [`runs_over_planes`], for a fixed number of planes, C.
+/// Does the same as [`runs_over_planes`], with the number of planes as a constant, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -281,8 +281,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z onward, wrapping around after the last plane. Because planes may be small,
-/// this takes at most two copies.
+/// Copies planes from z onward, wrapping around after the last plane. Makes at most two copies
+/// instead of one per plane, because planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;

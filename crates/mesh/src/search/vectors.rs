@@ -28,7 +28,7 @@ pub(crate) enum Vectors {
     Avx2(Seen),
 }
 
-/// Proof that the processor has been checked.
+/// Proof that the processor has been checked and supports AVX2.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen(());

@@ -85,7 +85,7 @@ fn rows_of_several_words_are_searched_along_any_axis() {
     }
 }
 
-/// Finds the largest free box from the longest run of every set of rows, even in wide grids.
+/// Finds the largest free box by scanning every set of rows for runs. Fast enough for wide grids.
 fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     let grid = *free.grid();
     let [w, d, h] = grid.sides();
@@ -119,7 +119,7 @@ fn by_rows(free: &Occupancy, most: Sides) -> Option<Cuboid> {
     best
 }
 
-/// Creates an occupancy with pseudo-randomly drawn boxes taken, if they are free.
+/// Draws boxes pseudo-randomly and takes those that are free. Returns the resulting occupancy.
 fn with_boxes(machine: &str, boxes: u64, side: u16) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);

@@ -1,11 +1,11 @@
-//! Tests that compare the exact search, with many combinations of methods, with its definition.
+//! Tests that compare many combinations of search methods with a search of every base in turn.
 
 use pavior_mesh::{
     BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
 };
 use pavior_trials::size;
 
-/// A small random generator, which produces the same steps on every machine.
+/// A small pseudo-random number generator, which gives the same numbers on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -49,7 +49,7 @@ fn first(free: &Occupancy, shape: Sides) -> Option<Cuboid> {
     bases.map(|base| Cuboid::new(base, shape)).find(|cuboid| free.is_free(cuboid))
 }
 
-/// Runs random requests, grants and releases. Every search must agree with the definition.
+/// Runs random requests, grants and releases. Every search must agree with [`first`].
 fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut dice = Dice(seed);
     let mut free = Occupancy::all_free(grid);
@@ -58,7 +58,7 @@ fn lock_step(grid: Grid, longest: u16, most: usize, steps: u64, seed: u64) {
     let mut busy: Vec<Cuboid> = Vec::new();
     let mut request = [1; 3];
     for step in 0..steps {
-        // Requests are sometimes repeated, as are those at the head of a queue.
+        // Requests are sometimes repeated, because schedulers retry the head of the queue.
         if dice.below(3) > 0 {
             request = std::array::from_fn(|axis| {
                 let n = grid.side(axis).min(longest);
@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
-    // The regions are a small part of many rows.
+    // In these cases, the regions to search contain only a small part of all rows.
     ([12, 40, 6], [false; 3], 6, 90),
     ([20, 36, 5], [true, false, true], 5, 80),
 ];
@@ -160,7 +160,7 @@ fn what_is_released_past_the_end_of_a_ring_is_found() {
 
 #[test]
 fn a_box_longer_than_half_of_the_longest_ring_is_found() {
-    // Such a search reads more planes than the axis has, and more than a coordinate can count.
+    // This search reads more planes than the axis has. Their number does not fit in a `u16`.
     let length = u16::MAX;
     let grid = Grid::new(&[1, 1, length], &[false, false, true]).unwrap();
     let mut free = Occupancy::all_free(grid);

@@ -19,7 +19,7 @@ pub struct Energy {
 }
 
 impl Default for Energy {
-    /// Returns one unit of energy per link and one per router.
+    /// Returns an energy of 1 per link and 1 per router.
     fn default() -> Energy {
         Energy { per_link: 1.0, per_router: 1.0 }
     }
@@ -78,16 +78,16 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// The flits recorded for the channel itself.
+    /// For each channel, the flits recorded individually and not as part of a run of links.
     own: Vec<u64>,
-    /// For each link, its flits minus those on the previous link in the same direction.
+    /// For each link, the flits of runs that start there minus those of runs that end just before.
     rise: Vec<i64>,
     flit_hops: u128,
     router_traversals: u128,
 }
 
 impl ChannelLoad {
-    /// Creates a record without any load.
+    /// Creates a record in which no flits have crossed any channel.
     pub fn new(channels: Channels) -> ChannelLoad {
         let count = channels.count();
         let (own, rise) = (vec![0; count], vec![0; count]);
@@ -107,7 +107,7 @@ impl ChannelLoad {
             if segment.count == 1 {
                 self.own[segment.first as usize] += u64::from(flits);
             } else {
-                // The next link is on the same line, because a run never ends with a wrap link.
+                // The link after a run is on the same line, because no run ends with a wrap link.
                 let behind =
                     i64::from(segment.first) + i64::from(segment.step) * i64::from(segment.count);
                 self.rise[segment.first as usize] += i64::from(flits);
@@ -173,7 +173,7 @@ impl ChannelLoad {
         }
     }
 
-    /// Lists all existing channels in order of number, for a run that took `cycles` cycles.
+    /// Returns the load of all existing channels, by number, for a run that took `cycles` cycles.
     pub fn table(&self, cycles: u64) -> Vec<ChannelUse> {
         let busy = self.busy_cycles();
         let row = |(id, channel): (ChannelId, Channel)| {

@@ -49,8 +49,8 @@ impl IterationRoutes {
     }
 }
 
-/// Calls `see` for every link that a message in the iteration crosses. Passes the number of later
-/// channels on the message's path, including the ejection channel. Returns the number of messages.
+/// Calls `see` for every link that a message in the iteration crosses, with the number of channels
+/// that follow it on the path, including the ejection channel. Returns the number of messages.
 pub(super) fn each_crossing(
     channels: &Channels,
     layout: &Layout,

@@ -55,7 +55,7 @@ impl MessageTotals {
         self.flit_hops += u128::from(flits * hops);
     }
 
-    /// Adds other totals. The 64-bit fields saturate.
+    /// Adds the totals over other messages. The 64-bit fields saturate.
     pub fn add(&mut self, other: &MessageTotals) {
         self.messages = self.messages.saturating_add(other.messages);
         self.latency += other.latency;

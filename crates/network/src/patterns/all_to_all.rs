@@ -30,22 +30,22 @@ pub(super) static ENTRY: Entry = Entry {
             key: "order",
             values: Values::OneOf(&["from-source", "from-zero"]),
             default: "from-source",
-            meaning: "destinations s+1, s+2, … mod k, or 0, 1, 2, … without s",
+            meaning: "the order of destinations: s+1, s+2, … mod k, or 0, 1, 2, … without s",
             bare: true,
         },
         OptionSpec {
             key: "senders",
             values: Values::OneOf(&["together", "in-turn"]),
             default: "together",
-            meaning: "every rank's first message, then every rank's second, and so on; or rank by \
-                      rank",
+            meaning: "the order of senders: every rank's first message, then every rank's second, \
+                      and so on; or rank by rank",
             bare: false,
         },
         OptionSpec {
             key: "quota",
             values: Values::OneOf(&["job", "rank"]),
             default: "job",
-            meaning: "scope of the message count: the whole job, or each rank",
+            meaning: "the scope of the message count: the whole job, or each rank",
             bare: false,
         },
     ],

@@ -23,7 +23,7 @@ pub(super) static ENTRY: Entry = Entry {
         key: "axis",
         values: Values::OneOf(&["x", "y", "z"]),
         default: "x",
-        meaning: "axis of the logical grid",
+        meaning: "the axis of the logical grid",
         bare: true,
     }],
     variants: &["", "y", "z"],

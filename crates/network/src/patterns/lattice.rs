@@ -17,7 +17,7 @@ pub(super) const WRAP: OptionSpec = OptionSpec {
     key: "wrap",
     values: Values::OneOf(&["no", "yes"]),
     default: "no",
-    meaning: "yes if the logical grid wraps (on axes longer than 2)",
+    meaning: "whether the logical grid wraps (on axes longer than 2)",
     bare: false,
 };
 
@@ -39,7 +39,7 @@ impl Lattice {
         [rank % w, rank / w % d, rank / (w * d)]
     }
 
-    /// Returns the rank at a displacement from `rank`, or `None` if there is no other rank there.
+    /// Returns the rank at a displacement from `rank`, or `None` if no other rank is there.
     pub(super) fn displaced(&self, rank: u32, displacement: [i32; 3]) -> Option<u32> {
         let place = self.place(rank);
         let [w, d, _] = self.sides.map(u32::from);
@@ -49,7 +49,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // With only two places, both directions lead to the same neighbor, as on a mesh.
+                // An axis with two places never wraps, because both ways lead to one neighbor.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };

@@ -53,7 +53,7 @@ pub struct PatternKind {
     pub meaning: &'static str,
     /// True if the pattern has no iterations and can only send a given number of messages.
     pub quota_only: bool,
-    /// Returns the reason that the pattern does not work on a machine, or `None` if it works.
+    /// Returns the reason why the pattern does not work on a machine, or `None` if it works.
     pub objection: fn(&Grid, &Options) -> Option<String>,
     /// The constructor, for jobs with at least two ranks. It draws any random values for the job.
     pub build: BuildPattern,

@@ -21,7 +21,8 @@ pub(super) static ENTRY: Entry = Entry {
         key: "order",
         values: Values::OneOf(&["from-root", "from-zero"]),
         default: "from-root",
-        meaning: "destinations root+1, root+2, … mod k, or 0, 1, 2, … without the root",
+        meaning: "the order of destinations: root+1, root+2, … mod k, or 0, 1, 2, … without the \
+                  root",
         bare: true,
     }],
     variants: &["", "from-zero"],

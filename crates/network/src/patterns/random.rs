@@ -17,8 +17,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "uniform source, uniform destination among the others; a number of messages \
-            only",
+        meaning: "each message has a random source and destination; requires a number of messages",
         quota_only: true,
         objection: any_grid,
         build: BuildPattern::Function(build),

@@ -20,7 +20,7 @@ pub type PatternSelection = Selection<PatternKind>;
 /// A registry of patterns, both built-in and added ones.
 pub type PatternRegistry = Registry<PatternKind>;
 
-/// The reason that a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("pattern {pattern} {reason}")]
 pub struct UnsupportedPattern {

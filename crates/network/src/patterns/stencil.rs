@@ -25,7 +25,8 @@ pub(super) static ENTRY: Entry = Entry {
             key: "points",
             values: Values::OneOf(&["all", "faces"]),
             default: "all",
-            meaning: "all surrounding ranks (26 in 3D), or only those across faces (6)",
+            meaning: "the destinations: all surrounding ranks (26 in 3D), or only those across \
+                      faces (6)",
             bare: true,
         },
         WRAP,

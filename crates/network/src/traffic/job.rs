@@ -17,15 +17,15 @@ use super::{Communication, Rounds, Sending};
 use crate::message::{Entered, Message, Tag};
 use crate::patterns::{Needs, Pattern, PatternSelection};
 
-/// The way in which jobs communicate: their pattern, and the discipline for sending messages.
+/// Settings for the communication of jobs: their pattern, and the rules for sending messages.
 #[derive(Clone, Debug)]
 pub struct TrafficPlan {
     /// The communication pattern.
     pub pattern: PatternSelection,
     /// The limit on messages in flight, or `None` for the default.
     pub sending: Option<Sending>,
-    /// The way in which rounds are separated, or `None` for the default. An all-to-all with a
-    /// number of messages defaults to barriers, unless messages are sent one at a time.
+    /// The rule for starting rounds, or `None` for the default. An all-to-all with a number of
+    /// messages defaults to barriers, unless messages are sent one at a time.
     pub rounds: Option<Rounds>,
     /// The length of each message in flits (at least 1).
     pub flits: u32,
@@ -82,7 +82,7 @@ pub struct JobTraffic {
 
 #[derive(Debug)]
 enum Senders {
-    /// The next message is the first one at or after this round and rank.
+    /// Sends one message at a time. The next is the first whose (round, rank) is at least `next`.
     Sequential {
         next: (u64, u32),
         in_flight: bool,

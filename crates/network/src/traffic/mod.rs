@@ -51,7 +51,7 @@ pub enum Sending {
 }
 
 impl Sending {
-    /// Returns sequential sending for jobs with a number of messages, or blocking for iterations.
+    /// Returns `Sequential` for a number of messages, and `Blocking` for a number of iterations.
     pub fn default_for(service: Communication) -> Sending {
         match service {
             Communication::Iterations(_) => Sending::Blocking,
@@ -60,7 +60,7 @@ impl Sending {
     }
 }
 
-/// The way in which rounds are separated.
+/// The rule for starting rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounds {
     /// Each round (or, in multigrid, level) starts once all earlier messages have been delivered.

@@ -25,18 +25,18 @@ pub(super) enum Unblocked {
 /// The rounds in which ranks may send.
 #[derive(Debug)]
 pub(super) enum OpenRounds {
-    /// All rounds.
+    /// Ranks may send in all rounds.
     Open,
-    /// Rounds up to the first one for which the rank has not yet received its message.
+    /// Each rank may send up to the first round for which it has not received its message.
     Received {
         /// For each rank, the first round for which it has not yet received its message.
         waits_for: Vec<u64>,
-        /// Messages, as (rank, round), that arrived before one from an earlier round.
+        /// The receiver and round of each message that arrived before one from an earlier round.
         early: BTreeSet<(u32, u64)>,
     },
-    /// The rounds in the current stage.
+    /// Ranks may send up to the end of the current stage.
     Stages {
-        /// The first round in this stage and the first in the next.
+        /// `start` is the first round in this stage, and `end` is the first round in the next one.
         start: u64,
         end: u64,
         /// The number of messages in the stage that have not been delivered.

@@ -39,15 +39,15 @@ pub struct PatternLayouts {
     pattern: PatternSelection,
     /// For patterns without random draws, each logical grid's map, or `None` if no map helps.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
-    /// The total number of ranks in all cached grids.
+    /// The total number of ranks in all cached logical grids.
     ranks: usize,
-    /// For cached grids, the layouts in the requested boxes, placed at the first node.
+    /// The cached layouts of jobs in their requested boxes, with each box at the first node.
     boxes: FxHashMap<AskedBox, Layout>,
-    /// The total number of ranks in these layouts.
+    /// The total number of ranks in the cached layouts.
     box_ranks: usize,
 }
 
-/// A job in its requested box, wherever the box is. This determines the layout of the job.
+/// All properties, except the position, that determine the layout of a job in its requested box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct AskedBox {
     grid: Grid,
@@ -86,9 +86,9 @@ impl PatternLayouts {
     ) -> Layout {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
-        // Run times are measured in the requested box, at any position. The map must therefore not
-        // depend on the position, as it would with a curve through the whole machine, so the map
-        // for a box at the first node is used everywhere.
+        // Run times are measured in the requested box at any position, so the map must be the same
+        // at every position. Some orders, such as the Hilbert curve, depend on it. The map for a
+        // box at the first node is therefore used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }

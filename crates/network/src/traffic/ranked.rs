@@ -12,7 +12,7 @@ use super::schedule::Schedule;
 #[derive(Debug)]
 pub(super) struct Ranked {
     open: OpenRounds,
-    /// For each rank, the first round in which it has not sent yet.
+    /// For each rank, the round after the last one in which it sent, or 0 if it has not sent.
     next: Vec<u64>,
     /// For each rank, true if it has a message in flight. Used only for blocking senders.
     in_flight: Vec<bool>,

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   iteration:   0 0 0 1 1 1 2 2 2        rounds 0..8
-//!   message n:   ------------^            limit = (round, rank) behind it
+//!   message n:   ------------^            limit = (round, rank) just after it
 //! ```
 //!
 //! Invariant: a message exists if and only if its (round, rank) is less than `limit`.
@@ -18,14 +18,14 @@ use crate::patterns::Pattern;
 pub(super) struct Schedule {
     pattern: Box<dyn Pattern>,
     rounds: u64,
-    /// The exclusive upper bound on the pair of a message's round and rank.
+    /// The exclusive upper bound on each message's (round, rank).
     limit: (u64, u32),
     total: u64,
 }
 
 impl Schedule {
-    /// Creates the schedule for `service`. If `whole` is true, rounds a number of messages up to
-    /// whole rounds.
+    /// Creates the schedule for `service`. If `service` is a number of messages and `whole` is
+    /// true, the number is increased to complete the last round.
     pub(super) fn new(pattern: Box<dyn Pattern>, service: Communication, whole: bool) -> Schedule {
         let rounds = u64::from(pattern.rounds());
         let all = pattern.messages();

@@ -27,8 +27,8 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) struct Streams {
     open: OpenRounds,
-    /// For each rank, the first round in which it has not sent yet, its next id, and the number of
-    /// messages it has left.
+    /// For each rank, the round after the last one in which it sent (`next`), the id of its next
+    /// message (`ids`), and the number of messages that it has left in the stage (`left`).
     next: Vec<u64>,
     ids: Vec<u64>,
     left: Vec<u64>,

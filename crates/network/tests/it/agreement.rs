@@ -45,7 +45,7 @@ struct Traffic {
     flits: u32,
     /// True if every message has `flits` flits, and false if it has between 1 and `flits`.
     fixed: bool,
-    /// Messages are created within this many cycles, at multiples of `burst`.
+    /// The number of cycles in which messages are created, at multiples of `burst`.
     span: u64,
     burst: u64,
     /// The number n such that one message in n goes to the hot spot, or 0 if there is no hot spot.
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Replies to every delivery in the same cycle until a budget is used up. Stops at odd times.
+/// Replies to each delivery until `budget` messages exist. Also stops the engine between events.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());

@@ -60,8 +60,8 @@ fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     nodes
 }
 
-/// Creates all-to-all messages among nodes at random times. Ids begin with `first_id`, and times
-/// with `start`.
+/// Creates all-to-all messages among nodes. Ids start at `first_id`, and each message is created at
+/// a random time in the 30 cycles from `start` on.
 fn messages(nodes: &[NodeId], start: u64, first_id: u64, seed: u64) -> Vec<Message> {
     let mut draw = Stream::new(seed, 1, "footprint");
     let pairs = nodes.iter().flat_map(|&from| nodes.iter().map(move |&to| (from, to)));
@@ -89,7 +89,7 @@ fn goes_round(grid: &Grid, nodes: &[NodeId]) -> bool {
         let at = |node: NodeId| grid.point(node)[axis];
         let pairs = nodes.iter().flat_map(|&a| nodes.iter().map(move |&b| (a, b)));
         let widest = pairs.map(|(a, b)| apart(at(a), at(b))).max().unwrap_or(0);
-        // Three nodes that are a third of the ring apart also go around it.
+        // Messages among three nodes that are a third of the ring apart may go around it.
         grid.wraps(axis) && side > 2 && 3 * widest >= side - 1
     };
     (0..3).any(far)

@@ -29,7 +29,7 @@ fn parts_are_ranked_by_coordinates_or_one_after_the_other() {
     let by = |order| nodes(&Layout::new(&grid, &parts, 5, Some([5, 1, 1]), order));
     assert_eq!(by(RankOrder::Coordinates), [4, 5, 6, 10, 11]);
     assert_eq!(by(RankOrder::Parts), [10, 11, 4, 5, 6]);
-    // Only as many nodes as requested are used, and the logical grid is the request's.
+    // Only as many nodes as requested are used, and the logical grid has the requested sides.
     let few = Layout::new(&grid, &parts, 3, Some([3, 1, 1]), RankOrder::Parts);
     assert_eq!((nodes(&few), few.shape.sides), (vec![10, 11, 4], [3, 1, 1]));
 }
@@ -41,17 +41,17 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let layout = |n, sides| Layout::new(&grid, &granted, n, sides, RankOrder::Coordinates);
     let fits = layout(6, Some([2, 3, 1]));
     assert_eq!((nodes(&fits), fits.shape.sides), (vec![0, 1, 8, 9, 16, 17], [2, 3, 1]));
-    // Five processors in a 2 x 3 box use its first five.
+    // A job with five processors in a 2 x 3 box uses the first five nodes of that box.
     assert_eq!(nodes(&layout(5, Some([2, 3, 1]))), [0, 1, 8, 9, 16]);
-    // No such box fits inside, so the job gets the first ranks of the whole box.
+    // No such box fits into the granted one, so the job uses the first nodes of the granted box.
     let long = layout(6, Some([6, 1, 1]));
     assert_eq!((nodes(&long), long.shape.sides), (vec![0, 1, 2, 3, 8, 9], [4, 4, 1]));
     assert_eq!(nodes(&layout(3, None)), [0, 1, 2]);
-    // The requested box fits only when turned.
+    // The requested box fits only if it is rotated.
     let flat = [boxed([0, 0, 0], [4, 2, 1])];
     let turned = Layout::new(&grid, &flat, 3, Some([1, 3, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&turned), turned.shape.sides), (vec![0, 1, 2], [3, 1, 1]));
-    // The requested box is turned and fits exactly, so the box is used as granted.
+    // The granted box is the requested one, rotated, so all of it is used as granted.
     let exact = Layout::new(&grid, &flat, 8, Some([2, 4, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&exact).len(), exact.shape.sides), (8, [4, 2, 1]));
 }

@@ -23,7 +23,7 @@ fn mapped(grid: &Grid, parts: &[Cuboid], sides: [u16; 3], pattern: &str) -> Layo
     PatternLayouts::new(pattern.parse().unwrap()).layout(grid, parts, nodes, Some(sides), &draw)
 }
 
-/// Returns the smallest number of hops among all maps.
+/// Returns the smallest number of hops among all assignments of ranks to nodes.
 fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
     fn permute(layout: &mut Layout, from: usize, see: &mut impl FnMut(&Layout)) {
         if from == layout.nodes.len() {
@@ -44,12 +44,12 @@ fn least(grid: &Grid, layout: &Layout, pattern: &str) -> u64 {
 #[test]
 fn a_turned_box_and_a_box_of_other_sides_keep_the_grid_that_was_asked_for() {
     let grid: Grid = "mesh:12x12".parse().unwrap();
-    // A grid of four by three was granted as three by four. Every neighbor is one hop away.
+    // A 4 x 3 request was granted as a 3 x 4 box. Neighbors in the logical grid stay one hop apart.
     let turned = mapped(&grid, &[Cuboid::new([2, 1, 0], [3, 4, 1])], [4, 3, 1], "near-neighbour");
     assert_eq!(turned.shape.sides, [4, 3, 1]);
     assert_eq!(hops(&grid, &turned, "near-neighbour"), 34);
-    // On a row, the map goes column by column: 9 pairs of neighbors are 3 hops apart, and 8 are
-    // adjacent.
+    // On a row of nodes, ranks are placed column by column: 9 pairs of neighbors are 3 hops apart,
+    // and 8 pairs are adjacent.
     let row = mapped(&grid, &[Cuboid::new([0, 5, 0], [12, 1, 1])], [4, 3, 1], "near-neighbour");
     assert!(hops(&grid, &row, "near-neighbour") <= 2 * (9 * 3 + 8));
     assert_eq!(row.shape.sides, [4, 3, 1]);
@@ -159,8 +159,8 @@ fn the_box_asked_for_is_laid_alike_wherever_it_lies() {
 
 #[test]
 fn a_remembered_layout_is_the_one_that_is_made_anew() {
-    // Boxes are granted repeatedly: at other places, turned, on other machines, and with a pattern
-    // that draws its root.
+    // The same boxes are granted repeatedly at different positions, rotated, and on two machines.
+    // One of the patterns draws a random root.
     let mut draw = Stream::new(3, 0, "boxes");
     for name in ["near-neighbour", "ring", "one-to-all"] {
         let pattern: PatternSelection = name.parse().unwrap();

@@ -166,8 +166,8 @@ fn worked_rounds() {
         of("recursive-doubling", 5, [5, 1, 1]),
         [[(0, 1), (1, 0), (2, 3), (3, 2)], [(0, 2), (1, 3), (2, 0), (3, 1)]]
     );
-    // The order is east, west, north, south, for the middle of a 3 x 3 grid and then its south-west
-    // corner.
+    // Ranks send in the order east, west, north, south: rank 4 is the middle of a 3 x 3 grid, and
+    // rank 0 is its south-west corner.
     let near = pattern("near-neighbour", 9, [3, 3, 1]);
     let list = |rank| (0..4).filter_map(|round| near.destination(rank, round)).collect::<Vec<_>>();
     assert_eq!((list(4), list(0)), (vec![5, 3, 7, 1], vec![1, 3]));
@@ -175,8 +175,8 @@ fn worked_rounds() {
     let near = pattern("near-neighbour", 8, [3, 3, 1]);
     let east = (0..4).filter_map(|round| near.destination(7, round)).collect::<Vec<_>>();
     assert_eq!(east, [6, 4]);
-    // With `from-zero`, the order begins with zero and omits the root. Without it, the order begins
-    // after the root. All others occur once.
+    // With `from-zero`, the root sends to all other ranks in ascending order. Without it, the root
+    // starts with the next rank. In both cases, it sends to each rank once.
     let zero = of("one-to-all:from-zero", 5, [5, 1, 1]).concat();
     let root = zero[0].0;
     let others: Vec<u32> = (0..5).filter(|&rank| rank != root).collect();

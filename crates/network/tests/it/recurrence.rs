@@ -42,8 +42,8 @@ impl Cells {
     }
 }
 
-/// Returns the cycle of each delivery, in the order of messages. Returns `None` if a delivery never
-/// happens.
+/// Returns the cycle in which each message is delivered, in the order of `messages`, or `None` for
+/// a message that is never delivered.
 pub(crate) fn deliveries(
     channels: &Channels,
     settings: Settings,
@@ -61,7 +61,7 @@ pub(crate) fn deliveries(
         .collect();
     let mut t = messages.iter().map(|m| m.created.0).min().unwrap_or(0);
     let mut quiet = 0;
-    // No event is ever further ahead than the longest routing or creation.
+    // The next event is never further ahead than the routing delay or the last creation time.
     let patience = delay + 2 + messages.iter().map(|m| m.created.0).max().unwrap_or(0);
     while quiet <= patience && all.iter().any(|m| m.tail(m.last()).is_none()) {
         quiet += 1;
@@ -73,8 +73,8 @@ pub(crate) fn deliveries(
     all.iter().map(|m| m.tail(m.last()).map(|t| Time(t + 1))).collect()
 }
 
-/// Derives the cells for cycle `t` that follow from the known cells. Returns true if any of them is
-/// new.
+/// Records all crossings in cycle `t` that follow from the crossings known so far. Returns true if
+/// there are any new ones.
 fn pass(all: &mut [Cells], t: u64, delay: u64, buffer: usize) -> bool {
     let mut changed = false;
     for m in 0..all.len() {

@@ -140,7 +140,7 @@ fn senders_in_turn_send_their_lists_one_after_the_other() {
     assert_eq!(ranks, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 0]);
 }
 
-/// Checks creations against deliveries, given as (created at, delivered at) for each (round, rank).
+/// Checks that no message was created before the deliveries that it had to wait for.
 fn check_rules(log: &Log, pattern: &dyn Pattern, sending: Sending, case: &str) {
     let mut times = BTreeMap::new();
     for delivery in &log.deliveries {
@@ -230,8 +230,8 @@ fn rounds_of_an_all_to_all_are_kept_apart_by_barriers() {
     }
 }
 
-/// Compares a pipelined sender that passes on its messages one by one with one that creates all of
-/// them at the start, in order of rank and round.
+/// Compares a run in which messages are passed to the engine one by one with a run in which all of
+/// them are created at the start, in order of rank and round.
 #[test]
 fn an_all_to_all_of_256_is_never_in_memory() {
     let grid: Grid = "mesh:16x16".parse().unwrap();
@@ -265,7 +265,7 @@ fn one_processor_has_no_traffic() {
         assert!(job.is_finished());
         assert_eq!(job.create(Time(9), 4, |_| panic!("nothing to send")), 4);
     }
-    // These ranks have no neighbor along the axis.
+    // On this logical grid, no rank has another rank along the x axis.
     let line = layout(&grid, [1, 4, 1], 4);
     let plan = plan("axis-all-to-all", Sending::Blocking);
     let job = JobTraffic::new(0, line, &plan, Communication::Messages(5), &mut draw());

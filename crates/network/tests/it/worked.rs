@@ -56,8 +56,8 @@ fn two_messages_meet_on_a_link() {
     // the ejection channel: its header crosses at 8, and its tail at 8 + 7 = 15. Then message 0
     // crosses the link at 15 and its ejection channel at 19, and is delivered at 19 + 8.
     assert_eq!(delivered("mesh:3", settings(3, 1), &[(0, 2, 8, 0), (1, 2, 8, 0)]), [27, 16]);
-    // If request times on the injection channel are equal, the smaller id goes first, whatever its
-    // length.
+    // If two messages request the injection channel at the same time, the one with the smaller id
+    // goes first, regardless of their lengths.
     assert_eq!(delivered("mesh:2", settings(0, 1), &[(0, 1, 3, 0), (0, 1, 1, 0)])[0], 5);
 }
 
@@ -93,14 +93,14 @@ fn a_blocked_worm_holds_exactly_the_channels_it_fills() {
 
 #[test]
 fn a_chain_of_blocked_messages_moves_together() {
-    // Each message has one flit and occupies one buffer. Message 0 blocks node 5's ejection until
-    // 4 + 50. The others queue up behind it, one channel apart, and cross in the cycle in which it
-    // opens.
+    // Message 0 blocks node 5's ejection channel until 4 + 50. Each of the others has one flit and
+    // occupies one buffer. They queue up one channel apart, and move in the cycle in which the
+    // channel becomes free.
     let list = [(5, 5, 50, 0), (4, 5, 1, 0), (3, 5, 1, 0), (2, 5, 1, 0), (1, 5, 1, 0)];
     let got = delivered("mesh:6", settings(3, 1), &list);
     assert_eq!(got[0], 54);
-    // Message 1 crosses at 54. In that cycle, 2 enters the buffer that 1 left, and requests the
-    // ejection channel at 58, and so on. Each message is t_s + 1 cycles after the one before.
+    // Message 1 crosses at 54. In that cycle, message 2 enters the buffer that 1 left, so it
+    // requests the ejection channel at 58, and so on. Messages are t_s + 1 cycles apart.
     assert_eq!(got[1..], [55, 59, 63, 67]);
 }
 
@@ -115,8 +115,8 @@ fn ring_of_four(virtual_channels: VirtualChannels, kind: EngineKind) -> Result<V
 }
 
 /// Sends four messages, each of which holds a link of a ring of four and waits for the next link.
-/// The messages could move only if all of them moved at the same time. They do not, because grants
-/// are the least fixpoint.
+/// The messages could move only if all of them moved at the same time. They do not, because the
+/// engine computes the least fixpoint of the grants.
 #[test]
 fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
     for kind in BOTH {
@@ -157,8 +157,8 @@ fn messages_that_are_not_in_the_way_still_arrive_before_a_deadlock_is_reported()
     }
 }
 
-/// Checks that a list continues after a deadlock. Both engines deliver everything else, although
-/// one of them finds the deadlock earlier than the other.
+/// Checks that messages created after a deadlock are still delivered. Both engines deliver all of
+/// them, although one engine detects the deadlock earlier than the other.
 #[test]
 fn a_list_is_run_to_its_end_before_a_deadlock_is_reported() {
     for kind in BOTH {
@@ -184,7 +184,7 @@ fn a_follower_handed_over_late_is_as_good_as_one_created_early() {
                 followed: lazy && id < 9,
                 ..Message::new(id, NodeId(0), NodeId(3 + (id as u32 * 5) % 13), 8, Time(0))
             };
-            // One rival shares the links, and another reaches the same injection channel later.
+            // One competitor uses the same links, and the other uses the injection channel later.
             network.create(Message::new(100, NodeId(1), NodeId(15), 40, Time(0)));
             network.create(Message::new(101, NodeId(0), NodeId(15), 3, Time(50)));
             let first = if lazy { 1 } else { 10 };
@@ -261,8 +261,8 @@ fn paths_on_rings() {
 #[test]
 fn shared_lanes_take_turns() {
     // On a ring of six, 5 -> 1 takes the wrap link, and then 0 -> 1 on virtual channel 1. 0 -> 2
-    // takes virtual channel 0. Long messages share the link 0 -> 1 flit by flit, and need 200 of
-    // its cycles together.
+    // takes virtual channel 0. The two messages, of 100 flits each, share the link 0 -> 1 flit by
+    // flit, which takes at least 200 cycles.
     let run = |virtual_channels| {
         let settings = Settings { virtual_channels, buffer: 4, ..Settings::default() };
         let mut network = Network::new(grid("torus:6"), settings, EngineKind::Flit).unwrap();

@@ -142,8 +142,8 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool of the free nodes in `nodes`. Later requests can be confined to this pool
-    /// ([`Machine::add_pool`]).
+    /// Adds a pool that consists of the free nodes in `nodes`. Later requests can be confined to
+    /// this pool ([`Machine::add_pool`]).
     ///
     /// # Errors
     /// Returns an error if the nodes are on another grid.

@@ -7,10 +7,10 @@ use thiserror::Error;
 
 /// The error returned for a job that is already waiting or running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("job {} is already waiting or holds nodes", .0.0)]
+#[error("job {} is already waiting or already holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// The reason that a job outside the queue cannot be given nodes.
+/// The reason why a job outside the queue cannot be given nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -34,7 +34,7 @@ impl GrantError {
     }
 }
 
-/// The reason that a job cannot be started.
+/// The reason why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
     /// The index is outside the queue.
@@ -53,7 +53,7 @@ pub enum StartError {
     BadPlacement {
         /// The job.
         job: JobId,
-        /// The reason that the job cannot use the nodes.
+        /// The reason why the job cannot use the nodes.
         error: PlacementError,
     },
     /// The job was given fewer nodes than it requested.
@@ -66,7 +66,7 @@ pub enum StartError {
         /// The number of nodes given.
         given: u32,
     },
-    /// The job was given nodes that are reserved before the job's expected end.
+    /// The job would overlap an advance reservation of the nodes that it was given.
     #[error(
         "job {} was started on nodes of reservation {reservation}, which it would overlap",
         job.0
@@ -79,7 +79,7 @@ pub enum StartError {
     },
 }
 
-/// The reason that a dispatcher cannot continue.
+/// The reason why a dispatcher cannot continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -27,7 +27,7 @@ pub(super) enum Change {
     Reservation,
 }
 
-/// The way a change affects the scheduler's promises.
+/// The effect of a change on the scheduler's promises.
 enum Effect {
     /// The scheduler adapts its plan, because it sees the change in the queue, the running jobs or
     /// the free nodes.
@@ -52,8 +52,8 @@ impl Change {
     }
 }
 
-/// The maximum number of grants to record. Any more void the plan. This bounds memory use when the
-/// scheduler is never called.
+/// The maximum number of grants to record. Any further grant voids the plan. The limit bounds
+/// memory use when the scheduler is never called.
 const MOST_GRANTS: usize = 1 << 16;
 
 /// The state of a scheduler's plan.

@@ -44,7 +44,7 @@ impl Dispatcher {
     /// Checks that neither the strategy nor the scheduler has failed.
     ///
     /// # Errors
-    /// Returns the error from whichever has failed.
+    /// Returns the error reported by the strategy or the scheduler.
     pub fn check(&self) -> Result<(), CallerError> {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
@@ -69,7 +69,7 @@ impl Dispatcher {
     /// Checks that a request could be granted on the empty, healthy machine.
     ///
     /// # Errors
-    /// Returns the permanent reason if the request could not be granted.
+    /// Returns the reason if the request could never be granted.
     pub fn could_ever_fit(&mut self, request: &Request) -> Result<(), Refusal> {
         self.machine.could_ever_fit(request)
     }

@@ -27,7 +27,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "factor",
         values: Values::Number(0.0, 1.0),
         default: "0.5",
-        meaning: "share of waiting jobs that may bypass the head",
+        meaning: "the share of waiting jobs that may bypass the head of the queue",
         bare: true,
     }],
     variants: &["", "0.1", "1"],

@@ -35,7 +35,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "order",
         values: Values::OneOf(&["up", "down"]),
         default: "up",
-        meaning: "class to serve next: the next larger or next smaller one",
+        meaning: "the size class to serve next: the next larger or the next smaller one",
         bare: true,
     }],
     variants: &["", "down"],

@@ -30,7 +30,7 @@ pub(super) const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["size", "area", "time"]),
     default: "size",
-    meaning: "job size: nodes, nodes x estimate, or estimate",
+    meaning: "the job size: nodes, nodes x estimate, or estimate",
     bare: true,
 };
 

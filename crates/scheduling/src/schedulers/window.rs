@@ -34,7 +34,7 @@ pub(crate) static ENTRY: Entry = Entry {
         key: "width",
         values: Values::Integer(1, u32::MAX as u64),
         default: "8",
-        meaning: "number of consecutive arrivals in the window",
+        meaning: "the number of consecutive arrivals in the window",
         bare: true,
     }],
     variants: &["", "1", "3"],

@@ -51,7 +51,7 @@ pub(crate) struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    /// Creates a set of expected ends that may postpone promises.
+    /// Creates the expected ends for a scheduler whose promises may be postponed.
     pub(crate) fn of(now: Time, running: &'a Running) -> Expected<'a> {
         Expected { now, running, oldest: None }
     }

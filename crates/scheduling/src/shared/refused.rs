@@ -18,7 +18,7 @@ pub(crate) struct Refused {
     requests: FxHashSet<Key>,
     /// The number of jobs at the front of the queue that are known to be refused.
     passed: usize,
-    /// The time at which `passed` was counted, if reaches increase with time.
+    /// The time at which `passed` was counted, or zero if there were no advance reservations.
     at: Time,
     /// The value of [`Queue::withdrawals`] when `passed` was counted.
     withdrawals: u64,
@@ -34,7 +34,7 @@ struct Key {
 }
 
 impl Key {
-    /// Creates the key for a request and a reach, which no other pair shares.
+    /// Creates the key for a request and a reach. No other pair has the same key.
     #[inline]
     fn of(request: &Request, reach: Reach) -> Key {
         let Request { nodes, shape, freedom, pool } = *request;

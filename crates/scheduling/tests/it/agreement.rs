@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::schedulers;
 use crate::world;
 
-/// Machines with room for only a few jobs. On the last one, switches join the parts of placements.
+/// Small machines and their strategies. On the last one, switches join the parts of placements.
 const MACHINES: [(&str, &str); 5] = [
     ("mesh:4x3", "tff"),
     ("torus:4x3", "mbs"),
@@ -24,7 +24,7 @@ const MACHINES: [(&str, &str); 5] = [
     ("torus:4x4x8", "tpu"),
 ];
 
-/// A call's number, and data that it may need: jobs, a box, a small number, and a choice.
+/// The number of a call, and its possible arguments: jobs, a box, a small number, and a flag.
 type Call = (u8, Vec<Job>, Cuboid, u64, bool);
 
 /// The queue, the running jobs and their nodes, the failed nodes, and the number of current
@@ -81,14 +81,14 @@ struct Subject {
 }
 
 impl Subject {
-    /// Creates a machine on which a job was already running before there was a dispatcher.
+    /// Creates a dispatcher for a machine on which a job is already running.
     fn new((grid, strategy): (&str, &str), first: u64) -> Subject {
         let mut machine = Machine::new(grid.parse().unwrap(), strategy).unwrap();
         machine.allocate(JobId(1), &Request::shape([2, 1, 1])).unwrap();
         Subject { dispatcher: Dispatcher::new(machine, scheduler(first)), now: Time(5) }
     }
 
-    /// Makes a call about a job or a node. Returns false if the call fails.
+    /// Makes a random call on the dispatcher. Returns false if the call fails.
     fn make(&mut self, call: Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let (number, ref jobs, part, small, choice) = call;
@@ -119,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// Makes one of the other calls.
+    /// Makes one of the calls that `make` does not handle itself.
     fn turn(&mut self, (number, mut jobs, part, small, choice): Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let grid = *dispatcher.machine().grid();
@@ -150,7 +150,7 @@ impl Subject {
                 *dispatcher = dispatcher.fork_in(scheduler(small), 3);
                 self.now = Time(now.0 * 3);
             }
-            // Copies the machine with waiting and running jobs from the caller.
+            // Copies the machine, with waiting and running jobs that the caller provides.
             21 => {
                 let (mut queue, mut running) = (Queue::new(), Running::new());
                 jobs.drain(..jobs.len() / 2).for_each(|job| queue.push(job));

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, jobs_with_freedoms, schedulers, strategies};
 use crate::world::{NoObserver, World, fail_and_repair, in_lock_step, job, row};
 
-/// Reserves columns of a machine, over all rows, for a period.
+/// Creates a reservation of whole columns of a machine for a period.
 fn columns(number: u64, grid: &str, x: u16, width: u16, time: (u64, u64)) -> AdvanceReservation {
     let grid = grid.parse().unwrap();
     let mut whole = Cuboid::whole(&grid);
@@ -59,8 +59,8 @@ fn a_job_starts_beside_a_reservation_or_ends_by_it_or_waits() {
     }
 }
 
-/// Checks that a job that outruns its estimate keeps its nodes, which are then kept free until the
-/// reservation ends.
+/// Checks that a job that outruns its estimate keeps reserved nodes until it ends. After that, they
+/// stay free until the reservation ends.
 #[test]
 fn nobody_is_ended_for_a_reservation() {
     let jobs = [job(0, 0, row(4), 12, 5), job(1, 1, row(1), 1, 1)];
@@ -72,7 +72,7 @@ fn nobody_is_ended_for_a_reservation() {
     }
 }
 
-/// Checks that the head is promised the time between two reservations if long enough, or else the
+/// Checks that the head is promised the gap between two reservations if it fits there, or else the
 /// time after both. The promise must not delay the job behind the head.
 #[test]
 fn plans_are_made_around_reservations() {
@@ -158,8 +158,8 @@ fn what_cannot_be_reserved_is_refused() {
     assert_eq!(reserve(overlapping, 5, 6).unwrap().others().count(), 1);
 }
 
-/// Returns the time at which a job can start on four nodes in a row, by brute force over times and
-/// places. Another job holds the first nodes until its end, and other nodes are reserved.
+/// Finds the earliest time at which a job can start on a row of four nodes, by trying all times and
+/// positions. The first job holds the leftmost nodes until it ends. `ahead` lists reservations.
 fn first_time(
     (width, length): (u16, u64),
     first: (u16, u64),
@@ -185,7 +185,7 @@ fn in_every_small_case_a_job_starts_at_the_first_time_at_which_it_can() {
     for first in (0..=4).flat_map(|width| [1, 3].map(|end| (width, end))) {
         for (x, width) in places() {
             for (from, to) in spans(6) {
-                // The first job was running before any reservation was made.
+                // The first job may overlap a reservation, because it was already running.
                 let later = (4 - width, 1, to + 1, to + 3);
                 for ahead in [vec![(x, width, from, to)], vec![(x, width, from, to), later]] {
                     cases += 1;
@@ -225,7 +225,7 @@ fn compare(scheduler: &str, jobs: &[Job], strategy: &str, reserved: &[AdvanceRes
     in_lock_step(world(scheduler), world(&format!("{scheduler}:plain")), jobs, &[]);
 }
 
-/// The strategies whose answers depend only on the free nodes, or are found on new forks.
+/// Strategies whose answers depend only on the free nodes, or that are queried on new forks.
 const STEADY: [&str; 8] = ["ff", "tff", "bf", "fs", "naive", "mbs", "gabl", "anca"];
 
 proptest! {
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Checks that jobs start exactly as promised if estimates are exact.
+    /// Checks that, with exact estimates, no job starts later than promised.
     #[test]
     fn with_exact_estimates_no_promise_is_broken_by_a_reservation(
         jobs in jobs(30, Estimates::Exact),

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::workloads::{Estimates, GRID, jobs, strategies};
 use crate::world::{NoObserver, StartObserver, World};
 
-/// The latest start of each head, computed independently when the head is first seen.
+/// The latest allowed start of each head, computed independently when the head is first seen.
 #[derive(Default)]
 struct Bounds(BTreeMap<JobId, Time>);
 
@@ -24,7 +24,7 @@ impl StartObserver for Bounds {
         let mut copy = world.dispatcher.machine().clone();
         let mut bound = world.now;
         for running in world.dispatcher.running().by_estimated_end() {
-            // The nodes of all jobs that end together are freed before the strategy is queried.
+            // Nodes of jobs that end at the same time are all freed before the strategy is queried.
             if running.estimated_end() > bound {
                 if copy.probe(&head.request).is_ok() {
                     break;
@@ -56,7 +56,7 @@ proptest! {
         }
     }
 
-    /// Checks that overestimates only help the head.
+    /// Checks that no head starts late when jobs end earlier than estimated.
     #[test]
     fn with_safe_estimates_no_head_starts_later_than_first_promised(
         jobs in jobs(40, Estimates::Safe),

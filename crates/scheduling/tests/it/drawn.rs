@@ -12,7 +12,7 @@ fn starts(grid: &str, scheduler: &str, jobs: &[Job]) -> Vec<u64> {
     jobs.iter().map(|job| world.start_of(job.id.0).0).collect()
 }
 
-/// Checks a geometric trap:
+/// Checks a case in which a count-based reservation delays the head and reserved nodes do not:
 ///
 /// ```text
 ///   x  0 1 2 3 4 5    a ends at 4, b at 9. The head h requests 3 in a row; c requests 1 until 20.
@@ -69,7 +69,7 @@ fn who_ends_in_time_may_use_reserved_nodes() {
         job(1, 0, row(1), 7, 7), // b
         job(2, 0, row(5), 1, 1), // head: 0 to 4 at 7
         job(3, 0, row(2), 7, 7), // c: until 7, on 3 and 4
-        job(4, 0, row(1), 8, 8), // d: beside the reservation, on 5
+        job(4, 0, row(1), 8, 8), // d: outside the reservation, on 5
         job(5, 0, row(1), 2, 2), // e: nothing is left before 5
     ];
     for scheduler in ["easy", "conservative"] {
@@ -90,13 +90,13 @@ fn conservative_protects_those_behind_the_head() {
         job(0, 0, row(3), 4, 4),   // r
         job(1, 0, row(3), 1, 1),   // a: 0 to 2 at 4
         job(2, 0, row(4), 2, 2),   // b: all at 5
-        job(3, 0, row(1), 10, 10), // c: beside a, but in b's way
+        job(3, 0, row(1), 10, 10), // c: next to a, but in b's way
     ];
     assert_eq!(starts("mesh:4", "easy", &jobs), [0, 4, 10, 0]);
     assert_eq!(starts("mesh:4", "conservative", &jobs), [0, 4, 5, 7]);
 }
 
-/// Checks classes 0 (one node), 1 (two or three) and 2 (four to seven).
+/// Checks the order of classes 0 (one node), 1 (two or three nodes) and 2 (four to seven nodes).
 #[test]
 fn scan_goes_round() {
     let jobs = [
@@ -106,7 +106,7 @@ fn scan_goes_round() {
         job(3, 1, row(4), 5, 5),
         job(4, 2, row(3), 5, 5),
     ];
-    // The class of jobs of 4 nodes is current, and its next job blocks; then come 1, 2 and 3.
+    // Class 2 is current, and job 3 blocks the others until 10. The other classes follow in order.
     assert_eq!(starts("mesh:4", "scan", &jobs), [0, 15, 15, 10, 20]);
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }

@@ -14,7 +14,7 @@ use crate::world::{NoObserver, StartObserver, World, job, row};
 
 const CHOICE: &str = "easy-freedom";
 
-/// A delay after an early job, so long that the arrival rate is almost zero during a test.
+/// The delay after an early job, long enough that the arrival rate is almost zero.
 const LATER: u64 = 1 << 40;
 
 fn later(jobs: &[Job]) -> Vec<Job> {
@@ -23,7 +23,7 @@ fn later(jobs: &[Job]) -> Vec<Job> {
     [long_ago].into_iter().chain(jobs.iter().map(late)).collect()
 }
 
-/// Predicts that each piece beyond the first lengthens a job's run time by this factor.
+/// Predicts that each piece after the first adds this fraction to a job's run time.
 fn by_pieces(each: f64) -> impl Fn(&Job, &Placement) -> f64 + Copy {
     move |_, placement| 1.0 + each * (placement.parts().len() as f64 - 1.0)
 }
@@ -53,7 +53,7 @@ fn a_job_starts_in_pieces_if_that_costs_it_less_than_to_wait() {
     assert_eq!(World::new("mesh:6", "ff", CHOICE).run(&jobs, &mut NoObserver).start_of(3), Time(4));
 }
 
-/// Checks the same case with h limited to `any-box`, where 4 nodes are free immediately.
+/// Checks that a job that requests 2x2 takes a free 4x1 box only if its freedom allows that.
 #[test]
 fn a_job_is_no_freer_than_it_allows() {
     let h = Request::shape([2, 2, 1]);
@@ -75,9 +75,9 @@ fn a_job_is_no_freer_than_it_allows() {
     assert_eq!(start(None), (Time(1), line));
 }
 
-/// Checks that delays of other jobs count too. The head could start in two pieces at 4, where its
-/// run time would be 3 longer, or in a row at 9. It uses 4 of 6 nodes, so its cost at 4 includes 3
-/// + 3 * 4 / 6 for each other waiting job. With two of them, the head waits.
+/// Checks that delays of other jobs count too. The head arrives at 1 and uses 4 of 6 nodes. If it
+/// starts in two pieces at 4, it runs 3 longer, and the cost is 3 + 3, plus 3 * 4 / 6 for each
+/// other waiting job. If it starts in a row at 9, the cost is 8. With two other jobs, it waits.
 ///
 /// ```text
 ///   x  0 1 2 3 4 5
@@ -102,8 +102,8 @@ fn what_the_others_wait_longer_counts_too() {
 }
 
 /// Checks the same head behind a job that arrived 40 or 300 before the other three. In a row, the
-/// cost is 8. At 4, the second piece takes 4 longer, and the cost is 3 + 4, plus 4 * 4 / 6 for each
-/// job that arrives within 12. The number of such jobs is 12 * 4 / 41 or 12 * 4 / 301.
+/// cost is 8. In two pieces at 4, the job runs 4 longer, so the cost is 3 + 4, plus 4 * 4 / 6 for
+/// each job that arrives within 12. The number of such jobs is 12 * 4 / 41 or 12 * 4 / 301.
 #[test]
 fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     for (ago, each, start) in [(40, 0.4, 9), (300, 0.4, 4), (40, 0.3, 4)] {
@@ -149,7 +149,7 @@ fn other_jobs_wait_for_their_box_too() {
     assert_eq!(start(1.0), (Time(2), 1));
 }
 
-/// Facts about the other jobs when a job is chosen.
+/// The load from other jobs, which determines the price of extra time.
 #[derive(Clone, Copy)]
 struct Known {
     /// The number of other waiting jobs.
@@ -167,16 +167,16 @@ impl Known {
     }
 }
 
-/// The minimum cost of a head when it is first seen, and the minimum of each fact about the other
-/// jobs since then.
+/// The minimum cost of a head when it is first seen, and the lowest number and rate of other jobs
+/// since then.
 struct Seen {
     at: Time,
     cost: Time,
     least: Known,
 }
 
-/// The minimum cost of each head when it is first seen, found level by level with copies of the
-/// machine.
+/// An observer that finds each head's minimum cost when it is first seen, by trying every level on
+/// copies of the machine.
 struct Least<F> {
     growth: F,
     first: Option<Time>,
@@ -184,8 +184,8 @@ struct Least<F> {
 }
 
 impl<F: Fn(&Job, &Placement) -> f64> Least<F> {
-    /// Returns the cost of a placement. Each job that is waiting, or arrives within three times the
-    /// extra time, waits longer by the job's share of the machine.
+    /// Returns the cost of a placement. The extra time, times the job's share of the machine,
+    /// delays each job that is waiting or arrives within three times the extra time.
     fn cost(&self, job: &Job, waits: Time, placement: &Placement, known: Known) -> Time {
         let added = (job.estimate.ticks() * ((self.growth)(job, placement) - 1.0)).round();
         let grid: Grid = GRID.parse().unwrap();
@@ -225,7 +225,7 @@ impl<F: Fn(&Job, &Placement) -> f64> StartObserver for Least<F> {
     }
 }
 
-/// Returns a growth factor that depends on shape and pieces.
+/// Returns a growth factor that depends on the longest side and the number of pieces.
 fn some_growth(_: &Job, placement: &Placement) -> f64 {
     let parts = placement.parts();
     let long = parts.iter().map(|part| part.sides[0].max(part.sides[1])).max().unwrap();
@@ -235,11 +235,10 @@ fn some_growth(_: &Job, placement: &Placement) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that the cost of a head is minimal among all levels if the head starts as soon as it
-    /// is seen, and no higher if it starts later. Another option is taken only if it is no later
-    /// and costs less. If fewer other jobs are waiting or arriving by then, the costs of that
-    /// option and of every freer one decrease by their share. With the minimum of the facts about
-    /// the other jobs, no chosen option therefore costs more than the first.
+    /// Checks that a head that starts as soon as it is seen has the lowest cost among all levels,
+    /// and that a head that starts later costs no more than that. A head switches to another option
+    /// only if that option is no later and costs less. Costs drop when fewer other jobs are waiting
+    /// or arriving, so the check uses the lowest load since the head was first seen.
     #[test]
     fn no_head_costs_more_than_its_cheapest_level(jobs in jobs(30, Estimates::Exact)) {
         for strategy in ["ff", "tff", "mbs", "naive"] {
@@ -257,7 +256,7 @@ proptest! {
         }
     }
 
-    /// Checks that jobs without any freedom are scheduled as under `easy`.
+    /// Checks that jobs that must have their exact box are scheduled as under `easy`.
     #[test]
     fn without_a_choice_it_is_easy(jobs in jobs(40, Estimates::Safe)) {
         let bound =

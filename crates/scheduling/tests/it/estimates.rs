@@ -1,4 +1,4 @@
-//! Tests of wrong estimates, which postpone reservations and break promises that are counted.
+//! Tests of wrong estimates, which postpone reservations and break promises.
 
 use pavior_kernel::Time;
 use pavior_trials::size;
@@ -10,7 +10,7 @@ use crate::world::{NoObserver, World, job, row};
 #[test]
 fn a_promise_that_an_overrun_breaks_is_counted() {
     let jobs = [
-        job(0, 0, row(3), 9, 4),   // said to end at 4
+        job(0, 0, row(3), 9, 4),   // estimated to end at 4
         job(1, 0, row(4), 2, 2),   // promised 4
         job(2, 5, row(1), 1, 1),   // an instant at which the promise is overdue
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
@@ -94,8 +94,8 @@ fn jobs_that_say_too_little_do_not_starve_a_large_one_whose_promise_holds() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(19, 96, 96)))]
 
-    /// Checks that, with any estimates, no job starves while nodes drain, and no placement is
-    /// promised twice. (The world panics when a job starts on taken nodes.)
+    /// Checks that all jobs start, however wrong their estimates are, and never on taken nodes.
+    /// (The world panics when a job starts on taken nodes.)
     #[test]
     fn wrong_estimates_break_promises_and_nothing_else(jobs in jobs(40, Estimates::Any)) {
         for strategy in ["tff", "tbl", "mbs", "naive", "random"] {
@@ -110,7 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(4, 24, 24)))]
 
-    /// Checks the same for strategies that can miss places and find them later.
+    /// Checks that all jobs start with every strategy, even one that can miss free boxes.
     #[test]
     fn every_strategy_can_be_planned_with(jobs in jobs(25, Estimates::Any)) {
         for strategy in strategies(GRID) {

@@ -23,8 +23,8 @@ fn a_failure_voids_promises() {
     }
 }
 
-/// Checks the eve of job 3's reservation. Job 4 has ended on that eve, and its nodes are taken
-/// because they have failed. They must not be released a second time when job 4 ends.
+/// Checks the machine just before job 3's reserved time. Job 4 has ended by then, but its nodes
+/// have failed and stay taken. They must not be released a second time when job 4 ends.
 #[test]
 fn a_job_may_end_of_which_all_nodes_have_failed() {
     let shape = |a, b| Request::shape([a, b]);
@@ -78,8 +78,8 @@ proptest! {
         }
     }
 
-    /// Checks that each failure voids earlier promises, and that later promises account for failed
-    /// nodes not becoming free when the jobs that hold them end.
+    /// Checks that each failure voids earlier promises, and that later promises are kept because
+    /// they do not count on failed nodes becoming free.
     #[test]
     fn promises_after_a_failure_are_kept(jobs in jobs(25, Estimates::Exact), upsets in upsets()) {
         for scheduler in ["easy", "conservative"] {

@@ -9,7 +9,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 use pavior_scheduling::{Dispatcher, Selection};
 use pavior_workload::{Job, Service, Synthetic, SyntheticJobs};
 
-/// A machine and its queue, with the ends of its running jobs.
+/// A dispatcher under test, with the times at which its running jobs end.
 struct Side {
     dispatcher: Dispatcher,
     ends: BTreeSet<(Time, JobId)>,
@@ -60,7 +60,7 @@ fn drawn(grid: &Grid, load: f64, most: u16, seed: u64) -> impl Iterator<Item = J
     })
 }
 
-/// Runs both until the given number of decisions have been made, and returns the decisions.
+/// Runs both forms for at least `decisions` decisions. Returns the number of decisions made.
 fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions: usize) -> usize {
     let grid: Grid = grid.parse().unwrap();
     let mut sides = ["easy", "easy:plain"].map(|name| Side::new(grid, strategy, name));

@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// Checks that any job in the window starts if it fits.
+    /// Checks that no job in the window is left waiting if it fits.
     #[test]
     fn a_window_idles_no_job_that_fits(jobs in jobs(40, Estimates::Any)) {
         let mut watch = InWindow(3);
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn scan_all_never_idles_a_job_that_fits(jobs in jobs(40, Estimates::Any)) {
-        // Strategies may miss places, so only their own answers count.
+        // A strategy may miss a free box, so the strategy itself decides whether a job fits.
         for strategy in strategies(GRID) {
             World::new(GRID, strategy, "scan-all").run(&jobs, &mut InWindow(u64::MAX));
         }
@@ -119,7 +119,7 @@ proptest! {
     }
 }
 
-/// The expected next job. The classes take turns, starting with the current one.
+/// The jobs that should start. `order` rotates so that the current class comes first.
 struct Classes {
     order: Vec<u32>,
     expected: Vec<JobId>,

@@ -158,8 +158,8 @@ proptest! {
         }
     }
 
-    /// Checks freedoms, with which a strategy that grants by count can refuse a box although enough
-    /// nodes are free, and one that grants boxes can grant a connected set.
+    /// Checks jobs with freedoms. A strategy that grants by count can refuse such a job although
+    /// enough nodes are free, and a strategy that grants boxes can grant it a connected set.
     #[test]
     fn conservative_decides_as_its_plain_form_for_jobs_with_freedoms(
         jobs in jobs_with_freedoms(40, Estimates::Any),

@@ -17,7 +17,7 @@ struct Plain {
     health: Option<u64>,
     nodes: u64,
     running: Vec<Taken>,
-    /// The bookings in queue order. A job that does not fit the healthy nodes has `None`.
+    /// The bookings in queue order, or `None` for a job that does not fit the healthy nodes.
     booked: Vec<Option<Taken>>,
 }
 

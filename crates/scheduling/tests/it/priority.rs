@@ -48,8 +48,8 @@ proptest! {
         prop_assert_eq!(world.started.len(), jobs.len());
         for started in &world.started {
             let own = started.waiting.iter().find(|job| job.id == started.job).unwrap();
-            // If a smaller request of the same shape were waiting, it would have fitted in the
-            // place of this one.
+            // A smaller request with sides no longer than this one's would have fit in its place,
+            // so none may be waiting.
             let smaller = started.waiting.iter().filter(|other| {
                 let [own, other] = [own, *other].map(|job| job.request.shape.unwrap());
                 own != other && own.iter().zip(other).all(|(own, other)| other <= *own)

@@ -1,4 +1,4 @@
-//! Tests that the registry's folder, names and options agree.
+//! Tests that the registry lists all scheduler files, and that names and options parse.
 
 use std::collections::BTreeSet;
 

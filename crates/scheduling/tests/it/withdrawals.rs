@@ -55,7 +55,7 @@ fn a_withdrawn_job_leaves_nothing_behind() {
         assert_eq!(small.next(0), None, "{scheduler}: 3 nodes are free");
         assert_eq!(small.0.withdraw(1).unwrap().id, JobId(3));
         small.wait(5, 1, 2, 10);
-        // The job is at the index of another job that did not fit.
+        // Job 5 now has the index of job 4, which did not fit.
         let start = small.next(1).unwrap_or_else(|| panic!("{scheduler}: job 5 fits"));
         assert_eq!(start.index, 2, "{scheduler}");
         let nodes = start.placement.map_or(2, |placement| placement.nodes());
@@ -110,7 +110,7 @@ fn only_the_bookings_that_a_grant_overlaps_give_way() {
             small.wait(id, 0, nodes, estimate);
         }
         assert_eq!(planned(&mut small, 0), [(2, 10), (3, 20), (4, 25)]);
-        // This job ends before anything is booked.
+        // Job 5 ends before the first booking begins.
         small.begin(5, 1, 2, 9);
         assert_eq!(planned(&mut small, 1), [(2, 10), (3, 20), (4, 25)]);
         small.end(5);

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 
 use crate::world::job;
 
-/// The machine for the property tests, small enough to be crowded and odd enough to fragment.
+/// The machine for the property tests, small enough to fill up and irregular enough to fragment.
 pub(crate) const GRID: &str = "mesh:5x4";
 
 /// The schedulers that backfill by reservations.
 pub(crate) const BACKFILLING: [&str; 4] =
     ["easy", "easy:count", "conservative", "conservative:count"];
 
-/// The relation of estimates to run times.
+/// The relation between estimates and run times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Estimates {
     Exact,

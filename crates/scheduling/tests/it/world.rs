@@ -28,7 +28,7 @@ pub(crate) fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
 }
 
-/// A start, with the visible state just before it.
+/// A start, and the waiting jobs just before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Started {
     pub(crate) job: JobId,
@@ -38,8 +38,8 @@ pub(crate) struct Started {
     pub(crate) waiting: Vec<Job>,
 }
 
-/// An observer that is called before every call to the scheduler, and after the last one of an
-/// instant.
+/// An observer that is called before every call to the scheduler, and again when the scheduler has
+/// started all jobs that it can.
 pub(crate) trait StartObserver {
     fn asked(&mut self, _: &World) {}
     fn settled(&mut self, _: &mut World) {}
@@ -61,7 +61,7 @@ pub(crate) struct World {
     reserved: Vec<AdvanceReservation>,
 }
 
-/// An event outside the queue.
+/// An action that the caller takes without the scheduler.
 #[derive(Clone, Debug)]
 pub(crate) enum Aside {
     /// A job is given nodes if the strategy finds some.
@@ -109,7 +109,7 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// Adds events outside the queue, in order of time.
+    /// Adds actions that the caller takes without the scheduler, in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }

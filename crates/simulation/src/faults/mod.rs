@@ -68,7 +68,7 @@ impl Failing {
     }
 }
 
-/// The reason that the given failures or spares are impossible on a machine.
+/// The reason why the given failures or spares are impossible on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.

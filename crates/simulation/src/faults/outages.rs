@@ -95,7 +95,7 @@ impl Outages {
         let mut effects: Vec<Effect> = Vec::new();
         let cube = self.cube_of(component);
         for node in self.nodes(component) {
-            // The node may still be missing because something else is down.
+            // The node may still be missing because another component is down.
             let other = match component {
                 Component::Node(_) => {
                     cube.is_some_and(|cube| self.has_failed(Component::Cube(cube)))

@@ -25,7 +25,7 @@ const FEWEST: usize = 100;
 /// A time for each completed job, and the error of the mean of these times.
 pub(super) struct BlockError {
     context: Context,
-    /// Returns the time to average for a job, given the job, its start and its end.
+    /// A function that returns the time to average for a job, given the job, its start and its end.
     time: fn(&Job, Time, Time) -> Time,
     /// Each job's arrival and id, and its time.
     times: Vec<((Time, JobId), f64)>,

@@ -6,7 +6,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocking",
-    meaning: "latency minus the latency on an empty network, mean over messages",
+    meaning: "latency minus the latency on an empty network, averaged over messages",
     unit: Unit::Cycles,
     standard: true,
     build: |context| {

@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "blocks_per_job",
-    meaning: "boxes per started job",
+    meaning: "mean number of boxes per started job",
     unit: Unit::Count,
     standard: true,
     build: |context| {

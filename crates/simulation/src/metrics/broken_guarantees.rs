@@ -10,7 +10,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "broken_guarantees",
-    meaning: "jobs started later than first promised (only on request)",
+    meaning: "number of jobs started later than first promised (only on request)",
     unit: Unit::Count,
     standard: false,
     build: |_| CountOf::boxed(Interest::STARTS, |fact| matches!(fact, Fact::GuaranteeBroken(_))),

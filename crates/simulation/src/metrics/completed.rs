@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "completed",
-    meaning: "jobs completed",
+    meaning: "number of completed jobs",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::DEPARTURES, |fact| matches!(fact, Fact::Departed { .. })),

@@ -17,7 +17,8 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "dispersal",
-    meaning: "mean pairwise hop distance relative to the most compact box, over started jobs",
+    meaning: "mean pairwise hop distance relative to that in the most compact box, averaged over \
+              started jobs",
     unit: Unit::Ratio,
     standard: true,
     build: |context| Box::new(Dispersal::new(context)),

@@ -6,7 +6,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "energy",
-    meaning: "energy of all flit-hops and router traversals, mean over messages",
+    meaning: "energy of all flit-hops and router traversals, averaged over messages",
     unit: Unit::Energy,
     standard: true,
     build: |context| Carried::boxed(context, |context, totals| totals.mean_energy(context.energy)),

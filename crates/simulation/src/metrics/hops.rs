@@ -5,7 +5,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "hops",
-    meaning: "links crossed, mean over messages",
+    meaning: "number of links crossed, averaged over messages",
     unit: Unit::Count,
     standard: true,
     build: |context| Carried::boxed(context, |_, totals| totals.mean_hops()),

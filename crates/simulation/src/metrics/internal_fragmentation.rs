@@ -8,14 +8,14 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const GRANTED: MetricSpec = MetricSpec {
     name: "internal_fragmentation_granted",
-    meaning: "wasted nodes / granted nodes, over started jobs",
+    meaning: "wasted nodes / granted nodes, both summed over started jobs",
     build: |_| Box::new(InternalFragmentation { over_granted: true, granted: 0, requested: 0 }),
     ..REQUIRED
 };
 
 pub(super) const REQUIRED: MetricSpec = MetricSpec {
     name: "internal_fragmentation_required",
-    meaning: "wasted nodes / requested nodes, over started jobs",
+    meaning: "wasted nodes / requested nodes, both summed over started jobs",
     unit: Unit::Ratio,
     standard: true,
     build: |_| Box::new(InternalFragmentation { over_granted: false, granted: 0, requested: 0 }),

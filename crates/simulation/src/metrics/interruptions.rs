@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "interruptions",
-    meaning: "job runs cut short by failures",
+    meaning: "number of job runs cut short by failures",
     unit: Unit::Count,
     standard: false,
     build: |_| {

@@ -7,7 +7,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_hops",
-    meaning: "links crossed per message in one iteration, mean over started jobs",
+    meaning: "number of links crossed per message in one iteration, averaged over started jobs",
     unit: Unit::Count,
     standard: false,
     build: |context| {

@@ -7,7 +7,8 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "job_link_load",
-    meaning: "messages in one iteration on the job's busiest link, mean over started jobs",
+    meaning: "number of messages in one iteration on the job's busiest link, averaged over started \
+              jobs",
     unit: Unit::Count,
     standard: false,
     build: |context| {

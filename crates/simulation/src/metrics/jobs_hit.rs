@@ -9,7 +9,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "jobs_hit",
-    meaning: "jobs interrupted by a failure at least once",
+    meaning: "number of jobs interrupted by a failure at least once",
     unit: Unit::Count,
     standard: false,
     build: |_| Box::new(JobsHit::default()),

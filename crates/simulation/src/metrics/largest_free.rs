@@ -7,7 +7,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "largest_free",
-    meaning: "nodes in the largest free submesh / all nodes, time average (only on request)",
+    meaning: "nodes in the largest free submesh / all nodes, averaged over time (only on request)",
     unit: Unit::Fraction,
     standard: false,
     build: |context| {

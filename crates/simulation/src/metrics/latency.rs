@@ -6,7 +6,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "latency",
-    meaning: "cycles from creation to delivery, mean over messages",
+    meaning: "cycles from creation to delivery, averaged over messages",
     unit: Unit::Cycles,
     standard: true,
     build: |context| Carried::boxed(context, |_, totals| totals.mean_latency()),

@@ -8,7 +8,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const MOVES: MetricSpec = MetricSpec {
     name: "moves",
-    meaning: "moves of running jobs (migration)",
+    meaning: "number of moves of running jobs (migrations)",
     unit: Unit::Count,
     standard: false,
     build: |context| Box::new(Migrations::new(context, |_, _, _| 1.0)),
@@ -16,7 +16,7 @@ pub(super) const MOVES: MetricSpec = MetricSpec {
 
 pub(super) const NODES: MetricSpec = MetricSpec {
     name: "nodes_moved",
-    meaning: "nodes of moved jobs, summed over moves",
+    meaning: "number of nodes of the moved jobs, summed over moves",
     unit: Unit::Count,
     standard: false,
     build: |context| Box::new(Migrations::new(context, |_, nodes, _| f64::from(nodes))),
@@ -24,7 +24,7 @@ pub(super) const NODES: MetricSpec = MetricSpec {
 
 pub(super) const TIME: MetricSpec = MetricSpec {
     name: "migration_time",
-    meaning: "run time added by moves, summed over moves",
+    meaning: "run time added to the moved jobs, summed over moves",
     unit: Unit::Time,
     standard: false,
     build: |context| {
@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// Returns a move's contribution, given its number of nodes and its price.
+/// A function that returns a move's contribution, given its number of nodes and its price.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

@@ -194,7 +194,7 @@ pub const ALLOCATION_NS: &str = "allocation_ns";
 
 /// The description of `allocation_ns`.
 pub const ALLOCATION_NS_MEANING: &str =
-    "measured time per attempt, without the clock's overhead (--no-timing omits it)";
+    "measured time per attempt, excluding the clock's overhead (omitted with --no-timing)";
 
 /// All observed metrics, in the order in which results list them.
 pub static ALL: &[&MetricSpec] = &[

@@ -13,7 +13,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "overtakings",
-    meaning: "older waiting jobs overtaken, summed over starts (only on request)",
+    meaning: "number of older waiting jobs overtaken, summed over starts (only on request)",
     unit: Unit::Count,
     standard: false,
     build: |_: &Context| Box::new(Overtakings::default()),

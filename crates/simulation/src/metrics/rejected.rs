@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "rejected",
-    meaning: "jobs that can never fit, rejected on arrival",
+    meaning: "number of jobs rejected on arrival because they can never fit",
     unit: Unit::Count,
     standard: true,
     build: |_| CountOf::boxed(Interest::ARRIVALS, |fact| matches!(fact, Fact::Rejected(..))),

@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "service",
-    meaning: "departure - start, mean over completed jobs",
+    meaning: "departure - start, averaged over completed jobs",
     unit: Unit::Time,
     standard: true,
     build: |context| {

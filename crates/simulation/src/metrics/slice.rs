@@ -27,7 +27,7 @@ pub(super) const FREE: MetricSpec = MetricSpec {
 };
 
 struct SliceShare {
-    /// Selects which of the two results to average.
+    /// A function that selects which of the two results to average.
     counts: fn(bool, bool) -> bool,
     share: TimeAverage,
     asked: bool,

@@ -17,7 +17,7 @@ pub(super) const BUDGET: u64 = 400_000;
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots",
     meaning: "time-averaged number of boxes of a shape that fit simultaneously, rotated or not; \
-        slots:4x4x4 (only on request)",
+        for example slots:4x4x4 (only on request)",
     unit: Unit::Count,
     standard: false,
     build,
@@ -28,7 +28,7 @@ pub(super) fn of_shape(
     text: &str,
 ) -> Result<&'static MetricSpec, BadName> {
     read_sides(text).map(|_| options::with_option(spec, text)).ok_or_else(|| BadName {
-        reason: format!("the metric needs a shape, such as {}:4x4x4", spec.name),
+        reason: format!("the metric requires a shape, such as {}:4x4x4", spec.name),
         span: 0..text.len(),
     })
 }

@@ -13,13 +13,13 @@ use super::slots::{BUDGET, SPEC as SLOTS};
 use super::{Context, Metric, MetricSpec};
 use crate::{Fact, Interest, Observer};
 
-/// The number of arrivals per count.
+/// The number of arrivals from one count to the next.
 const EVERY: u64 = 4;
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slots_arriving",
-    meaning: "slots when a job arrives, mean over every fourth job; slots_arriving:4x4x4 \
-              (only on request)",
+    meaning: "number of slots when a job arrives, averaged over every fourth job; for example \
+              slots_arriving:4x4x4 (only on request)",
     build: |context| SlotsArriving::boxed(context),
     ..SLOTS
 };

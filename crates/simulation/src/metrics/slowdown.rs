@@ -10,7 +10,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "slowdown",
-    meaning: "max(1, turnaround / max(run time, bound)), mean over completed jobs",
+    meaning: "max(1, turnaround / max(run time, bound)), averaged over completed jobs",
     unit: Unit::Ratio,
     standard: true,
     build: |context| {

@@ -45,7 +45,7 @@ impl TimeAverage {
 /// The time average of a quantity summed over running jobs, divided by `whole`.
 pub(super) struct HeldOverTime<F> {
     whole: f64,
-    /// Returns a job's contribution to the quantity.
+    /// A function that returns a job's contribution to the quantity.
     of: F,
     held: TimeAverage,
     end: Time,
@@ -85,7 +85,7 @@ impl<F: Fn(&Job, &Placement) -> f64 + Send> Metric for HeldOverTime<F> {
 /// is recomputed whenever the free nodes change.
 pub(super) struct FreeOverTime<F> {
     whole: f64,
-    /// Returns the quantity. Always returns `None` if the quantity does not apply.
+    /// A function that returns the quantity, or always `None` if the quantity does not apply.
     of: F,
     level: TimeAverage,
     applies: bool,

@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "turnaround",
-    meaning: "departure - arrival, mean over completed jobs",
+    meaning: "departure - arrival, averaged over completed jobs",
     unit: Unit::Time,
     standard: true,
     build: |context| {

@@ -6,7 +6,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "utilization",
-    meaning: "requested nodes of running jobs / all nodes, time average",
+    meaning: "requested nodes of running jobs / all nodes, averaged over time",
     unit: Unit::Fraction,
     standard: true,
     build: |context| {

@@ -5,7 +5,7 @@ use super::{MetricSpec, Unit};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "utilization_granted",
-    meaning: "granted nodes of running jobs / all nodes, time average",
+    meaning: "granted nodes of running jobs / all nodes, averaged over time",
     unit: Unit::Fraction,
     standard: true,
     build: |context| {

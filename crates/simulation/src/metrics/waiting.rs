@@ -6,7 +6,7 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting",
-    meaning: "start - arrival, mean over completed jobs",
+    meaning: "start - arrival, averaged over completed jobs",
     unit: Unit::Time,
     standard: true,
     build: |context| {

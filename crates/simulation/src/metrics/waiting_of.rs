@@ -10,8 +10,8 @@ use crate::{Fact, Interest};
 
 pub(super) const SPEC: MetricSpec = MetricSpec {
     name: "waiting_of",
-    meaning: "start - arrival, mean over completed jobs of these sizes; waiting_of:5-32 (only on \
-              request)",
+    meaning: "start - arrival, averaged over completed jobs of the given sizes; for example \
+              waiting_of:5-32 (only on request)",
     unit: Unit::Time,
     standard: false,
     build: |context| {
@@ -32,7 +32,7 @@ pub(super) fn of_sizes(text: &str) -> Result<&'static MetricSpec, BadName> {
             Ok(options::with_option(&SPEC, &format!("{}-{}", sizes.start(), sizes.end())))
         }
         None => Err(BadName {
-            reason: "the metric needs a range of node counts, such as \
+            reason: "the metric requires a range of node counts, such as \
                      waiting_of:5-32"
                 .to_string(),
             span: 0..text.len(),

@@ -7,8 +7,8 @@ use super::{DEPARTURES, Departure, Simulation};
 use crate::{Endless, Fact, RunError};
 
 impl Simulation<'_, '_, '_> {
-    /// Moves running jobs to make room for the oldest waiting job, if that is worth the price.
-    /// Returns false if nothing was moved.
+    /// Moves running jobs to make room for the oldest waiting job, if that saves more time than it
+    /// costs. Returns false if nothing was moved.
     pub(super) fn make_room(&mut self) -> Result<bool, RunError> {
         let Some(mover) = &mut self.mover else { return Ok(false) };
         let Some(moves) = mover.plan(self.now, &mut self.dispatcher) else { return Ok(false) };

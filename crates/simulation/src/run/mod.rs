@@ -84,15 +84,15 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of links that start at rejected jobs.
+    /// The number of links from rejected jobs, which do not delay their followers.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
     mover: Option<Mover>,
     watch: Watch,
-    /// The total number of starts and moves and, if nodes fail or jobs move, the number of each
-    /// running job's latest start or move.
+    /// The total number of starts and moves so far.
     starts: u64,
+    /// The number of each running job's latest start or move, if nodes can fail or jobs can move.
     live: FxHashMap<JobId, u64>,
     observers: Observers<'a, 'o>,
     completed: u64,

@@ -34,8 +34,8 @@ impl Simulation<'_, '_, '_> {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links that start at jobs that will be rejected. The followers of these
-    /// jobs are submitted at the listed times.
+    /// Returns the number of links from jobs that will be rejected. These links do not delay the
+    /// jobs that follow.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }

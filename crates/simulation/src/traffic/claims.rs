@@ -26,8 +26,8 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the links of a starting job, or every link if `links` is `None`. Calls `met` with the
-    /// jobs that it may meet, including all that were alone. Returns true if the new job is alone.
+    /// Claims the given links, or every link for `None`. Calls `met` with jobs that may share links
+    /// with the new job, including any that were alone. Returns true if the new job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,
@@ -52,8 +52,8 @@ impl Claims {
         alone
     }
 
-    /// Returns true if no other job claims any of these links. In that case, the next job to claim
-    /// one of them meets this job, even if others have claimed and released the link before.
+    /// Returns true if no other job claims any of these links. If so, also marks the job as their
+    /// last claimant, so that `met` receives it when another job claims one of them.
     pub(super) fn is_alone(&mut self, slot: u32, links: &[u32]) -> bool {
         let alone =
             self.everywhere == 0 && links.iter().all(|&link| self.links[link as usize].0 == 1);

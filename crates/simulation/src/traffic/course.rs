@@ -23,7 +23,7 @@ use pavior_workload::{Job, Service};
 use super::histories::History;
 use super::iterations::Trials;
 
-/// The communication in a job between two pauses.
+/// The communication of a computing job between two pauses.
 pub(super) const ITERATION: Communication = Communication::Iterations(1);
 
 /// The activities of a job from its start to its end.
@@ -64,7 +64,7 @@ impl Course {
         let (draw, exchange_alone, pause, rest) = (draw.clone(), None, Time::ZERO, Time::ZERO);
         let mut course =
             Course { layout, draw, exchange, exchange_alone, exchanges_left, pause, rest };
-        // An iteration's time alone determines the number of exchanges and the pauses.
+        // The time for an iteration without other jobs determines the exchanges and pauses.
         if let Service::Partly { compute, communicate } = job.service {
             let asked = trials.layouts.asked(&job.request, &course.draw);
             let asked = asked.as_ref().unwrap_or(&course.layout);
@@ -75,7 +75,7 @@ impl Course {
             if course.exchanges_left == 0 {
                 return Ok(None);
             }
-            // The job also computes for what is left of the communication time.
+            // Communication time that is too short for another iteration is spent computing.
             let computes = compute.0 + communicate.0 % iteration.length.0;
             course.pause = Time(computes / course.exchanges_left);
             course.rest = Time(computes % course.exchanges_left);

@@ -53,7 +53,7 @@ pub(crate) struct Estimate {
     /// The links, indexed by channel number.
     links: Vec<Link>,
     jobs: Vec<Option<Runner>>,
-    /// For each slot, true if other jobs' use of its links has changed since its pace was set.
+    /// For each slot, true if the use of the job's links has changed since its pace was set.
     stale: Vec<bool>,
     free_slots: Vec<u32>,
     /// Jobs by end time, with their slots. An entry is void once the job's pace has changed.
@@ -79,7 +79,7 @@ impl Busy {
         }
     }
 
-    /// Returns the number of cycles that a message waits.
+    /// Returns the mean number of cycles that a message waits for the link.
     fn wait(self) -> f64 {
         let share = self.share as f64 / (1u64 << 32) as f64;
         let residual = self.residual as f64 / f64::from(1 << 16);
@@ -107,7 +107,7 @@ struct Link {
 }
 
 impl Link {
-    /// Changes how much a job uses the link.
+    /// Changes a job's use of the link, and marks the other jobs that use the link as stale.
     fn change(&mut self, slot: u32, [before, after]: [Busy; 2], stale: &mut [bool]) {
         self.busy -= before;
         self.busy += after;
@@ -120,7 +120,7 @@ impl Link {
 /// A link that a job's messages cross.
 struct Crossed {
     hold: LinkHolds,
-    /// The amount by which the job uses the link at its current pace.
+    /// The job's use of the link at its current pace.
     busy: Busy,
 }
 
@@ -132,7 +132,7 @@ struct Runner {
     pause: Time,
     rest: Time,
     links: Vec<Crossed>,
-    /// The number of iterations that were left at `since`.
+    /// The number of iterations left when the pace last changed, at time `since`.
     left: f64,
     since: Time,
     /// The number of cycles for an iteration plus a pause.
@@ -316,7 +316,7 @@ impl Estimate {
                 waits += hold.messages as f64 * others.wait();
             }
         }
-        // This is the mean wait divided by the mean latency, both over the same messages.
+        // Both sums are over the same messages, so this is the mean wait over the mean latency.
         let slower = waits / (job.exchange_alone.totals.latency as f64).max(1.0);
         job.pace_alone() + job.exchange_alone.length.ticks() * slower
     }

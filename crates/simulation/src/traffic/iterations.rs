@@ -44,8 +44,8 @@ impl Trials {
         kept.get_or_insert_with(|| Box::new(make()))
     }
 
-    /// Returns the history of a job that is alone in a layout, or `None` if the job sends nothing.
-    /// The pattern draws from a copy of `draw`.
+    /// Returns the history of a job that runs alone with a layout, or `None` if the job sends
+    /// nothing. The pattern draws from a copy of `draw`.
     pub(super) fn history(
         &mut self,
         layout: &Layout,

@@ -66,7 +66,7 @@ pub(crate) struct Messages {
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     next_message: u64,
     totals: MessageTotals,
-    /// A deadlock that occurred in a trial, kept until it can be reported.
+    /// A deadlock that occurred in a trial and has not been reported yet.
     failed: Option<Deadlock>,
     /// State for lone jobs, or `None` if every job is simulated.
     alone: Option<Alone>,
@@ -102,9 +102,9 @@ struct Alone {
 }
 
 impl Messages {
-    /// The maximum ratio (plus a constant) of the number of nodes in the box around a job to the
-    /// job's number of nodes. Beyond this ratio, the job is assumed to share links with every other
-    /// job. The assumption is nearly correct, and these jobs would have many links to track.
+    /// A limit on the box around a job: this many times the job's number of nodes, plus a constant.
+    /// A job with a larger box is assumed to share links with every other job. The assumption is
+    /// nearly correct, and such a job would have many links to track.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without any jobs.
@@ -116,8 +116,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine is the specification, so it simulates everything. So must a network that
-        // can deadlock, because the error could not name jobs outside it.
+        // The flit engine is the reference, so it simulates everything. So must a network that can
+        // deadlock, because the error could not name jobs outside it.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;
@@ -204,7 +204,7 @@ impl Messages {
         }
     }
 
-    /// Ends the recalled jobs whose end times have come.
+    /// Ends the recalled jobs that are due to end now.
     fn recall_ends(&mut self, now: Time, finished: &mut Vec<JobId>) {
         loop {
             let Some(Alone { ends, .. }) = &mut self.alone else { return };

@@ -19,11 +19,11 @@ pub struct NetworkSetup {
     pub ranks: RankOrder,
     /// Cached histories of lone jobs. Clones of these settings share the cache.
     pub histories: Histories,
-    /// The way in which shared links are handled.
+    /// The method for modeling contention on shared links.
     pub contention: Contention,
 }
 
-/// The way in which shared links are handled.
+/// A method for modeling contention on shared links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Contention {
     /// Messages are simulated, and results are exact.

@@ -110,8 +110,8 @@ fn a_job_that_failures_restart_ends_at_its_last_end() {
     assert_eq!(times(&records)[2], (2, 19, Some((20, 21))));
 }
 
-/// Draws jobs of up to 16 nodes. Links lead from earlier to later jobs in the list, which need not
-/// be in order of submission.
+/// Draws jobs of up to 16 nodes in order of submission, and links between them. A job may follow
+/// one that is submitted later.
 fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     let mut now = 0;
     let jobs: Vec<Job> = (0..count)
@@ -123,7 +123,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         })
         .collect();
     let mut links = Vec::new();
-    // Links have a separate order, like the lines of a log.
+    // Links lead forward in this random order, so they form no cycles.
     let mut order: Vec<u32> = (0..count as u32).collect();
     for place in (1..order.len()).rev() {
         order.swap(place, draw.below(place as u64 + 1) as usize);

@@ -33,7 +33,7 @@ fn go(
 fn a_job_on_a_failed_node_starts_again_from_scratch() {
     let jobs = vec![job(0, 0, [2, 2, 1], 10), job(1, 0, [2, 2, 1], 10)];
     let times = go(jobs, vec![event(4, 0, Change::Fail)], Restart::Scratch);
-    // The job gives up its other nodes, and immediately finds another 2x2 box.
+    // The interrupted job releases its nodes and immediately starts in another 2x2 box.
     assert_eq!(times, [Some((4, Some(14))), Some((0, Some(10)))]);
 }
 

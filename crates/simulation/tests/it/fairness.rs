@@ -64,7 +64,7 @@ fn waits_are_told_by_size_class() {
 
 #[test]
 fn a_percentile_is_the_nearest_rank() {
-    // The k-th of 200 successive jobs waits k ticks. 1% may wait longer than the 198th.
+    // The k-th of 200 successive jobs, from 0, waits k ticks. The 198th wait is the percentile.
     let jobs = (0..200).map(|k| job(k, 0, 64, 1, 1)).collect();
     let expected = [Some(197.0), Some(199.0)];
     assert_eq!(values("fcfs", 0, jobs, &["waiting_p99", "waiting_max"]), expected);
@@ -75,7 +75,7 @@ fn each_older_job_left_waiting_is_an_overtaking() {
     let jobs = vec![
         job(0, 0, 60, 10, 10),
         job(1, 1, 64, 1, 1), // overtaken by 3 and 4
-        job(2, 1, 64, 1, 1), // and so is this
+        job(2, 1, 64, 1, 1), // overtaken by 3 and 4
         job(3, 1, 1, 1, 1),
         job(4, 1, 2, 1, 1),
     ];

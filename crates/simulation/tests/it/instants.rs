@@ -125,8 +125,8 @@ fn the_largest_free_submesh_is_averaged_over_time() {
 
 #[test]
 fn slots_are_averaged_over_time() {
-    // As above, two columns minus one node are free until 10, and hold three 2x1 boxes. Then all
-    // nodes except one are free.
+    // Until 10, two columns minus one node are free, and hold three 2x1 boxes. Then all nodes
+    // except one are free.
     let run = |metric: &str| {
         let jobs = vec![job(0, 0, [2, 4, 1], 10), job(1, 0, [1, 1, 1], 20)];
         let setup = setup("mesh:4x4", "ff", "fcfs", Ending::Drained);
@@ -161,8 +161,8 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // The first and the fifth job count. For the first, all nodes are free, and 4 boxes fit; for
-    // the fifth, all except one, and 3 boxes fit.
+    // Boxes are counted when the first and the fifth job arrive. At first, all nodes are free, and
+    // 4 boxes fit. Later, one node is taken, and 3 boxes fit.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));
 }

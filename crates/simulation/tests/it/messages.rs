@@ -119,7 +119,7 @@ fn messages_of_all_jobs_share_one_network() {
     // Two jobs whose nodes alternate on a row delay each other.
     let alone = with("mesh:8", "naive", network("all-to-all", Some(Sending::Pipelined)));
     let comb = |id, arrival| sender(id, arrival, [3, 1, 1], Service::Iterations(1));
-    // While the jobs start, single nodes hold every other place, so that the nodes of the jobs
+    // While the jobs start, smaller jobs hold every other node, so that the nodes of the jobs
     // alternate.
     let jobs: Vec<Job> = vec![
         sender(0, 0, [1, 1, 1], Service::Iterations(1)),
@@ -174,8 +174,8 @@ impl Observer for Carried {
     }
 }
 
-/// Compares all ways of processing jobs: each is simulated, or recalled from the first of its kind,
-/// in this run or an earlier one.
+/// Checks that results are the same whether jobs are simulated, or recalled from an earlier job of
+/// the same kind in this run or a previous one.
 pub(crate) fn ways_agree(setup: &Setup, jobs: &[Job]) -> Result<(), TestCaseError> {
     let each = outcome(setup, jobs, true);
     prop_assert_eq!(&outcome(setup, jobs, false), &each, "nothing known");
@@ -232,8 +232,8 @@ proptest! {
         ways_agree(&with(machine, strategy, network), &jobs)?;
     }
 
-    /// Runs many jobs of few kinds on larger machines. Some are alone always, some never, and some
-    /// for a while.
+    /// Runs many jobs of few kinds on larger machines. Some jobs are always alone, some never, and
+    /// some for a while.
     #[test]
     fn who_is_recalled_sees_what_it_would_have_seen(
         (machine, strategy) in prop::sample::select(vec![

@@ -71,8 +71,8 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// Makes room under first fit and under turning first fit. The oldest job requests 3x2 on 6x2,
-/// where no turned box fits.
+/// Checks that jobs also move under first fit, which does not turn boxes. The oldest job requests
+/// 3x2 on 6x2, where a turned box would not fit.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// Checks that results are those without migration if no job may move or the price is too high.
+    /// Checks that nothing changes if no job may be moved, or if the price is too high.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

@@ -62,7 +62,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
     }
 }
 
-/// Checks the same for jobs that send messages.
+/// Checks that a run with messages also continues when nothing but a reservation's end happens.
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];

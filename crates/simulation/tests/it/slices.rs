@@ -75,7 +75,7 @@ fn has_box(set: u32, sides: Sides) -> bool {
     })
 }
 
-/// Returns the boxes with a given number of cubes among 2x2x2.
+/// Returns the boxes of a given number of cubes that fit in 2x2x2 cubes.
 fn shapes(cubes: u32) -> Vec<Sides> {
     let all = [[1, 1, 1], [1, 1, 2], [1, 2, 2], [2, 2, 2]];
     all.into_iter().filter(|&sides| volume(sides) == u64::from(cubes)).collect()

@@ -30,7 +30,7 @@ pub struct Readings {
     runs: [u64; 2],
     /// The default reading, which sets every parameter that a reading or a goal changes.
     usual: BTreeMap<String, Value>,
-    /// Settings in the default reading that apply only to individual strategies.
+    /// Settings in the default reading that apply to a single strategy, by the strategy's name.
     #[serde(default)]
     own: BTreeMap<String, Own>,
     /// True if the paper states only orders, so that every ratio should be below 1.
@@ -98,7 +98,7 @@ pub struct Reading {
     instead: BTreeMap<String, String>,
 }
 
-/// A reading, and its results.
+/// A reading, with its ratios and their distance from the paper's ratios.
 pub struct Closeness {
     /// The reading that was judged.
     pub reading: Reading,
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns a reading's points at a goal. Strategies with the same settings share one sweep.
+    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share one.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -176,7 +176,7 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns a strategy's full name: the reading's replacement or, if there is none, the variant.
+    /// Returns a strategy's full name, after applying the reading's replacement if there is one.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
@@ -277,7 +277,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0, whatever the ratio.
+                // If an order holds, its distance is 0 regardless of the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -287,7 +287,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns each ratio's statement id, other strategy, and value in the paper.
+    /// Returns, for each ratio, the statement's id, the other strategy, and the paper's value.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))

@@ -1,4 +1,4 @@
-//! The board, which contains the runs in every scenario and their distances from the bounds.
+//! The board, which lists the runs in every scenario and their distances from the bounds.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ use super::set::{Instance, YardstickError};
 
 /// The schedulers under which every strategy is run.
 const SCHEDULERS: [&str; 2] = ["fcfs", "easy"];
-/// The number of best strategies to run under every scheduler: this many overall, and this many
-/// among those that grant boxes.
+/// The number of top-ranked strategies to run under every scheduler, both overall and among the
+/// strategies that grant boxes.
 const BEST: usize = 5;
 /// The maximum share of jobs that a run may leave unfinished and still be compared.
 const MAX_UNFINISHED_SHARE: f64 = 0.02;
@@ -97,7 +97,7 @@ pub struct IncompleteRun {
     pub strategy: String,
 }
 
-/// The end time of each job in a run, in seconds, or `None` if the job never ended.
+/// A run, with each job's end time in seconds (`None` if the job never ended).
 pub(super) struct Play {
     strategy: String,
     scheduler: String,
@@ -373,7 +373,7 @@ impl Row {
         "half_width_h",
     ];
 
-    /// Returns a table row, with four decimals.
+    /// Formats the row as table cells, with four decimals.
     pub fn cells(&self) -> Vec<String> {
         let hours = |seconds: f64| format!("{:.4}", seconds / 3600.0);
         let names = [&self.scenario, &self.strategy, &self.scheduler].map(String::clone);

@@ -49,7 +49,7 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // Cumulative sums, twice around the circle.
+    // The cumulative sums go around the circle twice, so that any block can be summed.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -98,7 +98,7 @@ fn block(values: &[f64]) -> usize {
     let spectrum = products[0] + sum(&|_| 1.0);
     let slope = sum(&|lag| lag as f64);
     let wanted = libm::cbrt(1.5 * (slope / spectrum) * (slope / spectrum) * jobs).ceil();
-    // Equal values have no spectrum, so any block length will do.
+    // If all values are equal, any block length will do.
     if wanted.is_finite() { wanted.max(least).min(most) as usize } else { least as usize }
 }
 
@@ -106,7 +106,7 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns values with mean 0. Each includes the fraction `kept` of the previous value.
+    /// Returns values with mean 0. Each is new noise plus `kept` times the previous value.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;

@@ -23,7 +23,7 @@ pub struct Findings {
     text: String,
 }
 
-/// The statements that have been judged.
+/// The results of judging the statements.
 pub struct Judged {
     /// The rows that have been judged.
     pub rows: Vec<Statement>,
@@ -39,7 +39,7 @@ pub struct BoardEvidence<'b> {
     pub yardstick: &'b Yardstick,
     /// The runs.
     pub board: &'b Board,
-    /// The parts of the gaps.
+    /// The breakdown of each scenario's gap into parts.
     pub parts: &'b [Parts],
     /// True if the board contains all strategies, in which case the best one is known.
     pub whole: bool,
@@ -73,7 +73,7 @@ enum Number {
     ShownLonger(Difference),
     /// The geometric mean, over the scenarios, of the ratio of turnaround to bound.
     Ratio(Name),
-    /// The number of scenarios whose best run has the name most frequent among best runs.
+    /// The largest number of scenarios in which any one strategy or scheduler has the best run.
     Best(Best),
 }
 
@@ -170,7 +170,7 @@ impl Findings {
         Ok(all)
     }
 
-    /// Judges each statement whose rows all have a number.
+    /// Judges every statement for which the numbers in all rows can be computed.
     ///
     /// # Errors
     /// Returns an error if a row refers to a scenario that does not exist.
@@ -293,8 +293,8 @@ impl BoardEvidence<'_> {
         })
     }
 
-    /// Returns the number of scenarios whose best run has the most frequent name. If several runs
-    /// are equally good, all of them count as best.
+    /// Returns the largest number of scenarios in which any one strategy or scheduler has the best
+    /// run. If several runs are equally good, all of them count as best.
     fn most_frequent(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;

@@ -57,7 +57,7 @@ impl Parts {
         "not_explained_h",
     ];
 
-    /// Returns the costs in the order in which they are removed.
+    /// Returns the parts of the gap, in the order in which the runs eliminate them.
     pub fn costs(&self) -> [Option<Change>; 4] {
         [Some(self.contiguity), Some(self.estimates), self.order, self.arrivals]
     }

@@ -34,7 +34,7 @@ pub struct YardstickError {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Yardstick {
-    /// The version. Results are comparable only if their versions are the same.
+    /// The version. Only results from the same version can be compared.
     pub version: u32,
     scenario: Vec<Entry>,
 }
@@ -236,7 +236,7 @@ impl Instance {
     }
 }
 
-/// Returns the instance's log, whichever log is requested.
+/// Returns the instance's own log for every request.
 impl InputFiles for Instance {
     fn log(&self, _: &LogRequest) -> Result<Arc<Trace>, InputError> {
         Ok(self.trace.clone())

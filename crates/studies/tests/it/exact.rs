@@ -1,5 +1,5 @@
-//! A search for the best schedule of a few jobs on a small machine. It tries all starts at each
-//! event.
+//! An exhaustive search for the best schedule of a few jobs on a small machine. At each event, it
+//! tries every set of jobs to start.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ pub(crate) enum Places {
     Boxes,
 }
 
-/// A search. Nodes are represented as bits.
+/// A search, in which each set of nodes is represented as a bit mask.
 pub(crate) struct Exact<'t> {
     tasks: &'t [Task],
-    /// All boxes of each job.
+    /// For each job, all boxes in which it can run.
     boxes: Vec<Vec<u32>>,
     all: u32,
     goal: Goal,
@@ -61,7 +61,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an event.
+    /// Continues from an event, unless the same state was already reached at no higher cost.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());
@@ -72,7 +72,7 @@ impl Exact<'_> {
         self.start(now, open, &mut running.to_vec(), spent, 0);
     }
 
-    /// Starts jobs with an index of at least `from`, then lets time pass.
+    /// Tries all ways to start jobs from index `from` on, then advances to the next event.
     fn start(
         &mut self,
         now: i64,

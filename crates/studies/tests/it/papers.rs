@@ -164,7 +164,7 @@ fn errors_in_rows_have_a_position() {
         ("\"load\", \"b.strategy\"]", "\"load\", \"b.stratgy\"]", "did you mean `b.strategy`?"),
         ("id = [\"load\"]", "id = [\"laod\"]", "unknown parameter `laod`; did you mean `load`?"),
         ("{ word = \"fast\" }", "{ words = \"fast\" }", "data did not match"),
-        // The row's `id` contains a parameter that its values no longer have.
+        // The row's `id` refers to a parameter that is no longer among the row's values.
         ("at = { load = 3.8 }", "at = { laod = 3.8 }", "unknown parameter `load`; did you mean"),
         ("paper = 0.53", "papers = 0.53", "unknown field `papers`"),
         ("paper = 0.53", "paper = \"half\"", "statement T2: row T2@4.2: `paper` must be a number"),
@@ -197,8 +197,8 @@ fn a_quick_run_judges_the_slice_study() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
-    // Cubes are independent of each other, however they are linked, so short runs give the binomial
-    // shares.
+    // Cubes fail independently of each other, however they are linked, so even short runs are close
+    // to the binomial distribution.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

@@ -1,4 +1,4 @@
-//! Tests of the yardstick: the jobs are those of its version, and the bounds are valid.
+//! Tests that the yardstick's jobs are those of its version, and that its bounds are valid.
 
 use pavior::Stream;
 use pavior::experiments::{Catalogue, NoProgress};
@@ -29,7 +29,7 @@ fn the_set_has_twenty_scenarios_with_a_purpose_each() {
 
 #[test]
 fn generated_jobs_match_their_checksums() {
-    // When the jobs are drawn, they are compared with the checksums in the file.
+    // `draw` fails if the jobs do not match the checksums in the file.
     let instances = Yardstick::built_in().draw(None, Effort::FULL).unwrap();
     assert_eq!(instances.len(), 16);
     assert!(instances.iter().all(|instance| instance.tasks.len() == 400));
@@ -106,7 +106,7 @@ fn bounds_are_at_most_the_optimum_and_policies_at_least() {
         let released: i64 = instance.tasks.iter().map(|task| task.release).sum();
         for row in &board.rows {
             let reached = row.turnaround * 8.0 + released as f64 + 1e-6;
-            // This scheduler does not keep jobs in boxes.
+            // The `easy-freedom` scheduler may also place jobs outside boxes.
             let in_boxes = BOXES.contains(&&*row.strategy) && row.scheduler != "easy-freedom";
             let optimum = if in_boxes { boxes } else { nodes };
             assert!(reached >= optimum as f64, "{name}: {} {}", row.strategy, row.scheduler);
@@ -156,7 +156,7 @@ fn box_keeping_strategies_grant_the_requested_box() {
     }
 }
 
-/// Runs jobs that need all nodes one after another, with the shortest first. This is optimal.
+/// Tests jobs that each need all nodes, for which shortest-first is the optimal schedule.
 #[test]
 fn bounds_are_tight_for_jobs_that_need_all_nodes() {
     let runs = [30, 10, 50, 20, 40];
@@ -165,7 +165,7 @@ fn bounds_are_tight_for_jobs_that_need_all_nodes() {
     let prices = ascend(&tasks, 16, 150, 300);
     let (bound, _) = prices.bound(&tasks, 16);
     assert!(bound <= optimum && bound >= optimum - 5, "{bound} of {optimum}");
-    // Prices of zero prove only that each job takes its run time.
+    // With prices of zero, the bound is merely the sum of the run times.
     let nothing = Prices { start: 0, width: 10, prices: vec![0; 15] };
     assert_eq!(nothing.bound(&tasks, 16).0, 150);
     assert_eq!(makespan(&tasks, 16).unwrap(), (150, Last::From(0)));

@@ -85,7 +85,7 @@ export function read(hash: string): Address {
   };
 }
 
-/** Formats that part of the URL. `seconds` is true if times count from 0, as in a schedule. */
+/** Formats an address for the URL. `seconds` is true if times count from 0, as in a schedule. */
 export function write(address: Address, seconds: boolean): string {
   const { at, plane: shown, sort: order } = address;
   const time = at === null ? null : seconds ? String(at / 1000) : new Date(at).toISOString();

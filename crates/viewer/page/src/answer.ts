@@ -1,4 +1,4 @@
-// Explains why a request is waiting or would be refused, and which places to draw.
+// Explains why a request is waiting or would be refused, and marks places on the machine.
 import type { Slots } from "./address.ts";
 import { element, find, many, plain, write } from "./dom.ts";
 import type { Live } from "./live.ts";
@@ -36,7 +36,7 @@ const arrowsOf = (moves: Raw[]): Move[] => moves.flatMap(({ from, to }) =>
 /** Sanitizes a sentence from the service and converts its times to the user's clock. */
 const said = (sentence: unknown): string => local(plain(sentence, 1000));
 
-/** Requests an explanation and formats it, and marks the place and moves in it. */
+/** Requests an explanation and shows it. Returns the places and moves to mark. */
 export async function why(source: Live, asked: Raw): Promise<Answer> {
   const answer: Answer = { marks: [], moves: [] };
   const { strategies: [choice], diagnosis, waits_for: wait } = await source.explain(asked);

@@ -78,7 +78,7 @@ function awaited(wait: Wait | null | undefined): string {
   return Object.hasOwn(known, kind) ? known[kind] : plain(kind, 40);
 }
 
-/** Returns the columns for waiting requests. `why` asks for details about one. */
+/** Returns the columns for waiting requests. `why` shows the explanation for a request. */
 export function waitingColumns(scene: () => Scene, why: (one: Waiting) => void): Column<Waiting>[] {
   const since = (one: Waiting) => (one.asked === null ? null : scene().machine.now - one.asked);
   const wait = (one: Waiting) => scene().waits.get(one.key)?.wait;

@@ -1,4 +1,4 @@
-// Controls the displayed time, which is now, or a time in the past or in the schedule.
+// Controls the displayed time: the present, a time in the past, or a time in a schedule.
 import { plain, write } from "./dom.ts";
 import { clearAnswer } from "./questions.ts";
 import { connection, page, schedule } from "./state.ts";

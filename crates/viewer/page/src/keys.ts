@@ -2,7 +2,7 @@
 import { element, find } from "./dom.ts";
 import { load, save } from "./storage.ts";
 
-/** A shortcut: the key's names in events, a description, and an action. */
+/** A shortcut: the keys as named in events and as shown, a description, and an action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
 /** The name under which the choice to enable single-key shortcuts is stored. */

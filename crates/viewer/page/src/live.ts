@@ -68,9 +68,9 @@ export class Live {
   private lastRefusal = 0;
   /** True if reservations may have changed since they were last read. */
   isAheadOld = true;
-  /** The number of the current watch. */
+  /** A number that increases with each new watch, so that replies to earlier ones are ignored. */
   private turn = 0;
-  /** Ends the watch, because browsers allow only a few connections to one address. */
+  /** Aborts the current watch, because browsers allow only a few connections to one server. */
   private watching = new AbortController();
   /** The number of milliseconds by which the service's clock is ahead of the local clock. */
   private ahead = 0;

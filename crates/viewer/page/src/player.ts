@@ -29,7 +29,7 @@ export class Player {
     return wanted > 0 ? Math.min(3600, wanted) : 20;
   }
 
-  /** Describes what Play does, and how fast. */
+  /** Updates the description of the Play button, including the playback speed. */
   explain(): void {
     const [first, last] = this.film.span();
     const step = (steps: number) => lasting((last - first) / steps / 1000);

@@ -26,7 +26,7 @@ const FACES: Face[] = [
 /** The possible appearances of a node, where 0 means not drawn. */
 const FREE = 1, OTHER = 2, LOST = 3, HELD = 4;
 
-/** The number of patterns. It is added once to mark a held node as drained, twice as failed. */
+/** The number of patterns. Added to a held node's pattern once if drained, twice if failed. */
 export const MARK = 4;
 
 /** Returns each node's appearance, its color as three numbers from 0 to 1, and its pattern. */
@@ -94,9 +94,9 @@ function points(g: Grid, kind: Uint8Array, shade: Float32Array) {
 }
 
 /**
- * Returns the faces: attributes of their corners, four per face; the corners of their triangles;
- * the node of each face; and for each direction its axis and way, the plane beyond which an eye can
- * see any of its faces, and its part of the triangles' corners. O(nodes).
+ * Returns the faces: the attributes of their corners (four per face), the corners of their
+ * triangles, and each face's node. Also returns, for each of the six directions, its range of
+ * triangle corners and the plane beyond which its faces are visible. Takes O(nodes) time.
  */
 function faces(
   g: Grid, holder: (Key | null)[],
@@ -110,7 +110,7 @@ function faces(
   const index = new Uint32Array(6 * count), owners = new Uint32Array(count);
   const groups: Direction[] = [], place = [0, 0, 0];
   let at = 0;
-  // This is true if the line to the next node separates two jobs.
+  // Returns 0 if a node and its neighbor belong to the same job, and 1 otherwise.
   const apart = (node: number, along: number, way: number) => {
     const next = place[along] + way, other = node + way * strides[along];
     const same = kind[node] === HELD && next >= 0 && next < sides[along] && kind[other] === HELD;

@@ -82,7 +82,7 @@ async function readAhead(): Promise<void> {
   page.drawn = drawn(page.ahead, one);
 }
 
-/** The timer for rereading why requests wait, which takes too long to do after every event. */
+/** The timer for rereading explanations, which would be too slow to do after every event. */
 let waitsTimer: ReturnType<typeof setTimeout> | null = null;
 function readWaitsSoon(): void {
   waitsTimer ??= setTimeout(() => {

@@ -7,7 +7,7 @@ import type { Bar, Column } from "./column.ts";
 import { type Clock, short } from "./times.ts";
 import { place as boxWords } from "./words.ts";
 
-/** Says in a few words when a request will start. */
+/** Describes in a few words when a request will start. */
 function reach({ earliest, latest, obstacle }: Forecast, now: number): string {
   if (obstacle) return obstacle === "unavailable" ? "lacks nodes" : "> 60 d";
   if (latest !== null && latest <= now) return "overdue";

@@ -50,7 +50,7 @@ export interface Clock {
   at(ms: number): string;
   /** Formats a time as an axis label, given the step between labels. */
   tick(ms: number, step: number): string;
-  /** Returns the offset that makes days and hours begin at whole multiples when added to a time. */
+  /** Returns the offset to add to a time so that days and hours begin at whole multiples. */
   offset(ms: number): number;
 }
 

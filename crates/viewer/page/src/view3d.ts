@@ -65,7 +65,7 @@ const DOTS = {
   fragmentShader: "varying vec3 vShade; void main() { gl_FragColor = vec4(vShade, 1.0); }",
 };
 
-/** Returns true if rendering is in software, where smooth edges and lower layers are too slow. */
+/** Returns true if rendering is in software, so antialiasing and transparency are too slow. */
 function drawnBySoftware(): boolean {
   const gl = document.createElement("canvas").getContext("webgl2");
   const info = gl?.getExtension("WEBGL_debug_renderer_info");

@@ -12,13 +12,13 @@ export const boxes = (parts: Part[]): string =>
 export const nameOf = (one: { job: Key | null; key: Key; isOther?: boolean }): string =>
   one.isOther ? "not yours" : plain(one.job ?? `#${one.key}`);
 
-/** Returns how to refer to the job of a lease, or to the lease if the machine has no such job. */
+/** Returns words that refer to a lease's job, or to the lease itself if it is unknown. */
 export function jobOf(machine: Machine, key: Key): string {
   const lease = machine.leases.get(key);
   return lease ? `job ${nameOf(lease)}` : `lease ${key}`;
 }
 
-/** Returns how to refer to a tenant; null means a tenant whose name is hidden. */
+/** Returns words that refer to a tenant; null means a tenant whose name is hidden. */
 export const tenantName = (name: string | null): string =>
   name === null ? "other tenants" : name === "" ? "operator" : plain(name, 40);
 

@@ -42,7 +42,7 @@ export class Engine {
 /** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module while downloading it if the server sends the right type, or else after. */
+/** Compiles the module, while it is being downloaded if the server sends the right type. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")

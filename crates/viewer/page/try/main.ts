@@ -20,7 +20,7 @@ const COMPARED = 700, PLOTTED = 120;
 const USUAL_SPEED = 4;
 /** The maximum time by which the machines advance between two frames, in seconds. */
 const LONGEST = 0.25;
-/** The curves, and the ends of those axes that are fixed. */
+/** The curves, each with the end of its vertical axis, or null if that depends on the values. */
 const CURVES: [Curve, number | null][] = [["wait", null], ["used", 1], ["largest", 1]];
 
 interface Difference {

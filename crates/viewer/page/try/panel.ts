@@ -21,7 +21,7 @@ interface Advice {
 
 /** The metrics in the table of replications. */
 const SHOWN = ["waiting", "turnaround", "utilization", "external_fragmentation", "rejected"];
-/** The number of advised measures to show in a table. */
+/** The number of metrics to show in the table of alternatives. */
 const COLUMNS = 3;
 /** Settings for synthetic jobs, which do not apply to a log. */
 const DRAWN = ["load", "jobs", "sides", "service", "arrivals", "warmup"];

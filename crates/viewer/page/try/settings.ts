@@ -75,7 +75,7 @@ function shellWords(both: Both, names: readonly string[]): string {
   }).join(" ");
 }
 
-/** Returns true if one command, which combines every strategy and scheduler, compares both. */
+/** Returns true if one command, which runs all strategy-scheduler pairs, compares both machines. */
 const together = (both: Both): boolean =>
   OWN.some((name) => both[0][name] === both[1][name]);
 

@@ -17,8 +17,8 @@ const fn mean(key: &'static str, meaning: &'static str) -> OptionSpec {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    mean("mttf", "mean time to failure of each component, exponential"),
-    mean("mttr", "mean time to repair a component, exponential"),
+    mean("mttf", "the mean time to failure of each component (exponential)"),
+    mean("mttr", "the mean time to repair a component (exponential)"),
 ];
 
 /// Components whose failures and repairs follow the same distributions. Times to failure and repair

@@ -81,7 +81,7 @@ impl Line {
                 if switch < SWITCHES {
                     Ok(Component::Switch(switch))
                 } else {
-                    Err(format!("switches are numbered from 0 to {}, not {switch}", SWITCHES - 1))
+                    Err(format!("`switch` must be from 0 to {}, not {switch}", SWITCHES - 1))
                 }
             }
             (None, None, None) => Err("a line must name a `node`, a `cube` or a `switch`".into()),

@@ -2,7 +2,7 @@
 
 use pavior_kernel::Stream;
 
-/// Draws a gamma variate with shape `alpha` and scale `beta`, both positive. Mean: alpha·beta.
+/// Draws a gamma variate with shape `alpha` and scale `beta`, both positive (mean: alpha·beta).
 ///
 /// If alpha is at least 1, the value is a function of a normal draw that is either accepted or
 /// rejected, with about 1.05 tries on average (Marsaglia & Tsang 2000). For smaller alpha, a value

@@ -51,7 +51,7 @@ pub(super) const ENTRY: Entry<Generator> = Entry {
             key: "class",
             values: Values::OneOf(&["all", "batch", "interactive", "both"]),
             default: "all",
-            meaning: "one model for all jobs, one class, or both classes mixed",
+            meaning: "the model: one for all jobs, one for a single class, or both classes mixed",
             bare: true,
         },
         OptionSpec {

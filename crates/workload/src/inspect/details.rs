@@ -35,7 +35,7 @@ impl DependencyCounts {
     }
 }
 
-/// The values in one of the fields that classify jobs.
+/// A field that classifies jobs, with its most frequent values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The field: `status`, `user`, `group`, `app`, `queue` or `partition`.
@@ -133,7 +133,7 @@ pub(super) struct Course {
     has_no_use: bool,
     /// True if some job has an earlier submit time than the job that precedes it in the log.
     pub(super) is_unsorted: bool,
-    /// Changes in use from jobs that start or end after the latest submission.
+    /// Pending changes in machine use, from jobs that start or end after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
     used: i64,
     most_used: i64,

@@ -116,7 +116,7 @@ impl Jobs {
         }
     }
 
-    /// Adds the next job in submission order to the courses. Returns false if there is none.
+    /// Moves the next job in submission order to `plain` and `divided`. Returns false at the end.
     fn pass_next(&mut self) -> bool {
         let Some(Reverse(entry)) = self.sorted.pop() else { return false };
         if let Some((by, divided)) = &mut self.divided {

@@ -17,7 +17,7 @@ use super::{Boxes, BuildRule, Choose, ShapeRule};
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "compact",
-    title: "smallest volume of at least n nodes, then smallest surface",
+    title: "the box of at least n nodes with the smallest volume, then the smallest surface area",
     source: "",
     options: &[OptionSpec {
         key: "slack",
@@ -25,7 +25,8 @@ pub(super) const ENTRY: Entry<ShapeRule> = Entry {
             text == "none" || text.parse::<f64>().is_ok_and(|slack| (0.0..=1e6).contains(&slack))
         }),
         default: "none",
-        meaning: "smallest surface among volumes up to n(1+slack)",
+        meaning: "the box with the smallest surface area among those with a volume of up to \
+                  n(1+slack)",
         bare: false,
     }],
     variants: &[""],

@@ -9,7 +9,7 @@ use pavior_mesh::Sides;
 
 pub(super) const ENTRY: Entry<ShapeRule> = Entry {
     name: "exact",
-    title: "exactly n nodes, with the smallest surface",
+    title: "the box of exactly n nodes with the smallest surface area",
     source: "",
     options: &[],
     variants: &[""],

@@ -2,7 +2,7 @@
 //!
 //! Logs count processors and have no shapes, so a rule chooses a box that fits the machine. The
 //! box's longest side lies along the machine's longest side, the second longest along the second
-//! longest, and so on. Equal sides are taken in x, y, z order. So every shape fits unrotated.
+//! longest, and so on (ties in the order x, y, z). Every shape therefore fits without rotation.
 //!
 //! Nodes in the box beyond the requested number count as internal fragmentation. If a rule finds no
 //! box, the request has no shape, and contiguous strategies refuse it.

@@ -104,7 +104,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         if !jobs.wants_more(0) {
             break;
         }
-        // The raw value is a slice of the text.
+        // The raw value is a slice of the text, so its address gives its offset.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         let number = numbers.number(index, raw);
         let read = job(&place, raw, &profiles);
@@ -120,7 +120,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// A byte range and a reason, for an error whose line and column are not yet known.
+/// The byte range and the reason of an error whose line and column are not yet known.
 type Misfit = (Range<usize>, String);
 
 /// A position in the text. It can only move forward.
@@ -282,8 +282,8 @@ fn number(job: &RawValue) -> Option<u64> {
     number.filter(|&number: &u64| number < 1 << 63)
 }
 
-/// A distinct number for each job. A job takes the number in its id. If the id contains none, the
-/// job takes its position or, if that is taken, the next number that appears in no id. If two ids
+/// A source of distinct job numbers. A job gets the number in its id. If the id contains none, the
+/// job gets its position or, if that is taken, the next number that appears in no id. If two ids
 /// contain the same number, all jobs are numbered by position.
 ///
 /// Numbers are assigned in order, one job at a time, so that a document with millions of invalid
@@ -333,7 +333,7 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
         return Ok(object(given.get()));
     };
     match json::check(text.as_bytes()) {
-        // The text contains an object in which a member is repeated.
+        // The text contains an object that repeats a member.
         Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
         _ => Ok(object(&text)),
     }
@@ -373,13 +373,13 @@ fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
 /// A Batsim version, which determines the names used in the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// The version with `delay`, in which extra data is an object.
+    /// Version 4, which has profiles of type `delay` and stores extra data as an object.
     V4,
-    /// The version with `DelayProfile`, in which extra data is text.
+    /// Version 5, which has profiles of type `DelayProfile` and stores extra data as text.
     V5,
 }
 
-/// Writes a workload for a number of resources. Each run time has a profile, named after it.
+/// Writes a workload for a number of resources, with one profile for each distinct run time.
 ///
 /// # Errors
 /// Returns an error if writing fails.

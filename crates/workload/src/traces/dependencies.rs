@@ -24,8 +24,8 @@ use super::Record;
 pub struct Dependency {
     /// The predecessors named in the log, at least one.
     pub after: Vec<Predecessor>,
-    /// True if the log gives the job's own submit time. Otherwise, the record has the latest submit
-    /// time of any predecessor.
+    /// True if the log contains the job's submit time. Otherwise, the record's submit time is the
+    /// latest among the predecessors.
     pub has_submit: bool,
 }
 
@@ -34,7 +34,7 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if it is not in the log.
+    /// The time from `event` to the dependent job's submission, or `None` if the log lacks it.
     pub think: Option<Time>,
     /// The event that the dependent job waits for.
     pub event: Event,
@@ -71,8 +71,8 @@ pub struct Dependencies {
     pub jobs: u64,
     /// The number of jobs whose submit time is missing from the log.
     pub without_submit: u64,
-    /// The number of predecessors that were filtered out, were skipped, come after the last job
-    /// line read, or do not occur in the log.
+    /// The number of missing predecessors, which were filtered out or skipped, come after the last
+    /// job line read, or do not occur in the log.
     pub missing: u64,
     /// The number of predecessors that are the dependent job itself or come after it in the log.
     pub later: u64,
@@ -190,7 +190,7 @@ impl Links {
 /// paths between them remain.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The second round, with edges reversed, removes nodes that do not lead to a cycle.
+    // The edges are reversed after each round, so the second removes nodes that lead to no cycle.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {

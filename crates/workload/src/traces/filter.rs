@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// Words for field 11 (status) values. They are valid in every format.
+/// Words that stand for values of field 11 (status). They are valid in every format.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
 /// A condition on one field.
@@ -19,7 +19,7 @@ struct Condition {
     value: Option<(i64, bool)>,
 }
 
-/// Conditions on a job's tags. Of several conditions on the same field, at least one must match.
+/// Conditions on a job's tags. If several conditions refer to the same field, one must match.
 /// Conditions on different fields must all match. An empty filter accepts every job.
 ///
 /// A value is a name from the log, as in `partition=gpu`, or else a number. A name does not match

@@ -68,7 +68,7 @@ impl Format {
     pub fn title(self) -> &'static str {
         match self {
             Format::Swf => "Standard Workload Format",
-            Format::Sim => ".sim of scheduler simulators",
+            Format::Sim => "scheduler simulators' .sim",
             Format::Batsim => "Batsim workload",
             Format::Sacct => "Slurm's sacct --parsable2",
             Format::SacctJson => "Slurm's sacct --json",

@@ -40,7 +40,7 @@ impl Header {
     /// Adds a key and its value, for writing.
     pub fn push(&mut self, key: &str, value: &str) {
         self.entries.push((key.to_string(), value.to_string()));
-        // Each string takes memory beyond its text, which counts, too.
+        // The fixed size of each string also counts toward the limit.
         self.length += key.len() + value.len() + 2 * size_of::<String>();
     }
 
@@ -77,7 +77,7 @@ impl Header {
         self.count("MaxProcs").or_else(|| self.count("MaxNodes"))
     }
 
-    /// Returns the machine-size keys whose values are not numbers, along with those values.
+    /// Returns those entries for the machine size whose values do not start with a number.
     pub(crate) fn unreadable_sizes(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_size =
             |key: &str| ["MaxProcs", "MaxNodes"].iter().any(|k| k.eq_ignore_ascii_case(key));
@@ -107,7 +107,7 @@ fn count(value: &str) -> Option<u64> {
     let end = value.find(|c: char| !(c.is_ascii_digit() || ",.eE*".contains(c)));
     let text = value[..end.unwrap_or(value.len())].trim_end_matches([',', '.', '*']);
     let product = text.split('*').map(factor).try_fold(1u64, |all, one| all.checked_mul(one?));
-    // If the text has neither of these forms, only its leading digits are used.
+    // If the text is not a product of whole numbers, only its leading digits are used.
     let digits = || value.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
     product.or_else(digits).filter(|&count| count > 0)
 }

@@ -21,7 +21,7 @@ const LONGEST_ENTRY: u64 = 16 << 20;
 pub(crate) const NO_OBJECT: &str = "no JSON object found; save the complete output of sacct \
                                     --json or kubectl get jobs,pods -o json";
 
-/// The number of bytes kept for display before an error.
+/// The number of bytes before an error that are kept for display.
 const TAIL: usize = 200;
 
 /// An entry in the list, or a whole document that is itself an entry.
@@ -170,7 +170,7 @@ struct State {
     /// The byte offset of the current line.
     line_at: Cell<u64>,
     line_start: Cell<bool>,
-    /// The number of bytes of leading whitespace.
+    /// The number of whitespace bytes at the start of the input.
     blank: Cell<u64>,
     /// The byte offset of the current entry, if the reader is inside the list.
     entry: Cell<Option<u64>>,
@@ -319,7 +319,7 @@ impl<'de> Visitor<'de> for List<'_, '_> {
             let ends = text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let byte = state.bytes.get() - text.len() as u64;
             let line = state.ends.get() + 1 - ends;
-            // If an entry spans several lines, its column is unknown.
+            // If an entry spans several lines, its column is unknown, and 1 is used instead.
             let column = if ends == 0 { byte.saturating_sub(state.line_at.get()) + 1 } else { 1 };
             let index = Some(index);
             of.call(&Entry { text, index, line, column, byte, list, kind })?;

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Each Job is one job, except that all Jobs in a JobSet form a single job. The submit time is the
-//! creation time. It starts at `status.startTime` or, failing that, when its first Pod starts. It
-//! ends at its completion time, at the time in its `Failed` condition or, failing both, when its
+//! creation time. The job starts at `status.startTime` or, failing that, when its first Pod starts.
+//! It ends at its completion time, at the time in its `Failed` condition or, failing both, when its
 //! last container ends. Suspended time counts as waiting, because resuming resets `startTime`. The
 //! size is given by `pavior.dev/shape` or, failing that, by the number of distinct nodes that the
 //! Pods used. If the Jobs in a JobSet do not share a box (`pavior.dev/box: set`), their shapes
@@ -78,7 +78,7 @@ struct Pods {
 /// The objects found in a log.
 #[derive(Default)]
 struct World {
-    /// Units, keyed by namespace, true for a JobSet, and name.
+    /// Units, keyed by namespace, a flag (true for a JobSet), and name.
     units: BTreeMap<(String, bool, String), Unit>,
     /// Pods, keyed by their Job's uid.
     pods: HashMap<String, Pods>,

@@ -32,7 +32,7 @@ pub struct Record {
     pub nodes: u32,
     /// The shape, if the log has shapes. It always has three sides.
     pub shape: Option<Sides>,
-    /// The job's placement freedom, if the log has freedoms.
+    /// The job's placement freedom, if the log specifies it.
     pub freedom: Option<Freedom>,
     /// The job's user, group, queue and similar tags.
     pub tags: Tags,
@@ -116,7 +116,7 @@ pub struct Trace {
     hosts: FxHashMap<(u64, u64), Box<str>>,
 }
 
-/// The same log with its sizes divided, computed when first needed.
+/// A cached copy of the log in which sizes are divided, computed when first needed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Divided(OnceLock<Arc<Trace>>);
 
@@ -194,7 +194,7 @@ fn is_whole(record: &Record) -> bool {
     [0, 1].contains(&record.tags.status)
 }
 
-/// Returns the header's number of processors per node, if above 1, and its number of nodes.
+/// Returns the number of processors per node (at least 2) and of nodes, according to the header.
 fn divisor(header: &Header) -> Option<(u32, u64)> {
     let (processors, nodes) = (header.count("MaxProcs")?, header.count("MaxNodes")?);
     let by = u32::try_from(processors / nodes).ok()?;
@@ -246,7 +246,7 @@ pub(crate) struct Draft {
     pub(crate) nodes: f64,
     /// True if the size counts processors, or false if it counts nodes.
     pub(crate) in_processors: bool,
-    /// The number that represents the job's state in the log's state names, or -1 if none does.
+    /// The number of the job's state among the log's state names, or -1 if it has none.
     pub(crate) state: i64,
     pub(crate) shape: Option<Sides>,
     pub(crate) freedom: Option<Freedom>,
@@ -321,7 +321,7 @@ impl<'o> Collector<'o> {
         self.report.note(text, line);
     }
 
-    /// Returns true if more job lines are wanted, counting those read but not yet offered.
+    /// Returns true if more job lines should be read. `not_offered` lines have been read already.
     pub(crate) fn wants_more(&self, not_offered: u64) -> bool {
         self.options.first.is_none_or(|first| self.report.job_lines + not_offered < first)
     }
@@ -403,8 +403,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Keeps a job, or passes it to the sink. From the first piece of an unknown job to the end of
-    /// the log, all jobs are kept.
+    /// Passes a job to the sink if there is one, or else keeps it. Once a piece appears before the
+    /// line for its whole job, that piece and all later jobs are kept.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
@@ -433,14 +433,14 @@ impl<'o> Collector<'o> {
         sink.add(&record);
     }
 
-    /// Returns the log, once all entries in a document have been offered.
+    /// Returns the log. All entries in the document must have been offered.
     pub(crate) fn finish_document(mut self, read: &Document) -> Result<Trace, ReadError> {
         let text = "skipped lines before the document, such as warnings";
         (0..read.in_front).for_each(|_| self.note(text, 1));
         self.finish(read.lines)
     }
 
-    /// Returns the log, once all lines have been offered.
+    /// Returns the log. All job lines must have been offered.
     pub(crate) fn finish(mut self, lines: u64) -> Result<Trace, ReadError> {
         let count = self.report.job_lines;
         if count == 0 {

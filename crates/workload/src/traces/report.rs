@@ -94,7 +94,7 @@ pub struct Report {
     pub kept: u64,
     /// The number of jobs removed by the filter.
     pub filtered: u64,
-    /// True if a job with dependencies was kept even if the log has no submit time for it
+    /// True if jobs with dependencies were kept even if the log has no submit time for them
     /// ([`ReadOptions::dependencies`](super::ReadOptions)).
     pub follows: bool,
     /// Jobs with a run time of zero, which depart immediately.

@@ -124,7 +124,7 @@ impl Line<'_> {
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
-            "{many} columns; use `arrival processors run [estimate] [mesh x y z]` or \
+            "found {many} columns; expected `arrival processors run [estimate] [mesh x y z]` or \
              `arrival x y z run [estimate]`"
         );
         self.fault(&(self.bytes.len()..self.bytes.len()), reason)

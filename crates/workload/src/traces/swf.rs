@@ -116,7 +116,7 @@ fn job(line: &[u8], line_number: u64, nodes_from: Option<u32>) -> Result<Draft, 
     }
     if found < FIELDS.len() {
         let end: Range<usize> = line.len()..line.len();
-        let reason = format!("{found} columns, but a job line has {}", FIELDS.len());
+        let reason = format!("expected {} columns in a job line, but found {found}", FIELDS.len());
         return Err(LineError::new(line_number, line, end, reason));
     }
     for field in [1, 3] {

@@ -17,7 +17,7 @@ pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The maximum number of lines, such as warnings, that are skipped before a log.
 pub(crate) const MOST_IN_FRONT: u64 = 50;
 
-/// The lines that a reader yields.
+/// A reader of lines, with a buffer for the current line.
 pub struct Lines<R> {
     reader: R,
     /// The number of lines read so far, which is also the current line number, starting from 1.
@@ -105,7 +105,7 @@ pub(crate) fn is_utf16(begin: &[u8]) -> bool {
     has_mark || zeros == odd.map(Some) || zeros == even.map(Some)
 }
 
-/// Finds the columns on a line, up to `places.len()`, and returns how many there are.
+/// Finds up to `places.len()` columns on a line, and returns the number found.
 pub(crate) fn columns(line: &[u8], places: &mut [Range<usize>]) -> usize {
     let (mut at, mut found) = (0, 0);
     while found < places.len() {

@@ -20,7 +20,7 @@ fn fault(text: &str) -> LineError {
     }
 }
 
-/// Returns each job's number, submission, run time, estimate (in seconds) and nodes.
+/// Returns each job's number, submit time, run time and estimate (in seconds), and node count.
 fn seen(trace: &Trace) -> Vec<(u64, u64, u64, Option<u64>, u32)> {
     let seconds = |time: pavior_kernel::Time| time.0 / 1_000_000;
     let one = |job: &pavior_workload::traces::Record| {
@@ -60,7 +60,7 @@ fn line_breaks_in_texts_of_sacct_are_joined() {
         assert_eq!(seen(&trace), two, "{text}");
         assert_eq!(trace.report.job_lines, 2);
     }
-    // The text is in the middle of a line, and `JobID` need not be the first column.
+    // The text column comes before other columns, and `JobID` is not always the first column.
     for head in
         ["JobID|Comment|Submit|Elapsed|NNodes|State", "Comment|JobID|Submit|Elapsed|NNodes|State"]
     {
@@ -91,7 +91,7 @@ fn sacct_may_have_any_delimiter_and_warnings_in_front() {
         assert_eq!(trace.report.kept, 1, "{delimiter:?}");
         assert_eq!(trace.report.notes[0].count, 2);
     }
-    // Text that contains the delimiter is between columns that are read.
+    // The text that contains the delimiter is between columns that Pavior uses.
     let log = "JobID,AllocTRES,Submit,Elapsed,NNodes,State\n1,cpu=1,node=2,5,00:01:00,4,FAILED\n";
     assert_eq!(seen(&read(log)), [(1, 0, 60, None, 4)]);
     // Cells in CSV files have quotes, which `sacct` itself never writes.
@@ -131,7 +131,7 @@ fn processors_of_sacct_are_divided() {
     let options = ReadOptions { processors_per_node: Some(64), ..ReadOptions::default() };
     let trace = with(log, &options).unwrap();
     assert_eq!(seen(&trace), [(1, 0, 60, None, 3), (2, 0, 60, None, 1)]);
-    // A column of nodes is never divided.
+    // Node counts are never divided.
     let log = log.replace("AllocCPUS", "NNodes");
     assert_eq!(seen(&with(&log, &options).unwrap())[0].4, 160);
 }
@@ -145,7 +145,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence. Other numbers are positions in order of appearance.
+        // Names take precedence over numbers. Other numbers give the position of a name in the log.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -170,7 +170,7 @@ fn names_may_be_in_filters() {
         summary.names.iter().map(|it| (it.field, it.name.as_str(), it.number, it.jobs)).collect();
     assert_eq!(counts[..2], [("partition", "gpu", 1, 1), ("partition", "2", 2, 1)]);
     assert_eq!(counts[3..], [("user", "ann", 1, 2), ("user", "bob", 2, 1)]);
-    // A filter for an SWF log recognizes the three words.
+    // A filter for an SWF log recognizes the three status words.
     let swf =
         "1 0 -1 9 1 -1 -1 1 9 -1 5 1 1 1 1 1 -1 -1\n2 0 -1 9 1 -1 -1 1 9 -1 1 1 1 1 1 1 -1 -1\n";
     let options =
@@ -207,7 +207,7 @@ fn jobs_of_other_clusters_are_other_jobs() {
     }
 }
 
-/// Returns a document of `sacct --json` with jobs.
+/// Returns a `sacct --json` document that contains the given jobs.
 fn sacct_json(jobs: &[&str]) -> String {
     format!(r#"{{"meta":{{"Slurm":{{}}}},"jobs":[{}],"warnings":[],"errors":[]}}"#, jobs.join(","))
 }
@@ -427,7 +427,7 @@ fn faults_in_accounting_logs_name_the_place() {
     }
 }
 
-/// Returns a Job with metadata and status members.
+/// Returns a Job with additional members in its metadata and status.
 fn job(name: &str, metadata: &str, status: &str) -> String {
     format!(
         r#"{{"apiVersion":"batch/v1","kind":"Job","metadata":{{"name":"{name}","namespace":"n",
@@ -436,7 +436,7 @@ fn job(name: &str, metadata: &str, status: &str) -> String {
     )
 }
 
-/// Returns a Job's Pod on a node.
+/// Returns a Pod that belongs to a Job and runs on the given node.
 fn pod(job: &str, node: &str) -> String {
     format!(
         r#"{{"kind":"Pod","metadata":{{"ownerReferences":[{{"kind":"Job","uid":"u-{job}"}}]}},

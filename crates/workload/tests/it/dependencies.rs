@@ -8,7 +8,7 @@ use pavior_workload::traces::{
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// Returns a log of jobs that run for 100 s. The numbers are the job's number, submit time, user,
+/// Returns a log of jobs that run for 100 s. Each job is given by its number, submit time, user,
 /// predecessor and think time.
 fn text(jobs: &[(i64, i64, i64, i64, i64)]) -> String {
     let line = |&(number, submit, user, predecessor, think): &(i64, i64, i64, i64, i64)| {
@@ -111,7 +111,7 @@ fn cycles_are_those_of_a_plain_search() {
     let mut draw = Stream::new(62, 0, "cycles");
     for round in 0..pavior_trials::size(300, 2_000, 20_000) {
         let count = 1 + draw.below(12) as i64;
-        // Each job has one predecessor, as in the format, so each cycle is a separate set.
+        // In this format, a job has at most one predecessor, so cycles never share jobs.
         let named: Vec<i64> = (0..count).map(|_| draw.below(count as u64 + 2) as i64 - 1).collect();
         let jobs: Vec<_> = (0..count).map(|job| (job, job, 7, named[job as usize], 1)).collect();
         let found = Dependencies::of(&read(&text(&jobs), &following()).records);

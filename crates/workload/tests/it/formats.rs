@@ -80,8 +80,8 @@ fn sim_faults_name_the_place() {
     for (line, column, reason) in [
         ("0 12", 5, "2 columns"),
         ("0 1 2 3 4 5 6 7 8 9", 20, "too many columns"),
-        ("0 12 60 mesh 2 3 2 1", 21, "8 columns; use"),
-        ("0 12 60 90 mesh 2 3", 20, "7 columns; use"),
+        ("0 12 60 mesh 2 3 2 1", 21, "found 8 columns; expected"),
+        ("0 12 60 90 mesh 2 3", 20, "found 7 columns; expected"),
         ("0 12 6x0", 6, "`6x0` is not a valid run time"),
         ("0 12 60 mash 2 3 2", 9, "expected the word `mesh`, found `mash`"),
         ("0 12 60 mesh 2 0 2", 16, "a side must be from 1 to 65535, not 0"),
@@ -262,7 +262,7 @@ fn batsim_jobs_are_told_apart_by_number() {
     assert_eq!(read(["5", "5", "6"]), [0, 1, 2]);
 }
 
-/// Reads one job of two nodes with extra data.
+/// Reads a workload with a single two-node job that has the given extra data.
 fn with_extra(extra: &str) -> Result<Trace, ReadError> {
     let job = r#"{"id": "1", "subtime": 0, "res": 2, "profile": "d", "extra_data": EXTRA}"#;
     let text = format!(r#"{{"jobs": [{job}], "profiles": {{"d": {{"delay": 1}}}}}}"#);

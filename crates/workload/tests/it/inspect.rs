@@ -94,7 +94,7 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     let read = |log: &str| swf::read(log.as_bytes(), &ReadOptions::default()).unwrap();
     let summary = LogSummary::of(&read(&log.concat()), None);
     assert_eq!((summary.header_nodes, summary.header_processors), (Some(4), Some(16)));
-    // Job 1 runs from 50 to 150, and the last line of number 2 follows it immediately.
+    // Job 1 runs from 50 to 150, and the second job with number 2 starts just as it ends.
     assert_eq!((summary.greatest_use, summary.repeated_numbers), (Some(16), 1));
     let summary = LogSummary::of(&read(&log[..4].concat()), None);
     assert_eq!(summary.greatest_use, Some(12));
@@ -116,8 +116,8 @@ fn use_weeks_classes_and_estimates_are_those_of_the_jobs() {
     assert!(LogSummary::of(&read(&long), None).weeks.is_empty());
 }
 
-/// Draws a log in which numbers are repeated. Jobs have pieces before or after their own line,
-/// depend on others, are out of order, or lack sizes.
+/// Returns a random log with repeated job numbers. Some jobs have pieces before or after their own
+/// line, depend on others, are out of order, or have no size.
 fn drawn(seed: u64) -> String {
     let mut draw = Stream::new(seed, 0, "inspected");
     let mut log = String::from("; MaxNodes: 8\n; MaxProcs: 32\n; UnixStartTime: 1296571124\n");

@@ -78,7 +78,7 @@ fn the_day_has_its_rush_hour() {
     let weights = model.weights();
     close(weights.iter().sum(), 48.0, 1e-9, "sum of the weights");
     let peak = (0..48).max_by(|&a, &b| weights[a].total_cmp(&weights[b])).unwrap();
-    // The mode of gamma(8.1737, 3.9631) is at 28.4 half hours, and bucket i - 1 has its mass at i.
+    // The mode of gamma(8.1737, 3.9631) is at 28.4 half hours, and bucket i - 1 has the mass at i.
     assert_eq!(peak, 27);
     let all = jobs(Class::All, 128, 200_000);
     let mut counts = [0.0; 48];

@@ -8,10 +8,10 @@ use flate2::bufread::MultiGzDecoder;
 use pavior_workload::inspect::{LogSummary, Spread};
 use pavior_workload::traces::{ReadOptions, Skip, Trace, swf};
 
-/// A log's counts: job lines, kept, zero-length, no run time, no size, over the estimate.
+/// A log's name, counts (lines, kept, zero-length, no run time, no size, over estimate), and nodes.
 type Expected = (&'static str, [u64; 6], u64);
 
-/// The counts follow from the archive's files. The last column is the machine size in the header.
+/// The expected counts, computed from the archive's files, and the machine size in the header.
 const LOGS: [Expected; 11] = [
     ("SDSC-Par-1996-3.1-cln", [32_135, 32_135, 7, 0, 0, 0], 400),
     ("NASA-iPSC-1993-3.1-cln", [18_239, 18_239, 173, 0, 0, 0], 128),

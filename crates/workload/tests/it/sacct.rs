@@ -75,7 +75,7 @@ fn columns_may_stand_in_any_order_and_have_other_names() {
     assert_eq!(trace.header.start(), Some(1_767_323_045));
     let summary = LogSummary::of(&trace, None);
     assert_eq!(summary.arrivals.clock, Clock::Utc);
-    // Run times are the time between start and end. Only the first of two job lines is read.
+    // The run time is the end minus the start. Only the first of the two job lines is read.
     let text = "JobID|Submit|Start|End|NNodes|State\n1|5|10|70|2|COMPLETED\n2|6|10|71|2|FAILED\n";
     let options = ReadOptions { first: Some(1), ..ReadOptions::default() };
     let trace = sacct::read(text.as_bytes(), &options).unwrap();
@@ -109,8 +109,8 @@ fn faults_name_the_place() {
         ("1|5|00:01:00|1.46K|COMPLETED|", 14, "`1.46K` is rounded; use sacct --noconvert"),
         ("1|5|00:01:00|4|done|", 16, "`done` is not a valid State"),
         ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
-        ("1|5|00:01:00|4", 15, "4 cells, but the header has 6 columns"),
-        ("1|5|00:01:00|4|COMPLETED||", 27, "7 cells, but the header has 6 columns. A bar"),
+        ("1|5|00:01:00|4", 15, "expected 6 cells, as in the header, but found 4"),
+        ("1|5|00:01:00|4|COMPLETED||", 27, "as in the header, but found 7. A bar"),
         ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "the submit time is above"),
         ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {

@@ -10,7 +10,7 @@ fn shaper(rule: &str, grid: &Grid) -> Shaper {
     Shaper::new(&rule.parse::<Selection<ShapeRule>>().unwrap(), grid, 1, 0)
 }
 
-/// Returns every box that fits unturned and whose sides are in the same order as the machine's.
+/// Returns every box that fits without rotation and whose longer sides are on longer axes.
 fn boxes(grid: &Grid) -> Vec<Sides> {
     let mut axes = [0, 1, 2];
     axes.sort_by(|&a, &b| grid.side(b).cmp(&grid.side(a)).then(a.cmp(&b)));
@@ -29,7 +29,7 @@ fn boxes(grid: &Grid) -> Vec<Sides> {
     all
 }
 
-/// Returns the number of faces along the axes that are longer than 1.
+/// Returns the number of node faces on a box's surface, ignoring axes of length 1.
 fn surface(grid: &Grid, sides: Sides) -> u64 {
     (0..3)
         .filter(|&axis| grid.side(axis) > 1)

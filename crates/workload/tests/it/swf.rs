@@ -111,7 +111,7 @@ fn line_ends_and_blank_lines_do_not_matter() {
 fn faults_name_line_and_column() {
     let found = fault("five_columns");
     assert_eq!((found.line, found.column), (3, 13));
-    assert_eq!(found.reason, "5 columns, but a job line has 18");
+    assert_eq!(found.reason, "expected 18 columns in a job line, but found 5");
     assert_eq!((found.text.as_str(), found.span), ("2 10 -1 30 2", 12..12));
 
     let found = fault("letters");

@@ -61,8 +61,9 @@ const LIST: OptionSpec = OptionSpec {
     key: "list",
     values: Values::OneOf(&["overlapping", "bounded", "linear"]),
     default: "overlapping",
-    meaning: "the free list: all maximal free submeshes, a single pass of joins, or the first that \
-              fits",
+    meaning: "the free list: all maximal free submeshes, placing in the smallest that fits \
+              (overlapping) or in the first that fits (linear), or submeshes joined in a single \
+              pass (bounded)",
     bare: true,
 };
 

@@ -51,8 +51,8 @@ const WALK: OptionSpec = OptionSpec {
     key: "walk",
     values: Values::OneOf(&["forward", "snake", "clamp"]),
     default: "forward",
-    meaning: "the order of frames: all rows forward, every other row backward, or the last frame \
-        of a row or column pushed back to the border",
+    meaning: "the order of frames: all rows forward, every other row backward, or all rows forward \
+        with the last frame of each row and column shifted back to fit within the border",
     bare: false,
 };
 
@@ -100,8 +100,8 @@ struct FrameSliding {
     walk: Walk,
     busy: BusyList,
     coverages: CoverageList,
-    /// The number of frames tested, of boxes compared with a node, and of coverages compared with a
-    /// frame.
+    /// The number of frames tested, plus the number of boxes compared with a node and of coverages
+    /// compared with a frame.
     tested: u64,
 }
 

@@ -46,7 +46,7 @@ const BY: OptionSpec = OptionSpec {
     key: "by",
     values: Values::OneOf(&["share", "count"]),
     default: "share",
-    meaning: "the weight of a destroyed place: a fraction of the shape's places, or 1",
+    meaning: "the weight of a destroyed place: its share of all the shape's places, or 1",
     bare: false,
 };
 

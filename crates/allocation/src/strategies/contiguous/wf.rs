@@ -52,7 +52,8 @@ const RULE: OptionSpec = OptionSpec {
     key: "rule",
     values: Values::OneOf(&["contact", "prism"]),
     default: "contact",
-    meaning: "the preferred base: least contact, or inside the largest free prism",
+    meaning: "the preferred base: the one with the least contact, or one inside the largest free \
+              prism",
     bare: true,
 };
 
@@ -212,8 +213,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns how far a free box can be widened along an axis, below its base and above its end, and
-/// still be free.
+/// Returns the numbers of nodes by which a free box can be extended along an axis, below its base
+/// and above its end, and still be free.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

@@ -189,7 +189,7 @@ impl GenAlg {
         let place = |offset: i32| (n + offset) as usize;
         let counts = &mut self.counts[axis];
         let sum = if self.grid.wraps(axis) && high - low > n / 2 {
-            // The offsets in one full turn.
+            // These offsets cover one full turn of the ring.
             around_ring(&counts[place(-((n - 1) / 2))..=place(n / 2)])
         } else {
             along_line(&counts[place(low)..=place(high)])
@@ -198,7 +198,7 @@ impl GenAlg {
         sum
     }
 
-    /// Tries one center.
+    /// Tries one center, and keeps it in `best` if its nodes have the smallest sum so far.
     fn look(
         &mut self,
         free: &Occupancy,
@@ -264,7 +264,7 @@ impl MachineStrategy for GenAlg {}
 fn along_line(counts: &[u32]) -> u64 {
     let (mut sum, mut before, mut reach) = (0, 0, 0);
     for &count in counts {
-        // `reach` is the sum of the distances from here to all earlier nodes.
+        // `reach` is the sum of the distances from this coordinate to all earlier nodes.
         reach += before;
         sum += u64::from(count) * reach;
         before += u64::from(count);
@@ -272,8 +272,8 @@ fn along_line(counts: &[u32]) -> u64 {
     sum
 }
 
-/// Computes the same sum on a ring, with distances in the shorter direction. Each node is paired
-/// with the nodes up to half a ring ahead.
+/// Returns the sum of distances over all pairs of nodes on a ring, given the number of nodes per
+/// coordinate. Each node is paired with the nodes up to half a ring ahead.
 fn around_ring(counts: &[u32]) -> u64 {
     let n = counts.len();
     let half = (n - 1) / 2;

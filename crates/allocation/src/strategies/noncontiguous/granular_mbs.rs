@@ -64,7 +64,7 @@ fn final_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// Returns the binary digits of a side, largest first: `(start, log2 of the length)`.
+/// Splits a side into intervals of powers of two, largest first, as `(start, log2 of the length)`.
 fn intervals(side: u16) -> Vec<(u16, u32)> {
     let digits = (0..16).rev().filter(|digit| side >> digit & 1 == 1);
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// Collects every block in a root.
+    /// Collects a block and all of its descendants.
     fn descendants(cuboid: Cuboid, sides_by_level: &[Sides], found: &mut BTreeSet<Cuboid>) {
         found.insert(cuboid);
         let Some(&sides) =

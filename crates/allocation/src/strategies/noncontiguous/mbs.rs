@@ -55,12 +55,12 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
     default: "large",
-    meaning: "the pieces of a job to number first; this matters only if ranks are assigned part \
-        by part",
+    meaning: "the pieces of a job that are numbered first; this matters only if ranks are assigned \
+        part by part",
     bare: false,
 };
 
-/// Numbers a job's pieces, given from largest to smallest, according to the `order` option.
+/// Puts a job's pieces, which are given largest first, into the order selected by the options.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
@@ -114,7 +114,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     roots
 }
 
-/// The strategy, given any division of the machine into buddies.
+/// The multiple buddy strategy for any division of the machine into buddies.
 #[derive(Clone)]
 pub(super) struct MultipleBuddies {
     buddies: Buddies,

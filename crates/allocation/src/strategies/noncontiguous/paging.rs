@@ -68,7 +68,7 @@ const SIZE: OptionSpec = OptionSpec {
     key: "size",
     values: Values::Integer(0, 16),
     default: "0",
-    meaning: "k: pages have sides of 2^k nodes",
+    meaning: "the exponent k: pages have sides of 2^k nodes",
     bare: true,
 };
 
@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "pages cut off by the border: granted (ragged) or never used",
+    meaning: "the pages cut off by the border: granted (ragged) or never used",
     bare: false,
 };
 
@@ -120,8 +120,8 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, a job takes pages until they contain enough nodes. Only one node may then be missing when
-/// it takes the last page, and that page may be a whole one.
+/// pages, only one node may be missing when the job takes its last page, and that page may be a
+/// whole one.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));
@@ -148,7 +148,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     paging.boxed(FreeOrder::of(options))
 }
 
-/// Creates paging with single nodes, which start in row-major order and are taken by release time.
+/// Creates paging with pages of one node, initially in row-major order and taken by release time.
 pub(super) fn single_nodes(grid: &Grid, order: FreeOrder) -> BoxedStrategy {
     Paging::new(*grid, 1, order::row_major).boxed(order)
 }
@@ -257,7 +257,7 @@ impl Paging {
         parts
     }
 
-    /// Adds a page that becomes free, or removes one that is granted.
+    /// Adds a page that has become free, or removes one that is no longer completely free.
     fn set_ready(&mut self, page: NodeId, ready: bool) {
         if !self.usable[page.index()] {
             return;

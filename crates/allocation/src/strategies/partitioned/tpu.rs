@@ -72,7 +72,7 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "shapes that are not slices: always refused (none) or enlarged to slices (up)",
+    meaning: "the shapes that are not slices: always refused (none) or enlarged to slices (up)",
     bare: false,
 };
 
@@ -83,7 +83,9 @@ const CUBE: u32 = Cubes::VOLUME;
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
     match Cubes::of(grid) {
         Some(_) => Ok(()),
-        None => Err(Unsupported("it needs three axes with sides that are multiples of 4".into())),
+        None => {
+            Err(Unsupported("it requires three axes with sides that are multiples of 4".into()))
+        }
     }
 }
 
@@ -108,7 +110,7 @@ fn most(request: &Request, _: &Grid, options: &Options) -> u64 {
 enum Slice {
     /// A box with these sides inside one cube. Each side is 1, 2 or 4.
     Inside(Sides),
-    /// The number of cubes and the sides, in cubes, of the box that they must form (`None` if any).
+    /// The number of cubes, and the sides of their box in cubes (`None` if any sides will do).
     Cubes(u64, Option<Sides>),
 }
 
@@ -222,7 +224,7 @@ impl Tpu {
         best.map(|(_, part)| Placement::Whole(part))
     }
 
-    /// Finds the first box of whole cubes with these sides, in any orientation, or with any sides.
+    /// Finds the first free box of `count` cubes. If sides are given, they may be in any order.
     fn wired(&mut self, count: u32, sides: Option<Sides>) -> Option<Placement> {
         match sides {
             None => factor_shapes_into(count, &self.cubes, &mut self.shapes),

@@ -1,7 +1,7 @@
 //! A search for the first free bases of different boxes in the same state.
 //!
-//! A box that fits nowhere is cached. A box that contains it does not fit, either. Both remain true
-//! as long as nodes are only taken.
+//! Boxes that fit nowhere are cached. A box that contains one of them does not fit, either. These
+//! refusals stay valid as long as no nodes are released.
 //!
 //! Invariant: no box in `refused` fits anywhere in `state` or contains another box in `refused`.
 //!

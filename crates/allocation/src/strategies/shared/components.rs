@@ -16,11 +16,11 @@ use std::ops::Range;
 
 use pavior_mesh::{Grid, NodeId, Occupancy};
 
-/// The components in a state.
+/// The connected components of the free nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Components {
     runs: Vec<Run>,
-    /// The index of each row's first run, plus a final entry for the end.
+    /// The index of each row's first run, followed by the total number of runs.
     rows: Vec<usize>,
     largest: u32,
 }
@@ -180,8 +180,8 @@ mod tests {
     use super::*;
     use pavior_kernel::Stream;
 
-    /// Returns the nodes connected to a node, straight from the definition: the flood spreads
-    /// between nodes at distance 1.
+    /// Returns the nodes connected to a node, computed directly from the definition by a flood fill
+    /// that spreads between nodes at distance 1.
     fn flood(free: &Occupancy, from: NodeId) -> Vec<NodeId> {
         let grid = free.grid();
         let (mut set, mut next) = (vec![from], 0);

@@ -37,11 +37,11 @@ pub(crate) struct ContactSearch {
     counted: u64,
 }
 
-/// A base and its contact.
+/// A free placement and its contact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Touching {
     pub(crate) at: Cuboid,
-    /// The base's contact with busy nodes and the border.
+    /// The placement's contact with busy nodes and the border.
     pub(crate) contact: i64,
     /// True if the placement touches a busy node.
     pub(crate) is_beside: bool,
@@ -58,7 +58,7 @@ impl ContactSearch {
         self.bases.load(free);
     }
 
-    /// Returns the number of bases counted and words read.
+    /// Returns the number of bases whose contact was counted, plus the number of words read.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.counted) + Work::of_words(self.bases.words_touched())
     }
@@ -95,7 +95,7 @@ impl ContactSearch {
         }
         let perfect = most_contact(&self.grid, shape);
         let mut least = -1;
-        // Bases that touch something on every axis come first, because only they can be perfect.
+        // Bases that touch something on every axis come first: only they can have maximum contact.
         for word in 0..self.bases.words().len() {
             for bit in ones(self.corners(word)) {
                 let Some(found) = self.count_at_least(word, bit, least, perfect) else { continue };

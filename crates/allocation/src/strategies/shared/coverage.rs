@@ -30,8 +30,8 @@ impl AxisRange {
     }
 }
 
-/// Returns a side's canonical bases on one axis that a box covers, as at most two spans. There is a
-/// second span only if the range crosses 0 on a ring.
+/// Returns the canonical bases of a side on one axis that a box covers. They form at most two
+/// spans, and two only if the range crosses 0 on a ring.
 pub(crate) fn covered(
     grid: &Grid,
     axis: usize,

@@ -14,19 +14,19 @@ use pavior_mesh::{Grid, Sides};
 /// The order of the four folds. They come after S(a,b) and S(b,a).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoldOrder {
-    /// FlexFold: a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a.
+    /// FlexFold's order: a/2 x 2b, 2a x b/2, 2b x a/2, b/2 x 2a.
     FlexFold,
-    /// LSSA: a/2 x 2b, 2b x a/2, 2a x b/2, b/2 x 2a.
+    /// LSSA's order: a/2 x 2b, 2b x a/2, 2a x b/2, b/2 x 2a.
     Lssa,
 }
 
-/// The folds to use.
+/// A strategy's choice of folds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Folds {
     pub(crate) order: FoldOrder,
     /// True if both sides must be even. Otherwise, only the side to be halved must be.
     pub(crate) both_even: bool,
-    /// True if shapes are rotated.
+    /// True if rotated shapes are tried as well.
     pub(crate) turned: bool,
 }
 

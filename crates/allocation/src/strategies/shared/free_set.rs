@@ -19,7 +19,7 @@ pub(crate) const FREE: OptionSpec = OptionSpec {
     key: "free",
     values: Values::OneOf(&["sorted", "fifo", "lifo"]),
     default: "sorted",
-    meaning: "free-list order: by position, FIFO, or LIFO",
+    meaning: "the order of the free list: by position, FIFO, or LIFO",
     bare: false,
 };
 
@@ -108,7 +108,7 @@ impl FreeSet {
         self.set.assign(bits);
     }
 
-    /// Returns the number that follows `number` in the set, or the first one if it is `None`.
+    /// Returns the number that follows `number` in the set, or the first one if `number` is `None`.
     pub(crate) fn after(&self, number: Option<u32>) -> Option<u32> {
         match &self.returned {
             None => self.set.next(number.map_or(0, |number| number + 1)),

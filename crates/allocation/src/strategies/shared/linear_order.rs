@@ -27,7 +27,7 @@ pub(crate) const ORDER: OptionSpec = OptionSpec {
         is_order,
     ),
     default: "row-major",
-    meaning: "the order of the nodes; numbers are row-major, x fastest",
+    meaning: "the order of the nodes, which are numbered in row-major order (x fastest)",
     bare: true,
 };
 
@@ -155,13 +155,13 @@ impl LinearOrder {
     }
 }
 
-/// Returns the start of the first of the windows of `count` ranks with the smallest span.
+/// Finds the first window of `count` ranks with the smallest span, and returns its start.
 fn min_span(ranks: &[u32], count: usize) -> usize {
     let span = |&first: &usize| ranks[first + count - 1] - ranks[first];
     (0..=ranks.len() - count).min_by_key(span).expect("enough nodes are free")
 }
 
-/// Returns the start of the first of the shortest runs of at least `count` consecutive ranks.
+/// Finds the first of the shortest runs of at least `count` ranks, and returns its start.
 fn shortest_run(ranks: &[u32], count: usize) -> Option<usize> {
     let mut best: Option<(usize, usize)> = None;
     let mut start = 0;

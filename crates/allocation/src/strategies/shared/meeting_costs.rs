@@ -35,7 +35,7 @@ pub(crate) struct MeetingCosts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// A coordinate's cell offset relative to coordinate 0, and true if the overlap stops there.
+    /// Each coordinate as a cell offset from coordinate 0, with true if the overlap stops there.
     all: [(usize, bool); 3],
 }
 
@@ -110,7 +110,7 @@ impl MeetingCosts {
     }
 }
 
-/// Adds to each line the line before it.
+/// Adds each line to the next, so that every line becomes the sum of the lines up to it.
 fn sum_lines(cells: &mut [i64], length: usize) {
     for at in (length..cells.len()).step_by(length) {
         let (before, line) = cells[at - length..at + length].split_at_mut(length);

@@ -1,8 +1,8 @@
 //! Slots: the number of disjoint free boxes of a shape.
 //!
 //! 1. [`slots`] lists all free places of the shape, in each orientation.
-//! 2. [`bound`] counts nodes of which every place must contain some, which bounds the number of
-//!    disjoint places.
+//! 2. [`bound`] computes an upper bound on the number of disjoint places, based on nodes that every
+//!    place must contain.
 //! 3. [`greedy`] packs mutually aligned places, and then any other places that still fit. On empty
 //!    machines, and on most nearly empty ones, this packing reaches the bound.
 //! 4. If it does not, a graph of [`conflicts`] links overlapping places. [`disjoint`] finds the
@@ -39,7 +39,7 @@ const LISTED: usize = 8_192;
 /// Disjoint free boxes of a shape, and a bound on their number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// The boxes.
+    /// The boxes found.
     pub boxes: Vec<Cuboid>,
     /// An upper bound on the number of disjoint free boxes.
     pub bound: u32,

@@ -118,7 +118,7 @@ impl I16x8 {
         I16x8(instructions::greater(self.0, other.0))
     }
 
-    /// Returns a mask of the lanes that are equal.
+    /// Returns a mask of the lanes in which `self` is equal to `other`.
     #[inline(always)]
     pub(super) fn simd_eq(self, other: I16x8) -> I16x8 {
         I16x8(instructions::equal(self.0, other.0))

@@ -129,11 +129,11 @@ fn bisect<'c>(nodes: &mut [Placed], cuts: &mut impl Iterator<Item = &'c Cut>) {
     bisect(high, cuts);
 }
 
-/// The size below which sets are partitioned by comparisons only.
+/// The number of nodes below which a set is partitioned only by comparing positions.
 const FEW: usize = 64;
 
-/// Moves to the front the `below` nodes that come first when positions are compared starting with
-/// `axis`. The order within each side is arbitrary.
+/// Moves the `below` lowest nodes to the front, comparing positions along `axis` first. The order
+/// within each part is arbitrary.
 ///
 /// Cost: O(nodes + range of coordinates).
 fn part(nodes: &mut [Placed], below: usize, axis: usize) {
@@ -166,7 +166,7 @@ fn part_by_coordinate(nodes: &mut [Placed], below: usize, axis: usize) -> Range<
         before += counts[middle];
         middle += 1;
     }
-    // Invariant: less in `..low`, equal in `low..index`, greater in `high..`.
+    // Invariant: `..low` is less than `middle`, `low..index` is equal, and `high..` is greater.
     let (mut low, mut index, mut high) = (0, 0, nodes.len());
     while index < high {
         match coordinate(&nodes[index]).cmp(&middle) {

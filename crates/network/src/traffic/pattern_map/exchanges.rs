@@ -1,18 +1,18 @@
 //! The number of messages that each pair of ranks exchanges in an iteration of a pattern.
 //!
-//! Invariant: messages are counted at both ends, and each rank's partners are in ascending order.
+//! Invariant: each pair is stored for both ranks, and each rank's partners are in ascending order.
 //!
 //! Cost: O(m log m) once for m messages; O(log d) to look up a pair whose rank has d partners.
 
 use super::hops::{Hops, Point};
 use crate::patterns::{Pattern, each_message};
 
-/// The messages between all pairs of ranks, counted at both ends.
+/// The numbers of messages between all pairs of ranks. Each pair is stored for both of its ranks.
 #[derive(Debug)]
 pub(super) struct Exchanges {
     /// The index of each rank's first partner, followed by the total number of partners.
     starts: Vec<usize>,
-    /// Each rank's partners in ascending order, with the number of messages exchanged either way.
+    /// Each rank's partners in ascending order, with the number of messages in both directions.
     partners: Vec<(u32, u32)>,
     messages: u64,
     /// The number of messages between any two partners, if all partners exchange equally many and
@@ -78,12 +78,12 @@ impl Exchanges {
         self.messages
     }
 
-    /// Returns the total hops with each rank at its given point, if there are fewer than `bound`.
+    /// Returns the total hops with rank i at `points[i]`, or `None` if there are at least `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {
             let partners = self.partners(rank);
-            // Each pair is counted only once.
+            // Each pair is counted only for the lower of its two ranks.
             let after = partners.partition_point(|(other, _)| *other < rank);
             for &(other, count) in &partners[after..] {
                 sum += u64::from(count) * u64::from(hops.between(own, &points[other as usize]));

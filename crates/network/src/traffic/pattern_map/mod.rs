@@ -57,8 +57,8 @@ impl PatternMap {
         Some(PatternMap { exchanges, orders, cuts: Cuts::of(ranks) })
     }
 
-    /// Returns the best map found. There must be at least one list, and each must have as many
-    /// nodes as there are ranks. The bisections use the first list.
+    /// Returns the best map found. `lists` contains at least one list of the job's nodes, with one
+    /// node per rank, in different orders. The bisections use only the first list.
     pub(super) fn lay(
         &self,
         grid: &Grid,
@@ -109,7 +109,7 @@ impl PatternMap {
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns a map's hops if there are fewer than `bound`.
+    /// Returns a map's total hops, or `None` if there are at least `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))

@@ -4,7 +4,7 @@
 //! are. Once a rank has no useful exchange, it is therefore checked again only after one of these
 //! nodes has changed, either for the rank itself or for a candidate.
 //!
-//! Invariant: `surplus` is a rank's total hops, beyond one per message. The exchanges are the same
+//! Invariant: `surplus` is a rank's total hops minus its messages. The exchanges are the same
 //! as in a search that checks every rank in every round; a test verifies this.
 //!
 //! Cost: O(d^2) to check a rank that has d partners.
@@ -49,13 +49,13 @@ struct Rank {
     moved: u32,
     /// The number of messages that the rank sends and receives.
     messages: i64,
-    /// The hops of these messages, beyond one per message.
+    /// The total hops of these messages, minus one hop per message.
     surplus: i64,
 }
 
 impl Rank {
-    /// Returns the maximum number of hops that moving `hops` away could save. A partner that was h
-    /// hops away would then be at least `hops - h` hops away.
+    /// Returns an upper bound on the hops saved by moving the rank to a node `hops` hops away. A
+    /// partner that was h hops away would then be at least `hops - h` hops away.
     fn saves_at_most(&self, hops: i64) -> i64 {
         self.surplus.min(2 * (self.surplus + self.messages) - self.messages * hops)
     }
@@ -143,7 +143,7 @@ impl<'s> Search<'s> {
             let place = self.rank(partner).place as usize;
             for next in self.near_starts[place]..self.near_starts[place + 1] {
                 let number = self.who[self.near[next] as usize];
-                // A place near two partners occurs twice.
+                // A place that is near two partners would otherwise be tried twice.
                 let seen_in = &mut self.seen_in[number as usize];
                 if std::mem::replace(seen_in, self.searches) == self.searches {
                     continue;
@@ -160,7 +160,7 @@ impl<'s> Search<'s> {
         best
     }
 
-    /// Returns the number of hops that an exchange saves if it is more than `most`.
+    /// Returns the number of hops that an exchange saves, or `None` if it is at most `most`.
     fn saved(&self, numbers: [u32; 2], [a, b]: [Rank; 2], most: i64) -> Option<i64> {
         let apart = i64::from(self.hops.between(&a.point, &b.point));
         let by_b_at_most = b.saves_at_most(apart);

@@ -37,8 +37,8 @@ impl Flit {
         }
     }
 
-    /// Moves flits until nothing changes, because when a flit crosses a channel, it can free a
-    /// place in a buffer or a channel in the same cycle.
+    /// Moves flits until no more can move. A flit that crosses a channel may vacate a place in a
+    /// buffer, or a whole channel, that another flit can use in the same cycle.
     fn settle(&mut self) {
         let mut work = std::mem::take(&mut self.active);
         while let Some(channel) = work.pop() {

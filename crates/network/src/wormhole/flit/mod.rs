@@ -46,8 +46,8 @@ pub struct Flit {
     pace: u64,
     now: u64,
     ports: Vec<Port>,
-    /// For each channel, the number of virtual channel 0 on the same link, and the channel's index
-    /// among that link's virtual channels.
+    /// For each channel, the channel number of virtual channel 0 on the same link, and the
+    /// channel's own index among that link's virtual channels.
     links: Vec<(u32, u32)>,
     /// The virtual channel served last on each link, stored at the index of virtual channel 0.
     served: Vec<u32>,
@@ -57,10 +57,10 @@ pub struct Flit {
     /// Future requests. They are in order, because every request is made t_s + 1 cycles in advance.
     requests: VecDeque<(u64, u32)>,
     later: BTreeMap<(Time, u64), Message>,
-    /// The channels to try in the open cycle and the channels to try in the next one.
+    /// Channels to try in the open cycle. `coming` contains those to try in the next cycle.
     active: Vec<u32>,
     coming: Vec<u32>,
-    /// With shared virtual channels, the flits that can cross, as link, turn, channel and message.
+    /// A working list of the flits that can cross shared links: (link, turn, channel, message).
     able: Vec<(u32, u32, u32, u32)>,
     /// Messages whose tails crossed their ejection channel in the previous cycle.
     arrived: Vec<u32>,

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::message::Message;
 
-/// The values that represent a missing message and a missing cycle.
+/// The value that represents a missing message. [`NEVER`] represents a missing cycle.
 pub(super) const NONE: u32 = u32::MAX;
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -30,19 +30,19 @@ impl Packet {
 /// A channel, and the buffer after it.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// The message whose flits are crossing, from its header to its tail, and the channel's index
-    /// on the message's path.
+    /// The message whose flits are crossing, from its header to its tail (`sender`), and the
+    /// channel's index on that message's path (`index`).
     pub(super) sender: u32,
     pub(super) index: usize,
-    /// The messages with flits in the buffer, in FIFO order, and the total number of flits.
+    /// The messages with flits in the buffer, in FIFO order. `occupied` is their number of flits.
     pub(super) inside: VecDeque<u32>,
     pub(super) occupied: u32,
-    /// The cycle of the last crossing, and the message that crossed.
+    /// The cycle in which a flit last crossed the channel. `crossed_by` is its message.
     pub(super) crossed_at: u64,
     pub(super) crossed_by: u32,
     /// Waiting headers, ordered by request time and then id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The latest cycle for which the channel has been listed to be tried.
+    /// The latest cycle for which the channel is in the list of channels to try.
     pub(super) listed: u64,
 }
 

@@ -24,8 +24,8 @@ pub(super) struct Clock {
     pub(super) later: BinaryHeap<Reverse<(Time, u64, Message)>>,
     /// Followed messages that entered in the cycle before the open one.
     pub(super) entered: Vec<Entered>,
-    /// The number of messages in flight on the present clock while other messages catch up on this
-    /// clock ([`Worm::catch_up`](super::Worm::catch_up)).
+    /// During [`Worm::catch_up`](super::Worm::catch_up), the number of messages in flight that do
+    /// not belong to this clock; otherwise 0.
     pub(super) foreign: usize,
 }
 

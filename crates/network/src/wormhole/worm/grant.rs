@@ -49,7 +49,7 @@ pub(super) struct Left {
     special: Vec<Special>,
 }
 
-/// A special header's place, the channel granted to it, and the cycle of its request.
+/// A special header, given by its place, the channel granted to it, and the cycle of its request.
 #[derive(Debug)]
 struct Special {
     place: u32,
@@ -134,7 +134,7 @@ impl Worm {
         for &(place, ejection) in &left.drain {
             closing.drain(place, ejection);
         }
-        // The queue may have become empty in the meantime.
+        // A queue that was not empty may have become empty since the list was checked.
         for &(place, channel) in &left.queue {
             queue(closing.states, closing.headers, channel, place);
         }

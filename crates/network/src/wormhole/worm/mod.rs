@@ -50,7 +50,7 @@ use clock::Clock;
 use grant::Left;
 use slab::{Header, NONE, Slab};
 
-/// A bit that is set in a channel's grant cycle as long as its release time is unknown.
+/// The bit that marks [`ChannelState::time`] as a grant cycle while the release time is unknown.
 const HELD: u64 = 1 << 63;
 
 /// A channel's release time, and its queue in order of service.

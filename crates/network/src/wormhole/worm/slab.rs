@@ -22,19 +22,19 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Header {
-    /// The queue key: the cycle in which the header requests its channel, and the message id.
+    /// The cycle in which the header requests its channel. `requested` and `id` form the queue key.
     pub(super) requested: u64,
     pub(super) id: u64,
     /// The next message in the same queue.
     pub(super) next: u32,
-    /// The step from this channel to the next, and the last channel in the same segment.
+    /// The step from this channel to the next. `corner` is the last channel in the same segment.
     pub(super) step: i32,
     pub(super) corner: u32,
-    /// The index of the segment after the current one, and the end of the path.
+    /// The index of the next segment. `segments_end` is the index after the last segment.
     pub(super) segment: u32,
     pub(super) segments_end: u32,
-    /// The first channel on the path without a release time, and the number of grants until it has
-    /// one. For `long` messages, this number is one higher and never reaches 0.
+    /// The first channel on the path without a release time. `unreleased` is the number of grants
+    /// until it has one; for `long` messages, it is one higher and never reaches 0.
     pub(super) oldest: u32,
     pub(super) unreleased: u32,
     /// The number of flits after the header.
@@ -60,8 +60,8 @@ impl Header {
         let lag = body - window * buffer;
         let gain = if window > 0 { u64::from(buffer).saturating_sub(pace) as u32 } else { 0 };
         let long = window > 1 && gain > 0;
-        // For a long message, the last grant in the window does not determine the maximum, because
-        // B > 1.
+        // For a long message, earlier grants also affect release times. This number then stays
+        // above 0, and `release_long` computes the release times.
         let unreleased = window + 1 + u32::from(long);
         Header { next: NONE, unreleased, body, lag, early: lag + gain, long, ..Header::default() }
     }
@@ -115,11 +115,11 @@ pub(super) struct Slab {
     /// The segments, with room for `most_segments` per message.
     pub(super) segments: Vec<Leg>,
     most_segments: usize,
-    /// The values of t_s + 1 and B.
+    /// The value of t_s + 1. `buffer` is the value of B.
     pace: u64,
     buffer: u32,
-    /// The length of the last message (0 if there was none), and the header for messages of that
-    /// length. Most messages have the same length.
+    /// The length of the last message, or 0 if there was none. `of_length` is the header for
+    /// messages of that length, cached because most messages have the same length.
     flits: u32,
     of_length: Header,
     free: Vec<u32>,

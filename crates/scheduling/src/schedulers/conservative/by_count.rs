@@ -28,7 +28,7 @@ pub(super) struct ByCount {
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// Periods, each with the number of nodes closed during it.
+    /// The periods in which reserved nodes are closed, and the number of closed nodes in each.
     closed: Vec<(Interval, i64)>,
 }
 

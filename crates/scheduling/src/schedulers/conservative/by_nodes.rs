@@ -1,4 +1,4 @@
-//! The free nodes over time: the timeline that `conservative` uses, with strategy queries.
+//! The timeline of free nodes that `conservative` uses, with queries to the strategy.
 //!
 //! Invariant: no node is taken twice at any time, and failed nodes are never taken.
 //!

@@ -51,8 +51,8 @@ pub(super) trait Timeline: Send + Sync {
     /// Returns true if a refused request is also refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes at least one of which must be free for a request, or `None` if there are
-    /// many or other conditions also matter.
+    /// Returns the boxes that a request allows, at least one of which must be free. Returns `None`
+    /// if there are many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
@@ -124,7 +124,7 @@ pub(super) struct Wanted<'a, H> {
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The freed slots, without which the job was refused at all of these times, if they are known.
+    /// The freed slots, if the job is known to be refused at all of these times without them.
     pub(super) freed: Option<FreedSlots<'a, H>>,
 }
 
@@ -136,7 +136,7 @@ const MOST_REQUESTS: usize = 1 << 12;
 pub(super) struct Fast<T: Timeline, const KEEPS: bool = true> {
     timeline: T,
     freed: FreedNodes<T::Held>,
-    /// In a round, the maximum number of free nodes before the end of all freed slots.
+    /// The maximum number of free nodes before the last freed slot ends, cached during a round.
     most_free: Option<u64>,
     refusals: Refusals,
     /// The boxes for each request. They never change.
@@ -200,7 +200,7 @@ impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
         let demand = self.demand(job, view.machine());
         let begins = Interval { from: self.refusals.of(&demand).max(now), to: Time::MAX };
         let slot = self.timeline.find(&Wanted { now, job, begins, own: None, freed: None }, view);
-        // Only monotone answers are kept.
+        // Only monotone answers are cached.
         if Self::keeps(job, view.machine()) {
             let at = slot.as_ref().map_or(Time::MAX, |slot| slot.interval.from);
             self.refusals.learn(demand, at);
@@ -275,7 +275,7 @@ impl<T: Timeline, const KEEPS: bool> Profile for Fast<T, KEEPS> {
 }
 
 impl<T: Timeline, const KEEPS: bool> Fast<T, KEEPS> {
-    /// Returns true if answers for a job are kept.
+    /// Returns true if answers for a job are cached.
     fn keeps(job: &Job, machine: &Machine) -> bool {
         KEEPS && T::is_monotone(&job.request, machine)
     }

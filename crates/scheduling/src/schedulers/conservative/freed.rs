@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   no node in the slot is free for that long          every job that is at least as long
-//!   the box common to all turns of the job is not free every job that contains this box
+//!   the box common to all allowed boxes is not free    every job that contains this box
 //!   no box with half the sides of that box is free     every job that contains this smaller box
 //!   otherwise                                          every job at least as large and as long
 //! ```
@@ -110,15 +110,15 @@ pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Inter
     })
 }
 
-/// The largest part of a job that may fit near a freed slot, according to the job's tests.
+/// The result of testing a job near a freed slot: the largest part of the job that may fit there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum MayFit {
     /// No node in the slot is free for long enough.
     Nothing,
-    /// A node in the slot is free, but no box with half the sides of the part common to all allowed
-    /// boxes is.
+    /// A node in the slot is free, but the largest box common to all allowed boxes would not fit
+    /// even with its sides halved.
     Node,
-    /// A box with half the sides of the common part is free, but not the whole common part.
+    /// The common box would fit with its sides halved, but not in full.
     Half,
     Job,
 }
@@ -213,7 +213,7 @@ impl<'a> FreedSlots<'a, Placement> {
 /// Returns true if a free box contains a freed node. May also return true for another free box.
 ///
 /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
-/// are fewer. Each row costs O(log of the sides) words.
+/// are fewer. Reads O(log s) words per row for sides of length s.
 fn opens(
     free: &Occupancy,
     live: &[Live<'_>],
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_job_can_begin_where_it_runs_while_something_is_freed() {
         let slots = [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)];
-        // A job of length 3 that begins at 8 runs at 10; one of 7 that begins at 14 runs at 20.
+        // A job of length 3 begun at 8 still runs at 10. One of length 7 begun at 14 runs at 20.
         let begins = |first: usize, estimate| {
             let near = slots[first..].iter().map(|slot| begins_near(*slot, Time(estimate)));
             disjoint(near.collect()).collect::<Vec<_>>()
@@ -296,7 +296,7 @@ mod tests {
         for (estimate, until) in [(4, 15), (9, 18)] {
             freed.since(0)[0].refused.learn_length(Time(estimate), Time(until));
         }
-        // A job of length 4 that was refused before 15 never reaches 20; one of 9 does from 12 on.
+        // A job of length 4 begun before 15 never reaches 20, but one of 9 begun before 18 can.
         freed.trim(stretch(0, 20), |slot| Interval { from: Time(20), ..slot.interval });
         let refused = &freed.since(0)[0].refused;
         assert_eq!([4, 8, 9].map(|estimate| refused.of_length(Time(estimate)).0), [0, 0, 18]);

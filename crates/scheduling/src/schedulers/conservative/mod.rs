@@ -93,8 +93,8 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "bookings are for specific nodes (geometry) or just a node count (count); \
-                plain is geometry without shortcuts, for comparison",
+            meaning: "the kind of booking: for specific nodes (geometry) or just a node count \
+                (count); plain is geometry without shortcuts, for comparison",
             bare: true,
         },
         OptionSpec {

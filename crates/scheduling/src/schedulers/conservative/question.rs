@@ -36,7 +36,7 @@ pub(super) const FEW_BOXES: usize = 6;
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
-    /// The freed nodes, without which the job is refused.
+    /// The freed nodes, if the job is known to be refused without them.
     freed: Option<FreedSlots<'a, Placement>>,
     /// The strategy on an empty machine.
     empty: &'a mut Fork,

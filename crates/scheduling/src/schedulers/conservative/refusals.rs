@@ -55,7 +55,7 @@ impl Demand {
         pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
     }
 
-    /// Returns the demand for a part of the largest box that every allowed box contains.
+    /// Returns a smaller demand: `part` of the largest box that every allowed box contains.
     pub(super) fn core(&self, part: fn(Sides) -> Sides) -> Demand {
         let core = self.boxes.as_deref().and_then(common).map(part);
         let Some(core) = core else { return self.clone() };
@@ -80,7 +80,7 @@ pub(super) fn half(sides: Sides) -> Sides {
     sides.map(|side| side.div_ceil(2))
 }
 
-/// A demand that cannot begin before `until`.
+/// A demand that cannot be satisfied before `until`.
 struct Refusal {
     demand: Demand,
     until: Time,

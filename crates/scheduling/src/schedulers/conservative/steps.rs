@@ -41,7 +41,7 @@ struct Change {
     most: i64,
 }
 
-/// The kind of time to search for.
+/// The condition that the number of free nodes must satisfy.
 #[derive(Clone, Copy)]
 enum Wanted {
     Enough(i64),
@@ -49,7 +49,7 @@ enum Wanted {
 }
 
 impl Wanted {
-    /// Returns true if any number from `least` to `most` may match.
+    /// Returns true if any number from `least` to `most` satisfies the condition.
     fn among(self, least: i64, most: i64) -> bool {
         match self {
             Wanted::Enough(nodes) => most >= nodes,
@@ -155,7 +155,7 @@ impl Steps {
         level
     }
 
-    /// Returns the first time after `after` when the number changes to one that matches `wanted`.
+    /// Returns the first time after `after` at which the number changes and satisfies `wanted`.
     fn next(&self, after: Time, wanted: Wanted) -> Option<Time> {
         self.next_in(self.root, self.first, after, wanted)
     }

@@ -28,8 +28,8 @@ fn jobs(count: u64, most: u64, seed: u64) -> Vec<Job> {
     (0..count).map(draw_job).collect()
 }
 
-/// Returns the start times of the jobs in a queue. After every few starts, a one-node job is given
-/// its node for a long time, and a waiting job leaves the queue.
+/// Returns the start times of the jobs in a queue. Every few starts, a long one-node job is started
+/// outside the queue, and a waiting job is withdrawn.
 fn starts(
     grid: &str,
     jobs: &[Job],

@@ -35,13 +35,13 @@ pub(super) struct EasyByCount {
     withdrawals: u64,
 }
 
-/// The way the head's reservation limits other jobs.
+/// The limits that the head's reservation sets for other jobs.
 #[derive(Clone, Copy)]
 struct Shadow {
     head: JobId,
     at: Time,
     needed: u64,
-    /// The number of nodes free at that time that the head does not need.
+    /// The number of nodes free at the shadow time that the head does not need.
     extra: u64,
 }
 
@@ -54,7 +54,7 @@ struct PassedIn {
     /// are free for the head but they are scattered.
     later: Option<Time>,
     extra: u64,
-    /// The time at which the jobs were skipped, if reaches increase with time.
+    /// The time at which the jobs were skipped, or zero without advance reservations.
     at: Time,
 }
 

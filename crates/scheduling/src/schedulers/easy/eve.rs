@@ -22,18 +22,18 @@ use pavior_workload::Job;
 use crate::Running;
 use crate::shared::ends::Expected;
 
-/// The eve of a reservation: a state in which the head is refused.
+/// The machine just before the reserved time, in a state in which the head is refused.
 pub(super) struct Eve {
     fork: Fork,
-    /// The machine state as of the eve's last update.
+    /// The machine's state number when the fork was last updated.
     state: u64,
-    /// The value of [`Running::revisions`] in that state. If a job's estimate is revised, the job
-    /// may end before the eve.
+    /// The value of [`Running::revisions`] when the fork was last updated. A job whose estimate has
+    /// been revised may end before the reserved time.
     revisions: u64,
 }
 
 impl Eve {
-    /// Creates the eve as of now.
+    /// Creates an eve from a fork, valid for the machine's current state.
     pub(super) fn new(fork: Fork, running: &Running, machine: &Machine) -> Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
@@ -60,7 +60,7 @@ impl Eve {
             };
             if *granted {
                 if stays() {
-                    // If this fails, the fork has more free nodes than the eve, which is safe.
+                    // If this fails, the fork has too many free nodes, which is safe.
                     let _ = self.fork.take(placement);
                 }
             } else if self.is_taken(placement, machine) {
@@ -74,7 +74,7 @@ impl Eve {
         !gains || self.fork.find(&head.request).is_err()
     }
 
-    /// Returns true if the nodes that a job held still count as taken on the eve. Checks a single
+    /// Returns true if the nodes that a job held are still taken in the fork. Checks a single
     /// healthy node, because failed nodes are always taken in the fork.
     fn is_taken(&self, placement: &Placement, machine: &Machine) -> bool {
         let (free, healthy) = (self.fork.free(), machine.healthy());

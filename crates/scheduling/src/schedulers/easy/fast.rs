@@ -44,7 +44,7 @@ pub(super) struct Fast {
     passed: Passed,
 }
 
-/// The candidates skipped in this state of the machine, with this reservation.
+/// The candidates skipped since the machine or the reservation last changed.
 #[derive(Default)]
 struct Passed {
     /// The number of skipped jobs at the front of the queue.
@@ -53,9 +53,9 @@ struct Passed {
     /// time. Each entry contains the last start time for which a job would still do so, and the
     /// job's index. After that time, the job must be tried on the unreserved nodes only.
     in_time: BinaryHeap<Reverse<(Time, usize)>>,
-    /// The value of [`Queue::withdrawals`] then. Withdrawals change indices.
+    /// The value of [`Queue::withdrawals`] when jobs were last skipped. Withdrawals change indices.
     withdrawals: u64,
-    /// The time at which the jobs were skipped, if reaches increase with time.
+    /// The time at which the jobs were skipped, or zero without advance reservations.
     at: Time,
 }
 
@@ -89,7 +89,7 @@ impl Search for Fast {
         view.remember_changes();
         let machine = view.machine();
         let is_first = limit == Time::MAX;
-        // With advance reservations, an early end may free nodes before they begin.
+        // With advance reservations, the head may fit on freed nodes before they are reserved.
         let is_known = view.calendar().is_none() && machine.answers(&head.request).are_monotone();
         let mut eve = self.eve.take().filter(|_| is_known && !is_first);
         if eve.as_mut().is_some_and(|eve| eve.refuses(head, limit, expected, machine)) {

@@ -75,7 +75,7 @@ pub(crate) static ENTRY: Entry = Entry {
             key: "reserve",
             values: Values::OneOf(&["geometry", "count", "plain"]),
             default: "geometry",
-            meaning: "the reservation is for specific nodes (geometry) or just a node count \
+            meaning: "the kind of reservation: for specific nodes (geometry) or just a node count \
                 (count); plain is geometry without shortcuts, for comparison",
             bare: true,
         },

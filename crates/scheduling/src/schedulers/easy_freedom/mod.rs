@@ -70,7 +70,7 @@ pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }
 
-/// The machine's answers in one state, for jobs with the same reach.
+/// The machine's answers in one state, by request and reach.
 type Answers = FxHashMap<(Request, Reach), Option<Placement>>;
 
 #[derive(Default)]
@@ -88,7 +88,7 @@ struct EasyFreedom {
     passed: usize,
     /// The value of [`Queue::withdrawals`] when jobs were last skipped.
     withdrawals: u64,
-    /// The time at which jobs were last skipped, if reaches increase with time.
+    /// The time at which jobs were last skipped, or zero without advance reservations.
     at: Time,
     arrivals: Arrivals,
 }
@@ -164,7 +164,7 @@ impl EasyFreedom {
         let kept = self.reservation.take().filter(|(job, _)| *job == head.id);
         let kept = kept.map(|(_, option)| option);
         if let Some(kept) = kept.as_ref().filter(|kept| !changed && kept.at > now) {
-            // If nothing else has changed, waiting has only gotten cheaper.
+            // If only time has passed, waiting has only become cheaper.
             self.reservation = Some((head.id, kept.clone()));
             return None;
         }
@@ -288,7 +288,7 @@ fn replay(
 struct MachineNow<'v, 'm, 'a> {
     view: &'v mut MachineView<'m>,
     job: &'a Job,
-    /// The maximum run time.
+    /// The maximum run time, including any extra time.
     longest: Time,
     on: Nodes<'a>,
 }

@@ -40,7 +40,7 @@ pub(super) struct StartOptions {
 }
 
 impl StartOptions {
-    /// Creates a job's options, up to its own freedom or, if it has none, [`Freedom::Any`].
+    /// Creates a search through all levels up to the job's own, or [`Freedom::Any`] if it has none.
     pub(super) fn new(now: Time, job: &Job, price: Price) -> StartOptions {
         let most = job.request.freedom.unwrap_or(Freedom::Any);
         let open = Freedom::ALL.iter().filter(|level| **level <= most).count();

@@ -48,7 +48,7 @@ impl Messages {
         });
     }
 
-    /// Advances to `now` a job that computes between exchanges and has been alone since `since`.
+    /// Updates a job that computes between exchanges and has been alone from `since` to `now`.
     /// Returns the start of its current exchange, or `None` if it is computing.
     fn resume(&mut self, slot: u32, since: Time, now: Time) -> Option<Time> {
         let Messages { jobs, trials, totals, wakes, setup, .. } = self;

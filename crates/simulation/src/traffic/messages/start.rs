@@ -127,8 +127,8 @@ impl Messages {
         })
     }
 
-    /// Claims the links of a job on the given nodes, and lets the jobs that it may meet catch up.
-    /// Returns the job's footprint (if `wanted` and not too wide), and true if the job is alone.
+    /// Claims a job's links, and lets other jobs that may share them catch up. Returns the job's
+    /// footprint (if `wanted` and not too wide), and true if the job is alone.
     fn claim(
         &mut self,
         now: Time,

@@ -12,8 +12,8 @@ const PATIENCE: u32 = 10;
 
 /// Computes prices for a set of jobs. The initial prices come from the mean-busy-time relaxation
 /// (Goemans 1997), and up to `steps` subgradient steps improve them. The step length follows Polyak
-/// (1969), with the cost of a schedule by node counts as the target value. The prices depend only
-/// on the arguments. Any prices prove a valid bound. Takes O(steps x jobs x buckets) time.
+/// (1969), with the cost of a greedy schedule as the target value. The prices depend only on the
+/// arguments. Any prices prove a valid bound. Takes O(steps x jobs x buckets) time.
 pub fn ascend(tasks: &[Task], capacity: i64, buckets: usize, steps: u32) -> Prices {
     let fluid = Fluid::new(tasks, capacity);
     let start = tasks.iter().map(|task| task.release).min().unwrap_or(0);

@@ -19,7 +19,7 @@ pub(super) fn latest_first(tasks: &[Task]) -> Vec<usize> {
     order
 }
 
-/// A schedule by node counts up to a given instant. Jobs are identified by their task index.
+/// A partial schedule that considers only node counts. Jobs are identified by their task index.
 #[derive(Clone)]
 pub(super) struct Counts<'t> {
     tasks: &'t [Task],
@@ -88,8 +88,8 @@ impl<'t> Counts<'t> {
         end
     }
 
-    /// Returns the cost of the jobs that have not started yet if every job that fits is started at
-    /// each instant from now on, in queue order.
+    /// Returns the cost of all jobs that have not started yet, assuming that from now on every job
+    /// is started as soon as it fits, in queue order.
     pub(super) fn rest(mut self) -> i64 {
         let mut sum = 0;
         loop {

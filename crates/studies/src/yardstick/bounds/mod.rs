@@ -39,7 +39,7 @@ pub struct Task {
     pub weight: i64,
 }
 
-/// The number of price units per weight of 1.
+/// The number of price units that correspond to a weight of 1.
 pub const SCALE: i64 = 10_000;
 
 /// A price curve, which gives the price of using a node for a second in units of 1 / [`SCALE`].
@@ -123,7 +123,7 @@ impl Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Last {
-    /// The jobs released from this time on. At best, they keep all nodes busy until they end.
+    /// All jobs released at or after this time. At best, they keep all nodes busy until they end.
     From(i64),
     /// A single job, given by its index.
     Job(usize),

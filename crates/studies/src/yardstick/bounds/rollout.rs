@@ -1,4 +1,4 @@
-//! A schedule by node counts that looks ahead, with or without knowledge of future arrivals.
+//! A look-ahead schedule based on node counts, with or without knowledge of future arrivals.
 //!
 //! Whenever a job is released or ends, the scheduler tries each job that fits, by starting it and
 //! letting all others follow the rule in `greedy.rs`. It also tries waiting until the next instant.
@@ -116,7 +116,7 @@ mod tests {
             known += sums[0];
             unknown += sums[1];
         }
-        // On average over many sets of jobs, it is an advantage to know the arrivals.
+        // On average over many sets of jobs, knowing the arrivals reduces the cost.
         assert!(known < unknown, "{known}, {unknown}");
     }
 

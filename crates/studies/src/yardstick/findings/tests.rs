@@ -3,7 +3,7 @@ use crate::Verdict;
 
 const HOUR: f64 = 3600.0;
 
-/// Returns a run of 300 jobs that take `hours` hours, plus a wave with a period of 10 jobs.
+/// Returns a run of 300 jobs whose turnarounds vary around `hours` with a period of 10 jobs.
 fn run(scenario: &str, (strategy, scheduler): (&str, &str), hours: f64) -> Row {
     let wave = |job: usize| (hours + (job % 10) as f64 / 10.0 - 0.45) * HOUR;
     Row {
@@ -48,7 +48,7 @@ fn board(yardstick: &Yardstick) -> (Board, Vec<Parts>) {
     (Board { rows, certificates: Vec::new(), incomplete: Vec::new() }, parts)
 }
 
-/// Judges a single row on the board after a change.
+/// Judges a single row on the board, after making a change to the board or the parts.
 fn judged(row: &str, change: impl FnOnce(&mut Board, &mut Vec<Parts>)) -> Judged {
     let yardstick = Yardstick::built_in();
     let (mut board, mut parts) = board(&yardstick);
@@ -133,7 +133,7 @@ fn statements_about_missing_runs_are_left_out() {
     assert_eq!(without(|_, parts| parts[3].contiguity.half_width = None), ["Y"]);
     let row = "of = 'drawn', number = { ratio = 'mbs easy' }, rule = 'at-least', bound = 1";
     assert_eq!(judged(row, |board, _| drop(board.rows.remove(0))).left_out, ["Y"]);
-    // It does not matter that a log's run is missing.
+    // The row covers only scenarios with generated jobs, so a missing run of a log is irrelevant.
     assert_eq!(judged(row, |board, _| drop(board.rows.pop())).rows.len(), 1);
 }
 

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
         key: "time",
         values: POSITIVE,
         default: "1",
-        meaning: "execution time, in time units",
+        meaning: "the execution time, in time units",
         bare: true,
     }],
     variants: &[""],

@@ -14,7 +14,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
         key: "mean",
         values: POSITIVE,
         default: "1",
-        meaning: "mean execution time, in time units",
+        meaning: "the mean execution time, in time units",
         bare: true,
     }],
     variants: &[""],

@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
         key: "count",
         values: Values::Integer(1, 1_000_000_000),
         default: "1",
-        meaning: "iterations per job",
+        meaning: "the number of iterations per job",
         bare: true,
     }],
     variants: &[""],

@@ -14,21 +14,21 @@ use crate::{Service, TimeUnit};
 
 pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     name: "messages",
-    title: "number of messages per job, exponential",
+    title: "number of messages per job, exponentially distributed",
     source: "",
     options: &[
         OptionSpec {
             key: "mean",
             values: POSITIVE,
             default: "5",
-            meaning: "mean number of messages before rounding",
+            meaning: "the mean number of messages before rounding",
             bare: true,
         },
         OptionSpec {
             key: "rounding",
             values: Values::OneOf(&["down", "nearest", "up"]),
             default: "down",
-            meaning: "rounding of the message count, which is at least 1",
+            meaning: "the rounding of the message count, which is at least 1",
             bare: false,
         },
     ],

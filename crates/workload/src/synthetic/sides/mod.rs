@@ -10,7 +10,7 @@ use pavior_mesh::{Grid, Sides};
 
 /// The implementation of a side distribution.
 pub struct SideDistribution {
-    /// Checks that the distribution is defined on a machine, or returns the reason that it is not.
+    /// Checks that the distribution is defined on a machine. Returns the reason if it is not.
     pub supports: fn(&Options, &Grid) -> Result<(), String>,
     /// The constructor, for a machine on which the distribution is defined.
     pub build: fn(&Options, &Grid) -> Box<dyn DrawSides>,

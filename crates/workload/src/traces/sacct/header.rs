@@ -200,7 +200,7 @@ impl Layout {
         Cells::new(line, &self.delimiter, self.has_quotes)
     }
 
-    /// Adds a line's cells to the count for the row.
+    /// Returns the cell count for a row after adding another line to it.
     pub(super) fn count(&self, so_far: Count, line: &[u8]) -> Count {
         let mut cells = Cells { is_open: so_far.is_open, ..self.cells(line) };
         let mut count = Count { cells: so_far.cells.saturating_sub(1), is_open: false };
@@ -217,7 +217,7 @@ impl Layout {
         self.free.is_some()
     }
 
-    /// Returns true if a line continues a row that has the given cells so far.
+    /// Returns true if a line continues the row, given the number of cells read so far.
     pub(super) fn continues(&self, so_far: Count, line: &[u8]) -> bool {
         if line == self.line {
             return false;
@@ -237,7 +237,7 @@ impl Layout {
         self.places[column as usize].is_some()
     }
 
-    /// Returns a message that recommends a command if a required column is missing.
+    /// Returns an error message if a required column is missing. It recommends a `sacct` command.
     fn lacks(&self) -> Option<String> {
         let any = |columns: &[Column]| columns.iter().any(|&column| self.has(column));
         let runs = any(&[Column::Elapsed, Column::ElapsedRaw])
@@ -277,7 +277,9 @@ impl Layout {
             } else {
                 ""
             };
-            return Err(format!("{cells} cells, but the header has {columns} columns{text}"));
+            return Err(format!(
+                "expected {columns} cells, as in the header, but found {cells}{text}"
+            ));
         }
         let clear = |place: &Option<usize>| {
             place.is_none_or(|index| self.shifted(index, cells - columns).is_some())
@@ -286,8 +288,8 @@ impl Layout {
             return Ok(());
         }
         Err(format!(
-            "{cells} cells, but the header has {columns} columns. {} within a cell looks like a \
-             column separator; omit text columns such as JobName",
+            "expected {columns} cells, as in the header, but found {cells}. {} within a cell looks \
+             like a column separator; omit text columns such as JobName",
             if self.delimiter == b"|" { "A bar".to_string() } else { quoted(&self.delimiter) }
         ))
     }

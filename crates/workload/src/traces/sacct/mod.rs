@@ -43,7 +43,7 @@ use super::record::{Collector, Draft, LONGEST, wait};
 use super::text::Lines;
 use super::{Field, LineError, Names, ReadError, ReadOptions, Tags, Trace};
 
-/// Returns true if a line is the header of such a log or of an aligned table, which is rejected.
+/// Returns true if a line is the header of a `sacct` log or of an aligned table (later rejected).
 pub(super) fn is_header(line: &[u8]) -> bool {
     header::names_jobs(line) || header::is_aligned(line)
 }
@@ -125,13 +125,13 @@ struct Known {
 #[derive(Default)]
 pub(super) struct Clusters(FxHashMap<Box<[u8]>, u64>);
 
-/// The note for jobs in additional clusters.
+/// The note that is shown if a log contains jobs from several clusters.
 pub(super) const MORE_CLUSTERS: &str = "jobs from other clusters, replayed on the same machine, \
                                         with job numbers starting at 10000000000; use sacct -M \
                                         CLUSTER to print only one cluster";
 
 impl Clusters {
-    /// Returns the base for a cluster's job numbers. Jobs without a cluster use the first.
+    /// Returns the base for a cluster's job numbers. For jobs without a cluster, the base is 0.
     pub(super) fn base(&mut self, name: &[u8]) -> u64 {
         let base = self.0.get(name).copied();
         base.or(name.is_empty().then_some(0)).unwrap_or_else(|| {
@@ -302,7 +302,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or nothing if it is ambiguous.
+    /// Returns the text in a column that may contain delimiters, or no text if that is ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]

@@ -11,8 +11,8 @@ pub(super) struct Adjacency {
     grid: Grid,
     /// Scratch space for the candidate coordinates on each axis, in ascending order.
     candidates: [Vec<u16>; 3],
-    /// Scratch space for the boxes that can affect any candidate, any candidate at the current z,
-    /// and any candidate at the current z and y.
+    /// Scratch lists of the boxes that can affect any candidate, any candidate at the current z,
+    /// and any candidate at the current z and y, respectively.
     near: [Vec<Near>; 3],
     /// The number of placements tested, plus the number of boxes compared with a coordinate or a
     /// placement.
@@ -109,8 +109,8 @@ impl Adjacency {
         list.dedup();
     }
 
-    /// From a level's boxes, keeps those that a placement at this coordinate on the axis may
-    /// overlap or touch.
+    /// Narrows a level's boxes to those that a placement at this coordinate on the axis may overlap
+    /// or touch.
     fn narrow(&mut self, level: usize, axis: usize, at: u16, side: u16) {
         let (from, to) = self.near.split_at_mut(level + 1);
         to[0].clear();

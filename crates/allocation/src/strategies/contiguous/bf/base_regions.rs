@@ -2,9 +2,9 @@
 
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
-/// Returns the neighbors of a canonical base among its shape's canonical bases, in both directions
-/// along each axis, or `None` beyond an end. There are none along an axis of one node or a ring
-/// that the shape closes.
+/// Returns the canonical bases next to a shape's canonical base, in both directions along each
+/// axis. A neighbor beyond an end is `None`. An axis of one node, or a ring that the shape closes,
+/// has no neighbors.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,

@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the number of candidates and coverages visited, of status cells filled, and of nodes
-    /// next to scored candidates.
+    /// Returns the work: the numbers of candidates and coverages visited, of status cells filled,
+    /// and of nodes next to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

@@ -162,8 +162,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // Of the candidates next to busy submeshes, collect those with the highest index. The
-        // closure returns the lowest index still of interest.
+        // Collect those candidates next to busy submeshes that have the highest index. The closure
+        // returns the lowest index still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;

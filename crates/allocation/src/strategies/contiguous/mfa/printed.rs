@@ -21,7 +21,7 @@ pub(super) struct Printed {
     turn: Turn,
     walk: Walk,
     busy: BusyList,
-    /// The number of blind tests of <0,0>.
+    /// The number of times that <0,0> was tested because no index exceeded the threshold.
     tested: u64,
 }
 

@@ -34,7 +34,7 @@ pub(super) struct BranchAndBound {
     wanted: u32,
     /// The best set so far, or 0 if none was found.
     found: u128,
-    /// The number of nodes cut off that a better set must stay below.
+    /// The exclusive upper bound on the number of nodes that a better set may cut off.
     below: u32,
     /// The remaining number of steps for the current start.
     steps_left: u64,
@@ -107,8 +107,8 @@ impl BranchAndBound {
     /// `set` and none in `out`. The bound is exact when `set` is complete.
     ///
     /// Removing `set` splits the component into parts, one of which contains the largest remainder.
-    /// At least the nodes in `out` outside that part are cut off, and at least as many nodes as do
-    /// not fit in it. The bound is the minimum over all parts.
+    /// For each part, the cut is at least the number of nodes in `out` outside the part, and at
+    /// least the number of nodes that do not fit in it. The result is the minimum over all parts.
     fn least_cut_with(&self, set: u128, out: u128) -> u32 {
         let rests = self.all.count_ones() - self.wanted;
         let (mut left, mut least) = (self.all & !set, rests);

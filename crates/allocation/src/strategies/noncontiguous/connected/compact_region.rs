@@ -46,7 +46,7 @@ fn hash_of(node: u32) -> u64 {
 pub(super) struct CompactRegions {
     /// The mark of each node. All marks are 0 between queries.
     marks: Vec<u8>,
-    /// A list. Its first `count` entries are the regions grown in this component.
+    /// The regions. The first `count` of them were grown in the current component.
     regions: Vec<Region>,
     count: usize,
     /// For [`NextNode::Fullest`]: the set's free neighbors, by mark. A neighbor whose mark changes

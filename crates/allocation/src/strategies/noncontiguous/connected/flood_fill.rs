@@ -211,7 +211,7 @@ impl FloodFill {
         }
     }
 
-    /// Visits the neighbors of the next reached node. There, its flood grows or meets another.
+    /// Visits the neighbors of the next reached node, where its flood grows or meets other floods.
     fn grow(
         &mut self,
         component: &ComponentGraph,

@@ -176,14 +176,14 @@ impl ConnectedSearch {
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
             self.compact.begin(component);
-            // Use the first `count` starts: every seed with one rule, and then every seed with the
-            // other.
+            // Starts are numbered so that all seeds with one rule precede all seeds with the other.
+            // Only the first `count` starts are used.
             let of_seed = |(place, &seed): (usize, &u32)| {
                 let other = seeds.len() + place;
                 [(place, (seed, NextNode::Fullest)), (other, (seed, NextNode::Nearest))]
             };
-            // Both rules are applied to a seed before the next seed, because a good set bounds
-            // later ones.
+            // Both rules are applied to a seed before the next seed is tried, because a good set
+            // bounds later ones.
             let starts = seeds.iter().enumerate().flat_map(of_seed);
             for (_, start) in starts.filter(|&(number, _)| number < count) {
                 let (component, most) = (self.graphs.get(index), self.most());
@@ -271,7 +271,7 @@ impl ConnectedSearch {
 }
 
 impl Candidate {
-    /// Compares two candidates. The better one is the lesser one.
+    /// Orders two candidates so that the better one comes first.
     fn compare(&self, other: &Candidate, graphs: &ComponentGraphs) -> Ordering {
         let key = |candidate: &Candidate| (candidate.cut, candidate.hops, candidate.at.is_none());
         key(self).cmp(&key(other)).then_with(|| self.ids(graphs).cmp(other.ids(graphs)))

@@ -119,8 +119,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares both searches: in a long list, boxes are found by their nodes, and in a short list,
-    /// by iteration. The boxes and their order must be the same.
+    /// Compares the search by bases with the plain search. It finds busy boxes by their nodes in a
+    /// long list, and by iteration in a short one. The boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

@@ -89,7 +89,7 @@ const SHAPE: OptionSpec = OptionSpec {
     key: "shape",
     values: Values::OneOf(&["chain", "largest"]),
     default: "chain",
-    meaning: "the pieces: taken from one shrinking shape, or in each step the largest free box \
+    meaning: "the pieces: taken from one shrinking shape, or at each step the largest free box \
         within the shape",
     bare: false,
 };
@@ -147,7 +147,7 @@ impl Strategy for Greedy {
         if is_exact && let Some(whole) = self.find_whole(free, shape) {
             return Some(Placement::Parts(vec![whole]));
         }
-        // In either order, the whole shape comes first. It is skipped if it has just been tried.
+        // Either sequence begins with the whole shape, which is skipped if it has just been tried.
         let skipped = usize::from(is_exact);
         let Greedy { shapes, turn_pieces: turn, busy, engine, .. } = self;
         Some(if self.largest {

@@ -26,7 +26,7 @@ use pavior_mesh::{Coordinates, Grid, Occupancy, Sides};
 use super::shells::{Core, Offer, least_cost};
 use crate::Work;
 
-/// The free nodes of a machine with one axis, summed twice. On a ring, the sums cover three turns.
+/// The engine, with its sums of free nodes. On a ring, the sums cover three turns.
 #[derive(Clone, Debug)]
 pub(super) struct LineShells {
     grid: Grid,
@@ -35,7 +35,7 @@ pub(super) struct LineShells {
     ring: bool,
     /// P: the number of free nodes below each coordinate.
     below: Vec<u32>,
-    /// The sum of `below` before each entry.
+    /// For each index i, the sum of `below[..i]`.
     sums: Vec<u64>,
     /// The number of centers tried.
     tested: u64,
@@ -51,7 +51,7 @@ impl LineShells {
         Some(LineShells { grid, axis, side, ring, below, sums, tested: 0 })
     }
 
-    /// Finds the cheapest free center. Ties go to the first. Enough nodes must be free.
+    /// Finds the cheapest free center, or the first one in a tie. Enough nodes must be free.
     pub(super) fn cheapest(
         &mut self,
         free: &Occupancy,
@@ -96,7 +96,7 @@ impl LineShells {
         }
     }
 
-    /// Returns the number of free nodes within some shells around a box from `low` to `end`.
+    /// Returns the number of free nodes in the box from `low` to `end` grown by `shells` shells.
     fn within(&self, low: i64, end: i64, shells: i64) -> u32 {
         let n = self.side as i64;
         let (low, end) = (low - shells, end + shells);
@@ -122,7 +122,7 @@ impl LineShells {
             if self.within(low, end, middle) >= nodes { enough = middle } else { few = middle }
         }
         let last = enough;
-        // The sum of P from one coordinate up to another.
+        // Sums P over the coordinates from `from` up to, but not including, `to`.
         let sum = |from: i64, to: i64| self.sums[to as usize] - self.sums[from as usize];
         let (sum_at_ends, sum_at_lows) = if self.ring {
             let (low, end) = (low + n, end + n);

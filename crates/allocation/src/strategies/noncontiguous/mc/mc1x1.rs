@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!   2 2 2 2 2
-//!   2 1 1 1 2     a node costs its distance from the center, the greatest of the
-//!   2 1 0 1 2     two (three) coordinates' distances; the cheapest center wins
+//!   2 1 1 1 2     a node costs its distance from the center, which is the largest
+//!   2 1 0 1 2     difference in any coordinate; the cheapest center wins
 //!   2 1 1 1 2
 //!   2 2 2 2 2
 //! ```

@@ -13,10 +13,10 @@
 //!       2 2 2 2 2 2 2
 //! ```
 //!
-//! The box may extend beyond the mesh border. On a ring, shells meet. An even side has one more
-//! node above the center than below. A side longer than its axis counts as the whole axis. Ties for
-//! the lowest cost go to the first center in row-major order. Without a shape, the box is a single
-//! node, as in [`mc1x1`].
+//! The box may extend beyond the mesh border. On a ring, a shell can meet itself on the far side.
+//! An even side has one more node above the center than below. A side longer than its axis counts
+//! as the whole axis. Ties for the lowest cost go to the first center in row-major order. Without a
+//! shape, the box is a single node, as in [`mc1x1`].
 //!
 //! The engine counts the shells of eight neighboring centers at once. It drops any center that
 //! cannot be the cheapest, and stops at a center around which no node is missing. It then takes the
@@ -67,7 +67,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
-/// The core that a center's shells surround.
+/// The shape at the center, which the shells surround.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// A box of the requested shape, or a single node if the request has none.
@@ -84,11 +84,11 @@ fn build_around(grid: &Grid, options: &Options, around: Around) -> BoxedStrategy
 struct MinimisingContention {
     around: Around,
     engine: Option<Engine>,
-    /// The plain search, used if there is no engine or if the numbers are too large for the engine.
+    /// The plain search, used if there is no engine or if the engine's numbers could overflow.
     plain: PlainSearch,
 }
 
-/// The search for the cheapest center. The choice depends on the machine.
+/// The engine that finds the cheapest center, depending on the machine.
 #[derive(Clone)]
 enum Engine {
     /// The search for machines with one axis.
@@ -102,7 +102,7 @@ impl Engine {
         LineShells::of(grid).map_or_else(|| Engine::Lanes(ShellCosts::new(grid)), Engine::Line)
     }
 
-    /// Finds the cheapest center and its offer. Returns `None` if the numbers are too large.
+    /// Finds the cheapest center and its offer. Returns `None` if the numbers could overflow.
     fn cheapest(&mut self, free: &Occupancy, shape: Sides, nodes: u32) -> Option<(Core, Offer)> {
         match self {
             Engine::Line(line) => line.cheapest(free, shape, nodes),

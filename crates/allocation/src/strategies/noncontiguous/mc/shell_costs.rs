@@ -84,7 +84,7 @@ impl ShellCosts {
         };
         ShellCosts {
             grid,
-            // Long enough for all centers' boxes, even when the last box covers the whole axis.
+            // Rows are long enough for all boxes, even if the last box covers the whole axis.
             zero_cell: w,
             row_cells: (3 * w + LANES).next_multiple_of(LANES),
             plane_rows: rows(1),
@@ -96,8 +96,8 @@ impl ShellCosts {
         }
     }
 
-    /// Returns the number of table words filled, plus the number of counts over the boxes of eight
-    /// centers.
+    /// Returns the number of table words filled, plus the number of times that free nodes were
+    /// counted in the boxes of eight centers at once.
     pub(super) fn words_touched(&self) -> u64 {
         self.touched
     }
@@ -152,7 +152,7 @@ impl ShellCosts {
             for lane in 0..LANES {
                 let missing = nodes.saturating_sub(free[lane]);
                 costs[lane] = costs[lane].saturating_add(missing);
-                // Zero once the cost is final or too high.
+                // A center adds nothing once its cost is final or too high.
                 open |= if missing == 0 { 0 } else { least.saturating_sub(costs[lane]) };
             }
             if open == 0 {
@@ -297,7 +297,7 @@ impl ShellCosts {
         for first in (0..w).step_by(64) {
             let count = (w - first).min(64);
             let mut word = free.window(NodeId((from + first) as u32), count as u16);
-            // No node after the last one is free; these cells are overwritten.
+            // Bits past the end of the row are 0. Their cells are overwritten below.
             for cells in self.row_sums[zero_cell + first + 1..]
                 .chunks_exact_mut(LANES)
                 .take(count.div_ceil(8))

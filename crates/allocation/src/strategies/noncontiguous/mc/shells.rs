@@ -14,7 +14,7 @@
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// A center's offer.
+/// The nodes that a center offers, described by shells, and their cost.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Offer {
     /// The sum of the shell numbers of the offered nodes.

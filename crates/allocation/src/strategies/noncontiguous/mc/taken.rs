@@ -45,7 +45,7 @@ pub(super) fn taken(core: &Core, free: &Occupancy, offer: Offer, nodes: u32) -> 
     Placement::Parts(parts)
 }
 
-/// Returns a box's columns, where column x is bit x % 64 of word x / 64.
+/// Returns the columns that a box covers. Column x is bit x % 64 of word x / 64.
 fn columns(grid: &Grid, around: Option<&Cuboid>) -> Vec<u64> {
     let mut columns = vec![0; usize::from(grid.side(0)).div_ceil(64)];
     for (from, length) in around.iter().flat_map(|around| around.runs(grid, 0)) {

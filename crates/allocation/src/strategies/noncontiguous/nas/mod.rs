@@ -226,8 +226,8 @@ impl SearchRule for NeighbourAllocation {
         if rectangle.is_some() {
             return rectangle.map(Placement::Whole);
         }
-        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if no
-        // component of free nodes has n nodes. The plain search tries them without this test and
+        // An L is connected, and so is a nucleus that grows by neighbors, so both fail if every
+        // component of free nodes has fewer than n nodes. The plain search omits this test and
         // needs the components only for growth.
         let may_connect = self.plain || self.growth.prepare(free) >= nodes;
         if may_connect && let Some(parts) = self.l_shape(free, asked, exact) {

@@ -1,8 +1,8 @@
 //! Grows NAS's nuclei, neighbor by neighbor, to the requested number of nodes.
 //!
 //! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
-//! four-way neighbors, a nucleus reaches every node in its component, so the component's size
-//! decides. With right-up neighbors, a flood fill determines the answer.
+//! four-way neighbors, a nucleus can reach every node in its component, so the component's size
+//! gives the answer. With right-up neighbors, a flood fill does.
 //!
 //! Invariant: `grow` can reach the number by adding only neighbors if and only if `reaches` returns
 //! true. Otherwise, `grow` continues from the nearest free node.
@@ -17,7 +17,7 @@ use super::allocated::Allocated;
 use crate::Work;
 use crate::strategies::shared::components::Components;
 
-/// The neighbors of an allocated node that count as such.
+/// The nodes that count as neighbors of an allocated node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeighbourRule {
     /// The neighbors at x + 1 and at y + 1.
@@ -31,9 +31,9 @@ pub(crate) struct NeighbourGrowth {
     grid: Grid,
     rule: NeighbourRule,
     components: Components,
-    /// For right-up neighbors: for each node, the number of the last flood that reached it.
+    /// The number of the last flood fill that reached each node. Used only with right-up neighbors.
     marks: Vec<u32>,
-    /// The current flood's number.
+    /// The number of the current flood fill.
     flood: u32,
     /// Scratch space for the nodes that the current flood has reached.
     open: Vec<NodeId>,

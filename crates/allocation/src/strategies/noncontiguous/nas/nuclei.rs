@@ -16,9 +16,9 @@
 
 use pavior_mesh::{Grid, Sides, volume};
 
-/// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. For even a, they go up to
-/// b; for odd a, up to the printed bound. If that bound is -1, they begin with -1, as for L-shapes.
-/// If the bound is lower, they are the values in the paper's example.
+/// Returns the values of k that turn a x b into nuclei, for a >= b >= 2. They go up to b if a is
+/// even, and up to the printed bound if a is odd. If that bound is negative, they are 1, 2, 3, as
+/// in the paper's example, preceded by -1 and 0 if the bound is -1.
 fn schedule(a: i32, b: i32) -> impl Iterator<Item = i32> {
     let printed_bound = b - 1 - (a + 1) / 2;
     let (first, last, step) = match (a % 2 == 0, printed_bound) {
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(nuclei_of([5, 2]), [[6, 1]]);
         // For 6x3, the paper prints 6x2, which no formula gives.
         assert_eq!(nuclei_of([6, 3]), [[3, 4], [3, 5]]);
-        // For 5x1, there are none.
+        // For 5x1, there are no nuclei.
         assert_eq!(nuclei_of([5, 1]), Vec::<[u16; 2]>::new());
     }
 

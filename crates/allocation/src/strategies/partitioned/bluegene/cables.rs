@@ -24,8 +24,7 @@ use crate::{Placement, Work};
 #[derive(Clone, Debug)]
 pub(crate) struct Cables {
     grid: Grid,
-    /// True for each axis along which partitions are rings. Only an axis that wraps can be one of
-    /// these.
+    /// True for each axis along which partitions are rings. Such an axis always wraps.
     torus: [bool; 3],
     /// The number of rings that a line can carry.
     most: u32,

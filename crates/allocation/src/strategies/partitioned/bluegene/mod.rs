@@ -90,8 +90,8 @@ const LOOPS: OptionSpec = OptionSpec {
     key: "loops",
     values: Values::Integer(1, 65535),
     default: "2",
-    meaning: "with wiring=multi: the number of loops on each line; each allows one ring through \
-              part of the line",
+    meaning: "the number of loops on each line with wiring=multi; each loop allows one ring \
+              through part of the line",
     bare: false,
 };
 
@@ -99,8 +99,8 @@ const SHAPES: OptionSpec = OptionSpec {
     key: "shapes",
     values: Values::OneOf(&["asked", "all"]),
     default: "asked",
-    meaning: "the requested shape (rotated as `turn` allows), or any box with the same number of \
-        units",
+    meaning: "the shapes to try: the requested one (rotated as `turn` allows), or any box with the \
+        same number of units",
     bare: false,
 };
 
@@ -109,7 +109,7 @@ fn is_links(text: &str) -> bool {
     matches!(text, "torus" | "mesh") || (letters && (1..=3).contains(&text.len()))
 }
 
-/// Returns, for each axis, true if partitions are rings when the axis wraps.
+/// Returns, for each axis, true if partitions form rings along it whenever it wraps.
 fn torus_axes(options: &Options) -> [bool; 3] {
     match options.get("links") {
         "torus" => [true; 3],
@@ -196,8 +196,8 @@ impl BlueGene {
     /// Finds the first partition among those that leave the largest free box.
     fn least_harmful(&mut self, free: &Occupancy) -> Option<Cuboid> {
         self.left.copy_from(free);
-        // The remaining box is never larger than the largest one before the grant. The latter is
-        // computed only if a partition is possible, and reaching its size ends the search.
+        // No placement leaves a larger free box than there is now, so one that leaves a box of the
+        // same size ends the search. The current box is computed only if a partition is possible.
         let mut before = None;
         let mut best: Option<(u32, Cuboid)> = None;
         for &shape in &self.shapes {

@@ -101,7 +101,7 @@ fn steps(grid: &Grid, child: Sides, own: Sides) -> Vec<usize> {
     halved.map(second).collect()
 }
 
-/// Keeps each bit for which the bit `step` positions later is also set.
+/// Clears each bit unless the bit `step` positions later is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {

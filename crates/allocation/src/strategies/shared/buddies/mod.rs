@@ -29,7 +29,7 @@ use crate::{Placement, Work};
 /// A block that has no parent.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
-    /// The lowest corner.
+    /// The root's lowest corner.
     pub(crate) base: Coordinates,
     /// The sides of the root's blocks, by level. The last entry is for the root itself. A block has
     /// R times as many nodes as a block one level below, and each of its sides is either the same
@@ -41,9 +41,9 @@ pub(crate) struct Root {
 #[derive(Debug)]
 struct Roots {
     list: Vec<Root>,
-    /// The root of each node. Empty if there is only one root.
+    /// The index of each node's root. Empty if there is only one root.
     of: Vec<u32>,
-    /// The levels. Created when all free blocks are first computed at once.
+    /// The levels, created the first time that all free blocks are computed from the free nodes.
     levels: OnceLock<Option<BuddyLevels>>,
 }
 
@@ -138,7 +138,7 @@ impl Buddies {
         parts
     }
 
-    /// Returns the base of the first free block at the lowest level that has one, from `level` up.
+    /// Returns the base of the first free block at `level` or, if there is none, at a higher level.
     pub(crate) fn first_from(&mut self, level: usize) -> Option<Coordinates> {
         let mut levels = self.free.iter().skip(level).inspect(|_| self.work.boxes += 1);
         let base = levels.find_map(|blocks| blocks.after(None))?;

@@ -22,7 +22,7 @@ use crate::{Placement, Work};
 /// for the first box next to a base than to search once for all such boxes.
 const SHORT: usize = 256;
 
-/// Allocated boxes, ordered by rank and then by grant.
+/// Allocated boxes, ordered by rank and then by the order of their grants.
 #[derive(Clone, Debug)]
 pub(crate) struct BusyList {
     rank: fn(&Cuboid) -> u16,
@@ -210,7 +210,7 @@ impl BusyList {
         self.proposed.clear();
     }
 
-    /// Returns the number of boxes added and removed. A box that merely moves up is not counted.
+    /// Returns the number of boxes added and removed. Shifting the other boxes is not counted.
     pub(crate) fn work(&self) -> Work {
         Work::of_upkeep(self.upkeep)
     }

@@ -38,7 +38,7 @@ pub(crate) struct FreeBoxes {
     boxes: Vec<Cuboid>,
     /// The number of free nodes.
     nodes: u32,
-    /// Scratch space for new boxes, each with a flag that is true while the box is still wanted.
+    /// Scratch space for new boxes, each with a flag that is false once the box has been dropped.
     fresh: Vec<Cuboid>,
     wanted: Vec<bool>,
     upkeep: u64,
@@ -98,7 +98,7 @@ impl FreeBoxes {
         &self.boxes
     }
 
-    /// Returns the list itself, for strategies with their own rules.
+    /// Returns the list, for strategies that update it by their own rules.
     pub(crate) fn boxes_mut(&mut self) -> &mut Vec<Cuboid> {
         &mut self.boxes
     }

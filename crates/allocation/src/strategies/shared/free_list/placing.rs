@@ -55,7 +55,7 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request. Adds to `work` the number of entries tried, of corners,
+    /// Finds the placement for a request. Adds to `work` the numbers of entries and corners tried,
     /// of comparisons between entries and corners, and of nodes next to scored corners.
     pub(crate) fn place(
         self,
@@ -109,7 +109,7 @@ fn best_in(
     })
 }
 
-/// Returns the lowest corner of the smallest entry that a request fits, possibly when rotated.
+/// Returns the placement at the lowest corner of the smallest entry that the request fits.
 fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let fitting = list.iter().filter_map(|entry| {
         low_corner(entry, grid, turn, request).map(|corner| (entry.volume(), corner))
@@ -117,7 +117,7 @@ fn smallest(list: &[Cuboid], grid: &Grid, turn: Turn, request: &Request) -> Opti
     fitting.min_by_key(|(volume, _)| *volume).map(|(_, corner)| corner)
 }
 
-/// Returns the lowest corner of an entry, in the first orientation that fits it.
+/// Returns the placement at an entry's lowest corner, in the first orientation that fits.
 fn low_corner(entry: &Cuboid, grid: &Grid, turn: Turn, request: &Request) -> Option<Cuboid> {
     let mut shapes = turn.shapes(*grid, request);
     shapes.find(|&shape| fits(entry, shape)).map(|shape| Cuboid::new(entry.base, shape))
@@ -127,7 +127,7 @@ fn fits(entry: &Cuboid, shape: Sides) -> bool {
     (0..3).all(|axis| shape[axis] <= entry.sides[axis])
 }
 
-/// Returns every placement at a corner of an entry that a request fits, and its orientation index.
+/// Returns every placement of a request at an entry's corner, with the index of its orientation.
 fn corners<'a>(
     list: &'a [Cuboid],
     grid: &'a Grid,

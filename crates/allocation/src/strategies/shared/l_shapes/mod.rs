@@ -51,7 +51,7 @@ impl LShape {
         self
     }
 
-    /// Exchanges x and y.
+    /// Exchanges the x and y axes of the shape.
     fn transposed(mut self) -> LShape {
         for part in &mut self.parts {
             part.base.swap(0, 1);
@@ -97,7 +97,7 @@ pub(crate) fn schedule(a: u16, b: u16) -> impl Iterator<Item = i32> {
     (first..=last).step_by((b / 4).max(1) as usize)
 }
 
-/// Returns the L into which a value of k turns a x b, or `None` if there is no such L.
+/// Cuts a x b into the L for a value of k. Returns `None` if there is no such L.
 fn cut(a: u16, b: u16, k: i32) -> Option<LShape> {
     let (a, b) = (i32::from(a), i32::from(b));
     let (tall, short) = if a % 2 == 0 {
@@ -230,8 +230,8 @@ mod tests {
 
     #[test]
     fn further_values_of_the_special_case_are_no_ls() {
-        // Here, NAS continues up to k < 4. k = 0 gives the rotation. For a greater k, one height
-        // would be negative.
+        // Here, NAS tries all k < 4. k = 0 gives the rotation of the rectangle. With a greater k,
+        // one height would be negative.
         for k in 0..4 {
             assert_eq!(cut(5, 3, k), None);
         }

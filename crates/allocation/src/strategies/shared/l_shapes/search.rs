@@ -28,7 +28,7 @@ pub(crate) enum LShapeSearch {
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, the part that it is for, and true if that part has bases.
+    /// For each set, the sides of its part, and true if that part has bases.
     known: Vec<([u16; 2], bool)>,
 }
 

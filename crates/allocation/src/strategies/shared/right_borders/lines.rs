@@ -30,7 +30,7 @@ use crate::{Placement, Work};
 pub(crate) struct RightBorders {
     pub(super) grid: Grid,
     pub(super) busy: BusyList,
-    /// Boxes that temporarily count as busy while a proposal is built, in the same order.
+    /// Boxes that temporarily count as busy while a proposal is built, also sorted by top row.
     proposed: Vec<Cuboid>,
     /// The progress of the current search through the boxes.
     walk: BorderWalk,
@@ -112,7 +112,7 @@ impl RightBorders {
         }
         self.walk.skip_to_first(Some(&self.busy), bases);
         match [List::Granted, List::Proposed].map(|list| self.next_in(list, bases)) {
-            // The higher box comes first. If both are equally high, the granted one does.
+            // The box with the higher top row comes first. In a tie, the granted box does.
             [Some((granted_top, _)), Some((proposed_top, found))] if proposed_top > granted_top => {
                 Some(found)
             }
@@ -128,7 +128,7 @@ impl RightBorders {
             List::Proposed => &self.proposed,
         };
         loop {
-            // Count the boxes passed and the box at which the walk stops.
+            // Count both the boxes passed and the box at which the walk stops.
             let before = self.walk.passed(list);
             let stop = self.walk.next(list, boxes, Some(&self.busy));
             self.work.boxes += (self.walk.passed(list) - before) as u64 + 1;

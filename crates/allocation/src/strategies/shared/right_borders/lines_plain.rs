@@ -38,7 +38,7 @@ impl RightBorders {
             if !xs.into_iter().flatten().any(|span| span.contains(x)) {
                 continue;
             }
-            // The segment is above this box, and therefore above all later boxes.
+            // The segment is above this box and therefore above all later boxes.
             if low > region.high {
                 break;
             }

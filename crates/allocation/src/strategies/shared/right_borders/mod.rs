@@ -9,7 +9,7 @@
 //! ```
 //!
 //! - `lines`: the search in 2D, along border lines; `walk` goes from box to box.
-//! - `planes`, with `pieces` of planes: the engine in 3D; `planes_plain`: its plain search.
+//! - `planes`: the engine in 3D, which cuts planes into `pieces`; `planes_plain`: its plain search.
 //!
 //! The [`rbs`](crate::strategies::contiguous::rbs) and [`tbl`](crate::strategies::contiguous::tbl)
 //! documentation explains why nothing is missed and states the cost.

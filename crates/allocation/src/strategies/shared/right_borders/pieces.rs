@@ -40,7 +40,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// Returns the bases next to a box: their placements share rows along y and z with the box.
+    /// Returns the bases whose placements share rows along y and z with a box.
     #[inline]
     pub(super) fn beside(grid: &Grid, held: &Cuboid, shape: Sides) -> Pieces {
         Pieces { y: covered_on(grid, held, shape, 1), z: covered_on(grid, held, shape, 2) }

@@ -129,8 +129,8 @@ impl BorderPlanes {
         let mut index = 0;
         while !piece.is_done() {
             let left = boxes.count() - index;
-            // Reading a node takes longer than testing a box, so this requires few nodes and many
-            // boxes.
+            // Reading a node takes longer than testing a box, so boxes are found by their nodes
+            // only if there are few nodes and many boxes.
             let few = left / 16;
             let finds_all = |list: &BusyList| list.within(&piece.hull(), few, &mut self.around);
             if by_node.is_some_and(finds_all) {

@@ -12,7 +12,7 @@ use super::pieces::{Piece, Pieces, covered_on, right_border, subtract};
 use crate::Work;
 use crate::strategies::shared::coverage::AxisRange;
 
-/// A plane of bases.
+/// A set of bases that share an x coordinate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
     pub(super) x: u16,

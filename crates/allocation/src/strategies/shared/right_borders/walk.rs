@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   columns:   0 1 0 0 1      a box next to column 3 is passed, one next to 4 is not
-//!   few bases: . n b . .      it stops at the box with the node n, left of the base b
+//!   few bases: . n b . .      the walk stops at the box with the node n, left of the base b
 //! ```
 //!
 //! [`BorderWalk::begin`] starts a walk for a shape's bases. For each base, a search:
@@ -41,8 +41,8 @@ pub(super) struct BorderWalk {
     /// The columns that contain bases, where column x is bit x % 64 of word x / 64.
     columns: Vec<u64>,
     finder: Finder,
-    /// With [`Finder::AllKeys`], the keys of the boxes that had bases next to them, and the number
-    /// of these boxes passed so far.
+    /// With [`Finder::AllKeys`], the keys of the boxes that had bases next to them when the walk
+    /// began, and the number of these boxes passed so far.
     keys: Vec<u64>,
     keys_passed: usize,
     /// The number of boxes passed in each [`List`]. This is also the index of the next box.

@@ -28,7 +28,7 @@ use super::search::Search;
 use super::window::{Entered, Window};
 use crate::schedulers::conservative::slot::Interval;
 
-/// A range of segments, inclusive. A job spans the same dips whichever of them it begins in.
+/// An inclusive range of segments. A job that begins in any of them spans the same dips.
 pub(super) struct Run {
     pub(super) first: usize,
     pub(super) last: usize,

@@ -30,10 +30,10 @@ use crate::schedulers::conservative::slot::{Interval, Need, Slot};
 /// The number of dips to check before a job is first tried.
 const FEW_DIPS: usize = 8;
 
-/// The result of testing segments for which the job's runs share half of its time.
+/// The result of testing a group of segments at once.
 enum Tried {
     Refused,
-    /// Every run crosses a dip with too few free nodes, which begins the given segment.
+    /// Every run crosses a dip with too few free nodes. Contains the segment that begins there.
     Short(usize),
     MayFit,
 }

@@ -29,13 +29,13 @@ use pavior_mesh::Occupancy;
 use super::NodeTimeline;
 use crate::schedulers::conservative::slot::Slot;
 
-/// The dips that have entered.
+/// The result of adding dips to a window.
 pub(super) enum Entered {
     /// All dips.
     All,
-    /// The maximum number of dips that were allowed to enter.
+    /// As many dips as were allowed to enter.
     Some,
-    /// The dips before the first one with too few free nodes, which begins the given segment.
+    /// The dips before one with too few free nodes. Contains the segment that begins there.
     Short(usize),
 }
 
