@@ -118,7 +118,7 @@ fn status_line(world: World<'_>, state: &MachineState, index: usize) -> Option<S
 /// Describes a job that has a valid request but is not waiting for a box. Returns `None` otherwise.
 fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
     let name = job.name;
-    let nodes = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
+    let nodes = || job.requested_nodes.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
     match role {
         Role::Opened => Some(format!("{name} may start on {}", nodes())),
         Role::Preempting => {
