@@ -12,7 +12,7 @@ use crate::calls::{Operator, now};
 use crate::carry::lock::Lock;
 use crate::ledger::site::Site;
 use crate::ledger::usage::Reader;
-use crate::ledger::{Ledger, Newest};
+use crate::ledger::{JobKey, Ledger};
 use crate::names::NodeName;
 use crate::plan::change::Change;
 use crate::plan::request::shaper;
@@ -104,7 +104,7 @@ struct Daemon {
     memory: Memory,
     metrics: Metrics,
     /// The most recently submitted job seen so far.
-    newest: Newest,
+    newest: Option<JobKey>,
     site: Site,
     site_read_at: u64,
     reader: Reader,
@@ -126,7 +126,7 @@ impl Daemon {
             lock: Lock::default(),
             memory: Memory::default(),
             metrics,
-            newest: Newest::default(),
+            newest: None,
             site: Site::default(),
             site_read_at: 0,
             reader: Reader::default(),

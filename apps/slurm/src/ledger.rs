@@ -32,14 +32,11 @@ pub(crate) mod site;
 mod times;
 pub(crate) mod usage;
 
-pub(crate) use jobs::{Key, Phase, SlurmJob};
+pub(crate) use jobs::{ControlCharacters, JobKey, Phase, SlurmJob};
 pub(crate) use node_difference::NodeDifference;
 pub(crate) use nodes::{Condition, SlurmNode};
 use records::{Mark, Unreadable};
 use reservations::Reservation;
-
-/// The newest job's submission time, according to Slurm's clock, and its name.
-pub(crate) type Newest = (u64, Option<JobName>);
 
 /// A summary of an array's tasks. The first task is a waiting task if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,11 +71,22 @@ pub(crate) struct Ledger {
 impl Ledger {
     /// Reads the ledger from Slurm.
     pub(crate) fn read(config: &Config) -> Result<Ledger, SlurmError> {
-        Ledger::read_after(config, (u64::MAX, None))
+        Ledger::read_if(config, |_| false)
     }
 
     /// Reads the ledger from Slurm. If a job is newer than `newest`, reads the nodes a second time.
-    pub(crate) fn read_after(config: &Config, newest: Newest) -> Result<Ledger, SlurmError> {
+    pub(crate) fn read_after(
+        config: &Config,
+        newest: Option<JobKey>,
+    ) -> Result<Ledger, SlurmError> {
+        Ledger::read_if(config, |ledger| ledger.newest() > newest)
+    }
+
+    /// Reads the ledger from Slurm, and the nodes a second time if `is_outdated` returns true.
+    fn read_if(
+        config: &Config,
+        is_outdated: impl Fn(&Ledger) -> bool,
+    ) -> Result<Ledger, SlurmError> {
         let partition = config.partition.as_str();
         let (nodes, bad_lines) = Ledger::read_nodes(partition)?;
         let active = "RUNNING,CONFIGURING,SUSPENDED,STOPPED,SIGNALING,STAGE_OUT,COMPLETING";
@@ -86,7 +94,7 @@ impl Ledger {
         let (jobs, mut unreadable) = Ledger::squeue(&["-p", partition, "-t", &states])?;
         unreadable.extend(bad_lines);
         let mut ledger = Ledger { nodes, jobs, unreadable, reservations: Vec::new() };
-        if ledger.newest() > newest || !ledger.unowned_nodes().is_empty() {
+        if is_outdated(&ledger) || !ledger.unowned_nodes().is_empty() {
             // A node whose line is malformed in the second output becomes unavailable.
             let (later, _) = Ledger::read_nodes(partition)?;
             ledger.update_nodes(later);
@@ -104,8 +112,8 @@ impl Ledger {
     }
 
     /// Returns the most recently submitted job.
-    pub(crate) fn newest(&self) -> Newest {
-        self.jobs.iter().map(|job| (job.submitted, Some(job.name))).max().unwrap_or_default()
+    pub(crate) fn newest(&self) -> Option<JobKey> {
+        self.jobs.iter().map(SlurmJob::key).max()
     }
 
     /// Finds a job by name. Given the name of an array, returns the first task, preferably a
@@ -133,7 +141,8 @@ impl Ledger {
     fn add_foreign_jobs(&mut self, jobs: Vec<SlurmJob>) {
         let unowned_nodes = self.unowned_nodes();
         self.jobs.extend(jobs.into_iter().filter(|job| {
-            !job.held.is_empty() && job.held.iter().any(|node| unowned_nodes.contains(node))
+            !job.held_nodes.is_empty()
+                && job.held_nodes.iter().any(|node| unowned_nodes.contains(node))
         }));
     }
 
@@ -188,8 +197,8 @@ mod tests {
 
     /// Creates a job that is running on a node.
     fn runs(node: &str) -> SlurmJob {
-        let held = vec![node.parse().unwrap()];
-        SlurmJob { phase: Phase::Running, held, ..SlurmJob::waiting("7", 1) }
+        let held_nodes = vec![node.parse().unwrap()];
+        SlurmJob { phase: Phase::Running, held_nodes, ..SlurmJob::waiting("7", 1) }
     }
 
     #[test]
@@ -229,14 +238,16 @@ mod tests {
     #[test]
     fn nodes_released_by_an_ending_job_are_updated() {
         let names = |text: &str| crate::names::node_lists::expand(text).unwrap();
-        let ends = SlurmJob { phase: Phase::Completing, named: names("n[1-3]"), ..runs("n1") };
+        let ends =
+            SlurmJob { phase: Phase::Completing, requested_nodes: names("n[1-3]"), ..runs("n1") };
         let read = |text: &str| nodes::read(&lines(text)).unwrap().0;
         let before = read("n1|completing\nn2|completing\nn3|completing\n");
         let mut ledger = Ledger { nodes: before, jobs: vec![ends], ..Ledger::default() };
         assert_eq!(ledger.unowned_nodes(), names("n[2-3]").into_iter().collect());
         ledger.update_nodes(read("n1|completing\nn2|idle\nn3|idle\n"));
         assert!(ledger.unowned_nodes().is_empty());
-        let waits = SlurmJob { phase: Phase::Pending, held: Vec::new(), ..ledger.jobs[0].clone() };
+        let waits =
+            SlurmJob { phase: Phase::Pending, held_nodes: Vec::new(), ..ledger.jobs[0].clone() };
         let before = read("n1|allocated\nn2|allocated\nn3|allocated\n");
         let ledger = Ledger { nodes: before, jobs: vec![waits], ..Ledger::default() };
         assert!(ledger.unowned_nodes().is_empty(), "it is about to have them");

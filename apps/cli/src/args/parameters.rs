@@ -55,6 +55,14 @@ impl<S: ParameterSet> ParameterArgs<S> {
         self.typed.iter().find(|(other, _)| *other == name).map(|(_, typed)| typed.as_str())
     }
 
+    /// Returns the typed options as arguments, each of which contains its value: `--first=10`.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = String> {
+        option_names::<S>().filter_map(|(name, is_switch)| {
+            let text = self.typed(name)?;
+            Some(if is_switch { format!("--{name}") } else { format!("--{name}={text}") })
+        })
+    }
+
     /// Returns the typed value of an option, or the set's own default.
     pub(crate) fn typed_or_default(&self, name: &str) -> Option<&str> {
         self.typed(name).or(own_default::<S>(name))

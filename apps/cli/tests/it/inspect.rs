@@ -1,8 +1,10 @@
 //! Tests `pavior trace inspect`, which summarizes a log as text, JSON or a page.
 
+use std::process::Command;
+
 use serde_json::Value;
 
-use crate::{Folder, good, refused_for};
+use crate::{Folder, good, refused_for, stderr, stdout};
 
 const LOG: &str = "\
 ; MaxNodes: 12
@@ -32,7 +34,7 @@ fn all_formats_contain_the_summary() {
         "estimate / run time: mean 2, ",
         "       user: 8 (2), 7 (1)",
         "load in % by week of submission",
-        "--machine mesh:3x2x2 --strategy tff --scheduler easy --dependencies",
+        "--machine mesh:3x2x2 --strategy tff --scheduler easy --dependencies --lenient\n",
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
@@ -54,4 +56,37 @@ fn options_are_checked_before_the_log_is_read() {
     let inspect = ["trace", "inspect", "missing.swf", "--html"];
     refused_for(&[&inspect[..], &["x.swf"]].concat(), "the name must end in .html");
     refused_for(&[&inspect[..], &["--format", "csv"]].concat(), "cannot be used with");
+}
+
+/// Runs a line of shell with `pavior` in a folder. It must succeed. Returns its output.
+fn shell(folder: &Folder, line: &str) -> String {
+    let line = format!("pavior() {{ '{}' \"$@\"; }}; {line}", env!("CARGO_BIN_EXE_pavior"));
+    let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path(".")).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{line}: {}", stderr(&output));
+    stdout(&output)
+}
+
+#[test]
+fn the_replay_command_reads_the_log_as_it_was_summarized() {
+    let folder = Folder::new();
+    folder.write("-x.swf", LOG);
+    for (arguments, input, expected) in [
+        ("-- -x.swf", "", "--trace ./-x.swf --machine mesh:3x2x2"),
+        ("-", "< ./-x.swf", "--trace - --machine mesh:3x2x2"),
+        ("./-x.swf --filter 'user=7,queue=3'", "", "--filter=user=7,queue=3"),
+        ("./-x.swf --status -1,1 --first 2", "", "--first=2 --status=-1,1"),
+        (
+            "./-x.swf --dependencies --processors-per-node 2",
+            "",
+            " --lenient --dependencies --processors-per-node=2",
+        ),
+    ] {
+        let inspect = format!("pavior trace inspect --format json --lenient {arguments} {input}");
+        let summary: Value = serde_json::from_str(&shell(&folder, &inspect)).unwrap();
+        let replay = summary["replay"].as_str().unwrap();
+        assert!(replay.contains(expected) && replay.contains(" --lenient"), "{replay}");
+        let lines = shell(&folder, &format!("{replay} --format json --replications 1 {input}"));
+        let _: Value = serde_json::from_str(&lines).unwrap();
+    }
 }

@@ -52,24 +52,48 @@ pub(crate) struct DemandFields<'a> {
     pub(crate) excluded: Vec<NodeName>,
 }
 
+/// A demand that cannot be parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InvalidDemand {
+    Constraint,
+    Processors,
+    Gres,
+    Memory,
+    Layout,
+    Disk,
+}
+
+impl InvalidDemand {
+    /// Describes the fault. The text is the same for all jobs.
+    pub(crate) fn fault(self) -> &'static str {
+        match self {
+            InvalidDemand::Constraint => "its constraint cannot be parsed",
+            InvalidDemand::Processors => "its number of processors cannot be parsed",
+            InvalidDemand::Gres => "its GRES cannot be parsed",
+            InvalidDemand::Memory => "its memory cannot be parsed",
+            InvalidDemand::Layout => "its processor layout cannot be parsed",
+            InvalidDemand::Disk => "its temporary disk space cannot be parsed",
+        }
+    }
+}
+
 impl DemandFields<'_> {
-    /// Parses the fields. An error names the invalid field but never contains its text.
-    pub(crate) fn parse(self) -> Result<Demands, &'static str> {
+    /// Parses the fields. An error names the first invalid field.
+    pub(crate) fn parse(self) -> Result<Demands, InvalidDemand> {
         let features = match self.features {
             "(null)" | "" => None,
-            text => Some(Features::parse(text).ok_or("its constraint cannot be parsed")?),
+            text => Some(Features::parse(text).ok_or(InvalidDemand::Constraint)?),
         };
-        let least =
-            number::<u64>(self.least_cpus).ok_or("its number of processors cannot be parsed")?;
-        let all = number::<u64>(self.cpus).ok_or("its number of processors cannot be parsed")?;
+        let least = number::<u64>(self.least_cpus).ok_or(InvalidDemand::Processors)?;
+        let all = number::<u64>(self.cpus).ok_or(InvalidDemand::Processors)?;
         let cpus = least.max(all.div_ceil(u64::from(self.nodes.max(1))));
         Ok(Demands {
             features,
-            gres: gres::parse(self.gres).ok_or("its GRES cannot be parsed")?,
-            memory: mebibytes(self.memory).ok_or("its memory cannot be parsed")?,
+            gres: gres::parse(self.gres).ok_or(InvalidDemand::Gres)?,
+            memory: mebibytes(self.memory).ok_or(InvalidDemand::Memory)?,
             cpus,
-            layout: layout(self.layout).ok_or("its processor layout cannot be parsed")?,
-            disk: mebibytes(self.disk).ok_or("its temporary disk space cannot be parsed")?,
+            layout: layout(self.layout).ok_or(InvalidDemand::Layout)?,
+            disk: mebibytes(self.disk).ok_or(InvalidDemand::Disk)?,
             excluded: self.excluded.into_iter().collect(),
         })
     }

@@ -1,12 +1,25 @@
 //! Slurm jobs.
 
-use crate::ledger::demands::Demands;
+use crate::ledger::demands::{Demands, InvalidDemand};
 use crate::names::{JobName, Licenses, NodeName};
 
-/// A job's identity: its name and, because Slurm may reuse numbers, its submission time.
-pub(crate) type Key = (JobName, u64);
+/// The time that Slurm is assumed to need to end a job that is ending or has reached its time
+/// limit, in seconds. The actual time is unknown.
+const END_S: u64 = 1;
 
-/// A job that is waiting, running or ending.
+/// A job's identity: its name and, because Slurm may reuse numbers, its submission time. Keys are
+/// ordered by submission time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct JobKey {
+    submitted: u64,
+    name: JobName,
+}
+
+/// The fault of a comment that contains control characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ControlCharacters;
+
+/// A job that is waiting, running or ending. Times are in seconds since 1970.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SlurmJob {
     pub(crate) name: JobName,
@@ -15,22 +28,28 @@ pub(crate) struct SlurmJob {
     pub(crate) phase: Phase,
     /// Slurm's reason why the job is waiting.
     pub(crate) reason: String,
+    /// Slurm's priority, which is 0 if a user or operator holds the job back.
     pub(crate) priority: u64,
+    /// The number of nodes that the job requests or, once it has started, holds.
     pub(crate) nodes: u32,
-    pub(crate) held: Vec<NodeName>,
+    /// The nodes that Slurm has allocated to the job.
+    pub(crate) held_nodes: Vec<NodeName>,
     /// The nodes that the job requests by name.
-    pub(crate) named: Vec<NodeName>,
+    pub(crate) requested_nodes: Vec<NodeName>,
+    /// The requested licenses, including the gate's.
     pub(crate) licenses: Licenses,
+    /// The partition's name.
     pub(crate) partition: String,
     /// The QOS, or an empty string if Slurm has no accounting.
     pub(crate) qos: String,
+    /// The account, or an empty string if Slurm has no accounting.
     pub(crate) account: String,
     /// The user id.
     pub(crate) user: u32,
     /// The requested reservation, or an empty string.
     pub(crate) reservation: String,
-    /// The job's demands, or the reason why they cannot be parsed.
-    pub(crate) demands: Result<Demands, &'static str>,
+    /// The job's demands, or the first one that cannot be parsed.
+    pub(crate) demands: Result<Demands, InvalidDemand>,
     /// The time at which the job started or may start.
     pub(crate) start: Option<u64>,
     /// The time limit in seconds, or `None` if unlimited.
@@ -38,33 +57,36 @@ pub(crate) struct SlurmJob {
     /// The time at which Slurm ends or ended the job, if reported. This is the job's start plus its
     /// time limit plus the time for which it was suspended.
     pub(crate) end: Option<u64>,
-    pub(crate) comment: String,
-    /// True if the comment contains control characters, which the gate rejects. Such a job is not
+    /// The comment. A job with control characters in its comment, which the gate rejects, is not
     /// placed.
-    pub(crate) bad_comment: bool,
+    pub(crate) comment: Result<String, ControlCharacters>,
 }
 
 impl SlurmJob {
-    pub(crate) fn key(&self) -> Key {
-        (self.name, self.submitted)
+    pub(crate) fn key(&self) -> JobKey {
+        JobKey { submitted: self.submitted, name: self.name }
     }
 
     /// Returns the time by which the job will have released its nodes, if known. A waiting job is
     /// assumed to start now.
     pub(crate) fn release_time(&self, now: u64) -> Option<u64> {
         let from = |start: u64| self.limit.map(|limit| start.saturating_add(limit));
+        let earliest = now.saturating_add(END_S);
         match self.phase {
             Phase::Pending => from(now),
-            Phase::Running => self.end.or_else(|| from(self.start.unwrap_or(now))),
-            Phase::Completing => Some(now + 1),
+            Phase::Running => {
+                let end = self.end.or_else(|| from(self.start.unwrap_or(now)));
+                end.map(|end| end.max(earliest))
+            }
+            Phase::Completing => Some(earliest),
         }
     }
 
     /// Returns the nodes that the job holds or will hold once it starts.
     pub(super) fn owned(&self) -> &[NodeName] {
         match self.phase {
-            Phase::Pending => &self.named,
-            Phase::Running | Phase::Completing => &self.held,
+            Phase::Pending => &self.requested_nodes,
+            Phase::Running | Phase::Completing => &self.held_nodes,
         }
     }
 }
@@ -72,7 +94,7 @@ impl SlurmJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Pending,
-    /// The job holds nodes and is running or about to start.
+    /// The job holds nodes and is running, suspended, stopped or about to start.
     Running,
     /// The job is ending but still holds nodes.
     Completing,
@@ -89,8 +111,8 @@ impl SlurmJob {
             reason: "Licenses".into(),
             priority: 1,
             nodes,
-            held: Vec::new(),
-            named: Vec::new(),
+            held_nodes: Vec::new(),
+            requested_nodes: Vec::new(),
             licenses: "pavior:1".parse().unwrap(),
             partition: "p".into(),
             qos: "normal".into(),
@@ -101,8 +123,40 @@ impl SlurmJob {
             start: None,
             limit: Some(600),
             end: None,
-            comment: String::new(),
-            bad_comment: false,
+            comment: Ok(String::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_releases_its_nodes_at_its_end_but_not_in_the_past() {
+        let job = |phase: Phase, start: Option<u64>, limit: Option<u64>, end: Option<u64>| {
+            let job = SlurmJob { phase, start, limit, end, ..SlurmJob::waiting("7", 1) };
+            job.release_time(100)
+        };
+        assert_eq!(job(Phase::Pending, Some(500), Some(60), None), Some(160));
+        assert_eq!(job(Phase::Pending, None, None, None), None);
+        assert_eq!(job(Phase::Running, Some(80), Some(60), Some(150)), Some(150));
+        assert_eq!(job(Phase::Running, Some(80), Some(60), None), Some(140));
+        assert_eq!(job(Phase::Running, Some(80), None, None), None);
+        // Slurm has not ended these jobs yet.
+        assert_eq!(job(Phase::Running, Some(80), Some(10), Some(90)), Some(101));
+        assert_eq!(job(Phase::Running, Some(80), Some(10), None), Some(101));
+        assert_eq!(job(Phase::Completing, Some(80), Some(60), Some(150)), Some(101));
+    }
+
+    #[test]
+    fn a_job_owns_the_requested_nodes_until_it_starts() {
+        let [held_nodes, requested_nodes] = ["n1", "n2"].map(|name| vec![name.parse().unwrap()]);
+        let waits = SlurmJob { held_nodes, requested_nodes, ..SlurmJob::waiting("7", 1) };
+        assert_eq!(waits.owned(), waits.requested_nodes);
+        for phase in [Phase::Running, Phase::Completing] {
+            let job = SlurmJob { phase, ..waits.clone() };
+            assert_eq!(job.owned(), job.held_nodes);
         }
     }
 }

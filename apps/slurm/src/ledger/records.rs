@@ -5,8 +5,8 @@
 //! guess the mark, so text written by users cannot begin or end a field.
 
 use crate::ledger::demands::DemandFields;
-use crate::ledger::jobs::{Phase, SlurmJob};
 use crate::ledger::times::{is_word, time_limit, timestamp};
+use crate::ledger::{ControlCharacters, Phase, SlurmJob};
 use crate::names::{JobName, NodeName, is_compound_identifier, node_lists, number};
 use crate::{CallFault, SlurmError};
 
@@ -101,7 +101,7 @@ pub(crate) fn read(
     for [fields @ .., _] in records {
         match job(fields) {
             Ok(job) => {
-                if job.bad_comment {
+                if job.comment.is_err() {
                     let (job, fault) = (Some(job.name), CONTROL_CHARACTERS);
                     unreadable.push(Unreadable { job, fault, nodes: Vec::new() });
                 }
@@ -130,7 +130,7 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         priority,
         nodes,
         held,
-        named,
+        requested,
         start,
         limit,
         submitted,
@@ -161,7 +161,6 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         let several = "it is part of a heterogeneous job or represents several tasks";
         if is_compound_identifier(name) { several } else { "its identifier cannot be parsed" }
     })?;
-    let comment = if comment == "(null)" { "" } else { comment };
     let nodes = number(nodes).ok_or("its number of nodes cannot be parsed")?;
     let excluded = node_list(excluded).ok_or("its excluded nodes cannot be parsed")?;
     let demands =
@@ -173,8 +172,8 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         reason: reason.to_string(),
         priority: number::<u32>(priority).ok_or("its priority cannot be parsed")?.into(),
         nodes,
-        held: node_list(held).ok_or("its nodes cannot be parsed")?,
-        named: node_list(named).ok_or("its requested nodes cannot be parsed")?,
+        held_nodes: node_list(held).ok_or("its nodes cannot be parsed")?,
+        requested_nodes: node_list(requested).ok_or("its requested nodes cannot be parsed")?,
         licenses: licenses.parse().map_err(|_| "its licenses cannot be parsed")?,
         start: timestamp(start)?,
         // A suspended job may resume at any time.
@@ -186,9 +185,16 @@ fn job(fields: &[&str; FIELD_COUNT]) -> Result<SlurmJob, &'static str> {
         user: number(user).ok_or("its user cannot be parsed")?,
         reservation: optional_name(reservation),
         demands: demands.parse(),
-        bad_comment: comment.contains(char::is_control),
-        comment: comment.to_string(),
+        comment: parse_comment(comment),
     })
+}
+
+fn parse_comment(text: &str) -> Result<String, ControlCharacters> {
+    match text {
+        "(null)" => Ok(String::new()),
+        text if text.contains(char::is_control) => Err(ControlCharacters),
+        text => Ok(text.to_string()),
+    }
 }
 
 /// Parses a name that operators chose. The result is empty if no name is set.

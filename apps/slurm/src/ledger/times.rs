@@ -50,3 +50,28 @@ fn duration(text: &str) -> Option<u64> {
     };
     Some(days.unwrap_or(0) * 86_400 + hours * 3600 + minutes * 60 + seconds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_limits_are_parsed() {
+        let all = ["30", "1:30", "2:00:00", "1-00", "1-12:30", "UNLIMITED", "NOT_SET"];
+        let some = [1800, 90, 7200, 86_400, 131_400].map(Some);
+        assert_eq!(all[..5].iter().map(|text| time_limit(text).unwrap()).collect::<Vec<_>>(), some);
+        assert!(all[5..].iter().all(|text| time_limit(text) == Ok(None)));
+        for text in ["", "+1", "1:", "4294967295-00:00:00", "1 2", "1:2:3:4", "99999999999"] {
+            assert!(time_limit(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn timestamps_are_parsed() {
+        assert_eq!(timestamp("1795311390"), Ok(Some(1_795_311_390)));
+        assert_eq!(timestamp("N/A"), Ok(None));
+        for text in ["", "-1", "tomorrow 7", "4294967296"] {
+            assert!(timestamp(text).is_err(), "{text}");
+        }
+    }
+}

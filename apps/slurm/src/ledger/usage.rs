@@ -6,6 +6,7 @@ mod grammar;
 mod reader;
 #[cfg(test)]
 pub(crate) mod tests;
+mod throttles;
 
 pub(crate) use reader::Reader;
 
@@ -59,11 +60,21 @@ pub(crate) struct Association {
     pub(crate) limits: Vec<Limit>,
 }
 
+/// An array's limit on the number of concurrent tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Throttle {
+    /// The limit has not been read. One task may run until it has been.
+    Unknown,
+    /// The array has no limit, or has ended.
+    Unlimited,
+    Tasks(u64),
+}
+
 /// The limits and usage that Slurm reports in a cycle.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) qos: HashMap<String, QosLimits>,
     pub(crate) associations: HashMap<Member, Association>,
-    /// The maximum number of concurrent tasks, by array.
-    pub(crate) throttles: HashMap<u32, u64>,
+    /// The throttles of arrays with waiting tasks.
+    pub(crate) throttles: HashMap<u32, Throttle>,
 }

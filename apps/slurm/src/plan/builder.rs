@@ -8,7 +8,7 @@ use pavior::{Cuboid, NodeId, Request, Sides};
 use pavior_cluster::Planner;
 
 use crate::ledger::site::Site;
-use crate::ledger::{Condition, Key, Phase, SlurmJob};
+use crate::ledger::{Condition, JobKey, Phase, SlurmJob};
 use crate::names::NodeName;
 use crate::plan::candidates::Candidates;
 use crate::plan::machine::{MachineState, Obstacle, Role};
@@ -24,7 +24,7 @@ const NO_CANDIDATES: &str = "no box of its shape contains only nodes that meet i
 pub(super) struct Builder<'a> {
     world: World<'a>,
     site: &'a Site,
-    evicting: &'a HashSet<Key>,
+    evicting: &'a HashSet<JobKey>,
     planner: Planner,
     conditions: Vec<Condition>,
     owners: Vec<Option<usize>>,
@@ -38,7 +38,7 @@ impl<'a> Builder<'a> {
     pub(super) fn new(
         world: World<'a>,
         site: &'a Site,
-        evicting: &'a HashSet<Key>,
+        evicting: &'a HashSet<JobKey>,
     ) -> Result<Builder<'a>, SlurmError> {
         let World { config, ledger, .. } = world;
         let planner = Planner::new(config.grid, &config.strategy, &config.scheduler(), world.now)
@@ -76,13 +76,13 @@ impl<'a> Builder<'a> {
 
     /// Marks the nodes of a running or ending job as held, whether or not they form a box.
     pub(super) fn hold(&mut self, index: usize, job: &SlurmJob, shaper: &mut Shaper) {
-        let mut ids = self.ids(&job.held);
+        let mut ids = self.ids(&job.held_nodes);
         // A job without a valid request, which started before the gate existed, has no box.
         let is_box = request(self.world.config, job, shaper).is_ok_and(|request| {
             box_of(self.world.config, &ids, request.shape.unwrap_or([1; 3])).is_some()
         });
         let is_ours = self.world.config.partitions.contains(&job.partition);
-        if job.phase == Phase::Running && !is_box && !job.bad_comment && is_ours {
+        if job.phase == Phase::Running && !is_box && job.comment.is_ok() && is_ours {
             self.misplaced.push(index);
         }
         let has_owner = |id: &NodeId| self.owners[id.index()].is_some();
@@ -132,7 +132,7 @@ impl<'a> Builder<'a> {
             if job.priority == 0 {
                 return Role::Held;
             }
-            return match (job.named.is_empty(), waits_for_time) {
+            return match (job.requested_nodes.is_empty(), waits_for_time) {
                 (true, _) => Role::Ungated,
                 (false, true) => Role::Requeued,
                 (false, false) => self.classify_open(index, job, shaper),
@@ -176,7 +176,7 @@ impl<'a> Builder<'a> {
 
     /// Determines the role of a job with an open gate.
     fn classify_open(&mut self, index: usize, job: &'a SlurmJob, shaper: &mut Shaper) -> Role {
-        let ids = self.ids(&job.named);
+        let ids = self.ids(&job.requested_nodes);
         let Ok(request) = request(self.world.config, job, shaper) else {
             return Role::Obstructed("its shape cannot be parsed");
         };

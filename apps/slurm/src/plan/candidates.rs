@@ -59,7 +59,7 @@ impl<'a> Candidates<'a> {
         job: &'a SlurmJob,
         planner: &mut Planner,
     ) -> Result<Option<Pool>, &'static str> {
-        let demands = job.demands.as_ref().map_err(|fault| *fault)?;
+        let demands = job.demands.as_ref().map_err(|demand| demand.fault())?;
         let reservation = match job.reservation.as_str() {
             "" => "",
             requested => self.reservation(requested).ok_or("its reservation does not exist")?,

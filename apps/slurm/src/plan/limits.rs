@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::ledger::site::{Enforcement, Site};
-use crate::ledger::usage::{Association, Limit, LimitKind, Member, Unit, Usage};
+use crate::ledger::usage::{Association, Limit, LimitKind, Member, Throttle, Unit, Usage};
 use crate::ledger::{Ledger, Phase, SlurmJob};
 use crate::plan::world::Rules;
 
@@ -148,20 +148,27 @@ impl<'a> Limits<'a> {
 
     fn meters_of(&mut self, class: &Class) -> Vec<usize> {
         let mut meters = Vec::new();
-        if let Some((array, &most)) =
-            class.array.and_then(|array| Some((array, self.usage.throttles.get(&array)?)))
-        {
-            let kind = LimitKind { name: "ArrayTaskThrottle", unit: Unit::Jobs };
-            let used = self.tasks.get(&array).copied().unwrap_or(0);
-            let limit = Limit { kind, most: Some(most), used };
-            meters.push(self.meter(Owner::Array(array), format!("array {array}"), &limit, used));
-        }
+        self.add_throttle(class, &mut meters);
         if self.site.enforced == Enforcement::Nothing {
             return meters;
         }
         let set = self.add_qos_limits(class, &mut meters);
         self.add_association_limits(class, &set, &mut meters);
         meters
+    }
+
+    /// Adds the throttle of the task's array, which is assumed to be 1 while it is unknown.
+    fn add_throttle(&mut self, class: &Class, meters: &mut Vec<usize>) {
+        let Some(array) = class.array else { return };
+        let (most, of) = match self.usage.throttles.get(&array) {
+            None | Some(Throttle::Unlimited) => return,
+            Some(Throttle::Tasks(most)) => (*most, format!("array {array}")),
+            Some(Throttle::Unknown) => (1, format!("array {array} (not yet known)")),
+        };
+        let kind = LimitKind { name: "ArrayTaskThrottle", unit: Unit::Jobs };
+        let used = self.tasks.get(&array).copied().unwrap_or(0);
+        let limit = Limit { kind, most: Some(most), used };
+        meters.push(self.meter(Owner::Array(array), of, &limit, used));
     }
 
     /// Adds the limits of the job's QOS and the partition's QOS. Returns the kinds that are set.

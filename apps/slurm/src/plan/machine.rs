@@ -8,7 +8,7 @@ use pavior_cluster::Planner;
 
 use crate::SlurmError;
 use crate::ledger::site::Site;
-use crate::ledger::{Key, Phase};
+use crate::ledger::{JobKey, Phase};
 use crate::plan::builder::Builder;
 use crate::plan::world::World;
 
@@ -61,7 +61,7 @@ impl MachineState {
     pub(crate) fn of(
         world: World<'_>,
         site: &Site,
-        evicting: &HashSet<Key>,
+        evicting: &HashSet<JobKey>,
         shaper: &mut Shaper,
     ) -> Result<MachineState, SlurmError> {
         let ledger = world.ledger;

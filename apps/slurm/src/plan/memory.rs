@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ledger::{Key, Ledger, Phase, SlurmJob};
+use crate::ledger::{JobKey, Ledger, Phase, SlurmJob};
 use crate::names::Note;
 use crate::plan::limit_reasons::LimitScope;
 
@@ -12,7 +12,7 @@ const LIMIT_DURATION_S: u64 = 60;
 /// The state that is kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
-    jobs: HashMap<Key, JobMemory>,
+    jobs: HashMap<JobKey, JobMemory>,
     /// Limits that Slurm has reported.
     limits: Vec<ReachedLimit>,
 }
@@ -39,25 +39,25 @@ pub(super) struct Eviction {
     pub(super) since: u64,
     /// The longest grace time of the preempted jobs, in seconds.
     pub(super) grace_s: u64,
-    pub(super) victims: HashSet<Key>,
+    pub(super) victims: HashSet<JobKey>,
 }
 
 /// A limit that kept Slurm from starting an opened job.
 struct ReachedLimit {
     scope: LimitScope,
-    job: Key,
+    job: JobKey,
     /// The job's class. The job is retried if an operator changes its class.
     class: [String; 3],
     reason: String,
     /// The jobs that held nodes under this limit. Once any of them ends, waiting jobs are retried.
-    holders: HashSet<Key>,
+    holders: HashSet<JobKey>,
     until: u64,
 }
 
 impl Memory {
     /// Forgets jobs that no longer exist and limits that may have changed.
     pub(super) fn prune(&mut self, ledger: &Ledger, now: u64) {
-        let keys: HashSet<Key> = ledger.jobs.iter().map(SlurmJob::key).collect();
+        let keys: HashSet<JobKey> = ledger.jobs.iter().map(SlurmJob::key).collect();
         self.jobs.retain(|key, _| keys.contains(key));
         let holders = holders(ledger, |_| true);
         self.limits.retain(|limit| limit.until > now && limit.holders.is_subset(&holders));
@@ -72,7 +72,7 @@ impl Memory {
     }
 
     /// Returns the jobs for which other jobs are being preempted.
-    pub(super) fn evicting(&self) -> HashSet<Key> {
+    pub(super) fn evicting(&self) -> HashSet<JobKey> {
         let evicting = self.jobs.iter().filter(|(_, job)| job.eviction.is_some());
         evicting.map(|(key, _)| *key).collect()
     }
@@ -95,7 +95,7 @@ impl Memory {
     }
 }
 
-fn holders(ledger: &Ledger, has: impl Fn(&SlurmJob) -> bool) -> HashSet<Key> {
+fn holders(ledger: &Ledger, has: impl Fn(&SlurmJob) -> bool) -> HashSet<JobKey> {
     let holds = |job: &&SlurmJob| job.phase != Phase::Pending && has(job);
     ledger.jobs.iter().filter(holds).map(SlurmJob::key).collect()
 }

@@ -25,10 +25,8 @@ pub(crate) fn request(
     job: &SlurmJob,
     shaper: &mut Shaper,
 ) -> Result<Request, String> {
-    if job.bad_comment {
-        return Err(CONTROL_CHARACTERS.into());
-    }
-    match shape::read(&job.comment, config.grid.axes())? {
+    let Ok(comment) = &job.comment else { return Err(CONTROL_CHARACTERS.into()) };
+    match shape::read(comment, config.grid.axes())? {
         Some(sides) => shaped_request(config, job, sides),
         None if job.nodes == 0 => Err(no_box_message(job)),
         None => {

@@ -19,7 +19,7 @@ fn config(order: &str) -> Config {
 }
 
 fn ledger(jobs: Vec<SlurmJob>) -> Ledger {
-    let held: Vec<&NodeName> = jobs.iter().flat_map(|job| &job.held).collect();
+    let held: Vec<&NodeName> = jobs.iter().flat_map(|job| &job.held_nodes).collect();
     let condition = |name: &NodeName| {
         if held.contains(&name) { Condition::Taken } else { Condition::Idle }
     };
@@ -43,14 +43,14 @@ fn job_name(job: &str) -> JobName {
 }
 
 fn shaped(name: &str, shape: &str, nodes: u32, priority: u64) -> SlurmJob {
-    SlurmJob { comment: format!("shape={shape}"), ..job(name, nodes, priority) }
+    SlurmJob { comment: Ok(format!("shape={shape}")), ..job(name, nodes, priority) }
 }
 
 fn running(name: &str, shape: &str, held: &[u32], limit: u64) -> SlurmJob {
     SlurmJob {
         phase: Phase::Running,
         licenses: Licenses::default(),
-        held: names(held),
+        held_nodes: names(held),
         start: Some(1000),
         limit: Some(limit),
         ..shaped(name, shape, held.len() as u32, 1)
@@ -58,7 +58,11 @@ fn running(name: &str, shape: &str, held: &[u32], limit: u64) -> SlurmJob {
 }
 
 fn opened(name: &str, shape: &str, nodes: u32, named: &[u32]) -> SlurmJob {
-    SlurmJob { licenses: Licenses::default(), named: names(named), ..shaped(name, shape, nodes, 1) }
+    SlurmJob {
+        licenses: Licenses::default(),
+        requested_nodes: names(named),
+        ..shaped(name, shape, nodes, 1)
+    }
 }
 
 struct Run {

@@ -12,7 +12,7 @@ use crate::carry;
 use crate::carry::lock::Lock;
 use crate::gate::{self, loaded::loaded_gate};
 use crate::ledger::site::{is_fifo, value};
-use crate::ledger::{Key, Ledger, Phase, SlurmJob};
+use crate::ledger::{JobKey, Ledger, Phase, SlurmJob};
 use crate::names::JobName;
 use crate::plan::change::{Change, TOP_PRIORITY};
 use crate::{Config, SlurmError, files};
@@ -128,7 +128,7 @@ fn strip_all(
     operator: &Operator,
     is_fifo: bool,
 ) -> Result<(usize, Vec<String>), SlurmError> {
-    let mut stripped: HashSet<Key> = HashSet::new();
+    let mut stripped: HashSet<JobKey> = HashSet::new();
     let mut objections = Vec::new();
     for round in 0..MAX_ROUNDS {
         if round > 0 {
@@ -156,7 +156,8 @@ fn strip_all(
 /// Returns the changes that strip the gates from waiting jobs.
 fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change> {
     let waits = |job: &&SlurmJob| job.phase == Phase::Pending;
-    let opened = |job: &SlurmJob| !job.named.is_empty() && job.priority == u64::from(TOP_PRIORITY);
+    let opened =
+        |job: &SlurmJob| !job.requested_nodes.is_empty() && job.priority == u64::from(TOP_PRIORITY);
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licenses.has_gate(&config.license) || opened(job));
     let strip = |job: &SlurmJob| {

@@ -80,7 +80,7 @@ fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId
     let mut owners: Vec<Option<usize>> = vec![None; conditions.len()];
     let holds = |job: &SlurmJob| job.phase != Phase::Pending;
     for (index, job) in ledger.jobs.iter().enumerate().filter(|(_, job)| holds(job)) {
-        for id in job.held.iter().filter_map(|name| config.nodes.get(name)) {
+        for id in job.held_nodes.iter().filter_map(|name| config.nodes.get(name)) {
             owners[id.index()].get_or_insert(index);
         }
     }
@@ -133,7 +133,7 @@ fn request_or_smallest_box(
     shaper: &mut Shaper,
 ) -> Result<Request, String> {
     match request(config, job, shaper) {
-        Err(_) if has_no_shape(config, job) && !job.bad_comment => {
+        Err(_) if has_no_shape(config, job) => {
             let request = shaper.request(job.nodes.max(1));
             request.shape.map(|_| request).ok_or_else(|| no_box_message(job))
         }
@@ -141,8 +141,10 @@ fn request_or_smallest_box(
     }
 }
 
+/// Returns true if a job's comment is valid and contains no shape.
 fn has_no_shape(config: &Config, job: &SlurmJob) -> bool {
-    matches!(shape::read(&job.comment, config.grid.axes()), Ok(None))
+    let axes = config.grid.axes();
+    job.comment.as_ref().is_ok_and(|comment| matches!(shape::read(comment, axes), Ok(None)))
 }
 
 fn user(job: &SlurmJob) -> String {

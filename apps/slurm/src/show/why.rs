@@ -28,9 +28,9 @@ use crate::{Config, SlurmError};
 /// Returns an error if Slurm does not respond or there is no such job.
 pub fn why(config: &Config, name: &str) -> Result<String, SlurmError> {
     let (ledger, site, now) = (Ledger::read(config)?, Site::read(None)?, now());
-    let usage = Reader::default().read(config, &site, &ledger, now)?;
     let unknown = || SlurmError::UnknownJob(shown(name).to_string());
     let (name, array) = ledger.find(name).ok_or_else(unknown)?;
+    let usage = Reader::for_array(name.array()).read(config, &site, &ledger, now)?;
     let mut text = array.map_or(String::new(), |array| array.to_string());
     let world = World { config, ledger: &ledger, now };
     text += &explain_job(world, Rules { site: &site, usage: &usage }, name)?;
@@ -118,7 +118,7 @@ fn status_line(world: World<'_>, state: &MachineState, index: usize) -> Option<S
 /// Describes a job that has a valid request but is not waiting for a box. Returns `None` otherwise.
 fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
     let name = job.name;
-    let nodes = || job.named.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
+    let nodes = || job.requested_nodes.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
     match role {
         Role::Opened => Some(format!("{name} may start on {}", nodes())),
         Role::Preempting => {

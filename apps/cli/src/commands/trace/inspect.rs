@@ -1,5 +1,6 @@
 //! `pavior trace inspect`: summarizes a log.
 
+mod examples;
 mod format;
 mod page;
 mod replay;
@@ -11,8 +12,8 @@ use pavior::text::{cell, message};
 use pavior::workload::inspect::LogSummary;
 use serde_json::json;
 
+use self::examples::Example;
 use self::format::{quantiles, round, with_lines};
-use self::replay::Example;
 use crate::args::InspectArgs;
 use crate::failure::Failure;
 use crate::output::{self, Format};
@@ -39,8 +40,8 @@ pub(super) fn run(args: &InspectArgs) -> Result<(), Failure> {
     let inspection = Inspection {
         name: files::shown(&args.file),
         summary: &summary,
-        examples: replay::examples(&args.file, &summary)?,
-        replay: replay::command(&args.file, machine.as_ref(), &summary),
+        examples: examples::examples(&args.file, &summary)?,
+        replay: replay::command(args, machine.as_ref(), &summary),
     };
     if args.html.is_some() {
         let page = pavior::draw::html(&page::page(&inspection));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::string::string_regex;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
-use super::tests::{MARK, WAITING, line, parse};
+use super::tests::{MARK, NAME, line, parse, waiting};
 use super::*;
 
 /// The jobs in the records.
@@ -22,7 +22,7 @@ fn comments() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn without_comment(mut job: SlurmJob) -> SlurmJob {
-    (job.comment, job.bad_comment) = (String::new(), false);
+    job.comment = Ok(String::new());
     job
 }
 
@@ -30,10 +30,8 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
     let mut bytes = Vec::new();
     let mut expected = Vec::new();
     for (name, comment) in NAMES.iter().zip(comments) {
-        let mut fields = WAITING;
-        fields[IDENTIFIER] = name;
         // Slurm prints bytes, which need not be text.
-        let empty = line(&fields, "");
+        let empty = line(&waiting(&[('i', name)]), "");
         let (before, behind) = empty.split_at(empty.len() - MARK.len() - 1);
         bytes.extend([before.as_bytes(), comment, behind.as_bytes()].concat());
         expected.push(parse(&empty).0.remove(0));
@@ -48,12 +46,12 @@ fn check_other_fields(comments: &[Vec<u8>]) -> TestCaseResult {
 /// Checks that output with one corrupted mark is rejected or contains no other job.
 fn check_corrupted(noise: &[u8], at: usize) -> TestCaseResult {
     let noise = String::from_utf8_lossy(noise).into_owned();
-    let whole = line(&WAITING, &noise);
+    let whole = line(&waiting(&[]), &noise);
     let place = whole.match_indices(MARK).nth(at % (FIELD_COUNT + 1)).map_or(0, |(place, _)| place);
     let broken = whole[..place].to_string() + &noise + &whole[place + MARK.len()..];
     for text in [noise.clone() + &whole, broken, noise] {
         if let Ok((jobs, _)) = read(&text, &Mark::of(MARK)) {
-            prop_assert!(jobs.iter().all(|job| job.name.to_string() == WAITING[0]));
+            prop_assert!(jobs.iter().all(|job| job.name.to_string() == NAME));
         }
     }
     Ok(())

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Association, Limit, LimitKind, Member, QosLimits, Unit};
+use super::{Association, Limit, LimitKind, Member, QosLimits, Throttle, Unit};
 use crate::names::number;
 
 /// Limits on the number of jobs, by their Slurm names.
@@ -175,11 +175,16 @@ fn parse_throttle(line: &str) -> Option<(u32, u64)> {
 }
 
 /// Finds an array's throttle in its records, as printed by `scontrol -o show job`. Only the text
-/// before the job name is trusted.
-pub(super) fn throttle_of(text: &str, array: u32) -> Option<u64> {
+/// before the job name is trusted. Returns `None` if there is no record of the array or if the
+/// throttle is malformed.
+pub(super) fn throttle_of(text: &str, array: u32) -> Option<Throttle> {
     let own = format!(" ArrayJobId={array} ");
-    let heads = text.lines().filter_map(|line| line.split(" JobName=").next());
-    heads.filter(|head| head.starts_with("JobId=") && head.contains(&own)).find_map(|head| {
-        head.split(' ').find_map(|word| number(word.strip_prefix("ArrayTaskThrottle=")?))
-    })
+    let heads = text.lines().filter_map(|line| line.split_once(" JobName=")).map(|(head, _)| head);
+    let mut own = heads.filter(|head| head.starts_with("JobId=") && head.contains(&own)).peekable();
+    own.peek()?;
+    let mut words = own.flat_map(|head| head.split(' '));
+    match words.find_map(|word| word.strip_prefix("ArrayTaskThrottle=")) {
+        Some(most) => number(most).map(Throttle::Tasks),
+        None => Some(Throttle::Unlimited),
+    }
 }

@@ -1,8 +1,9 @@
 //! Requests limits from Slurm no more often than necessary.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::{Association, Member, Usage, grammar};
+use super::throttles::{self, Throttles};
+use super::{Association, Member, Throttle, Usage, grammar};
 use crate::calls::{Call, Query};
 use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
@@ -11,31 +12,29 @@ use crate::{Config, SlurmError};
 /// The time between requests for association limits while none are set, and for an array throttle
 /// that `squeue` does not print, in seconds.
 const CHECK_INTERVAL_S: u64 = 30;
-/// The maximum number of arrays whose throttles are requested per cycle.
-const MAX_ARRAYS: usize = 8;
 
 /// Limits that are remembered between cycles.
 #[derive(Default)]
 pub(crate) struct Reader {
-    /// The time at which association limits were last requested.
-    requested_at: u64,
+    /// The time at which association limits were last requested, if ever.
+    requested_at: Option<u64>,
     associations: HashMap<Member, Association>,
-    throttles: HashMap<u32, Throttle>,
-    /// The number of malformed records in the last output.
+    /// The number of malformed records next to `associations`.
+    malformed_associations: usize,
+    throttles: Throttles,
+    /// The number of malformed records among those that the last `read` used.
     pub(crate) malformed: usize,
 }
 
-/// An array's throttle. `max_tasks` is `None` if the array has ended.
-#[derive(Clone, Copy)]
-struct Throttle {
-    requested_at: u64,
-    max_tasks: Option<u64>,
-}
-
 impl Reader {
+    /// Creates a reader that requests the throttle of a given array before all others.
+    pub(crate) fn for_array(array: Option<u32>) -> Reader {
+        Reader { throttles: Throttles::with_first(array), ..Reader::default() }
+    }
+
     /// Makes the next `read` request association limits even if none were set before.
     pub(crate) fn forget(&mut self) {
-        self.requested_at = 0;
+        self.requested_at = None;
     }
 
     /// Requests limits and their usage. This must happen after the jobs have been read, so that a
@@ -51,6 +50,7 @@ impl Reader {
         now: u64,
     ) -> Result<Usage, SlurmError> {
         let mut usage = Usage::default();
+        self.malformed = 0;
         if !ledger.jobs.iter().any(|job| job.phase == Phase::Pending) {
             return Ok(usage);
         }
@@ -59,16 +59,17 @@ impl Reader {
             return Ok(usage);
         }
         let records = Call::new(Query::Show, &["assoc_mgr", "flags=qos", "-o"]).answer()?;
-        let (qos, malformed) = grammar::parse_qos(&records);
+        let (qos, malformed_qos) = grammar::parse_qos(&records);
         usage.qos = qos;
         let is_limited = |one: &Association| one.limits.iter().any(|limit| limit.most.is_some());
-        let are_needed = self.associations.values().any(is_limited);
-        if are_needed || !is_recent(self.requested_at, now) {
+        let has_limits = self.associations.values().any(is_limited);
+        if has_limits || !is_recent(self.requested_at, now) {
             let records = Call::new(Query::Show, &["assoc_mgr", "flags=assoc", "-o"]).answer()?;
-            let (associations, more) = grammar::parse_associations(&records);
-            (self.associations, self.requested_at) = (associations, now);
-            self.malformed = malformed + more;
+            (self.associations, self.malformed_associations) =
+                grammar::parse_associations(&records);
+            self.requested_at = Some(now);
         }
+        self.malformed = malformed_qos + self.malformed_associations;
         usage.associations.clone_from(&self.associations);
         Ok(usage)
     }
@@ -79,48 +80,40 @@ impl Reader {
         config: &Config,
         ledger: &Ledger,
         now: u64,
-    ) -> Result<HashMap<u32, u64>, SlurmError> {
+    ) -> Result<HashMap<u32, Throttle>, SlurmError> {
         let pending = ledger.jobs.iter().filter(|job| job.phase == Phase::Pending);
-        let mut arrays: Vec<u32> = pending.filter_map(|job| job.name.array()).collect();
-        arrays.sort_unstable();
-        arrays.dedup();
-        self.throttles.retain(|array, _| arrays.binary_search(array).is_ok());
+        let arrays: BTreeSet<u32> = pending.filter_map(|job| job.name.array()).collect();
         if arrays.is_empty() {
-            return Ok(HashMap::new());
+            return self.throttles.update(&arrays, &HashMap::new(), now, throttles::request);
         }
         let arguments = ["-h", "-t", "PENDING", "-p", &config.partition, "-o", "%i"];
         let listed = grammar::parse_throttles(&Call::new(Query::Jobs, &arguments).answer()?);
-        let (mut limits, mut requests) = (HashMap::new(), 0);
-        for array in arrays {
-            let known = self.throttles.get(&array).copied();
-            let throttle = if let Some(&most) = listed.get(&array) {
-                Some(Throttle { requested_at: now, max_tasks: Some(most) })
-            } else if requests == MAX_ARRAYS
-                || known.is_some_and(|known| is_recent(known.requested_at, now))
-            {
-                known
-            } else {
-                requests += 1;
-                Some(Throttle { requested_at: now, max_tasks: request_throttle(array)? })
-            };
-            self.throttles.extend(throttle.map(|throttle| (array, throttle)));
-            // The throttle is assumed to be 1 until a later cycle requests it.
-            let max_tasks = throttle.map_or(Some(1), |throttle| throttle.max_tasks);
-            limits.extend(max_tasks.map(|most| (array, most)));
-        }
-        Ok(limits)
+        self.throttles.update(&arrays, &listed, now, throttles::request)
     }
 }
 
 /// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. If the clock has been set
 /// back, the request is repeated.
-fn is_recent(requested_at: u64, now: u64) -> bool {
-    (requested_at..requested_at + CHECK_INTERVAL_S).contains(&now)
+pub(super) fn is_recent(requested_at: Option<u64>, now: u64) -> bool {
+    requested_at.is_some_and(|at| (at..at + CHECK_INTERVAL_S).contains(&now))
 }
 
-/// Requests an array's throttle. Returns `None` if the array has ended.
-fn request_throttle(array: u32) -> Result<Option<u64>, SlurmError> {
-    let number = array.to_string();
-    let output = Call::new(Query::Show, &["job", &number, "-o"]).run()?;
-    Ok(grammar::throttle_of(&String::from_utf8_lossy(&output.stdout), array))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn malformed_records_are_not_counted_once_no_job_is_waiting() {
+        let text = "machine = \"mesh:4x2\"\nnodes = \"n{}\"\npartition = \"p\"\n";
+        let config = Config::parse(text).unwrap();
+        let mut reader = Reader { malformed: 1, ..Reader::default() };
+        let usage = reader.read(&config, &Site::default(), &Ledger::default(), 100).unwrap();
+        assert_eq!((usage, reader.malformed), (Usage::default(), 0));
+    }
+
+    #[test]
+    fn a_request_is_recent_for_30_seconds() {
+        assert!(is_recent(Some(0), 0) && is_recent(Some(100), 129));
+        assert!(!is_recent(None, 0) && !is_recent(Some(100), 130) && !is_recent(Some(100), 99));
+    }
 }

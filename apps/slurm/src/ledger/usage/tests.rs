@@ -104,7 +104,11 @@ fn throttles_are_parsed() {
     assert_eq!(throttles, [(7, 2)].into());
     let text = "JobId=8 ArrayJobId=7 ArrayTaskId=1 JobName=x ArrayTaskThrottle=9\n\
                 JobId=7 ArrayJobId=7 ArrayTaskId=2 ArrayTaskThrottle=3 JobName=y\n";
-    assert_eq!(grammar::throttle_of(text, 7), Some(3));
+    assert_eq!(grammar::throttle_of(text, 7), Some(Throttle::Tasks(3)));
     assert_eq!(grammar::throttle_of(text, 8), None);
     assert_eq!(grammar::throttle_of("", 7), None);
+    let without = "JobId=7 ArrayJobId=7 ArrayTaskId=2 JobName=ArrayTaskThrottle=9\n";
+    assert_eq!(grammar::throttle_of(without, 7), Some(Throttle::Unlimited));
+    let malformed = "JobId=7 ArrayJobId=7 ArrayTaskId=2 ArrayTaskThrottle=x JobName=y\n";
+    assert_eq!(grammar::throttle_of(malformed, 7), None);
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::ledger::site::{Enforcement, Partition};
 use crate::ledger::usage::tests::limit;
-use crate::ledger::usage::{QosLimits, Unit};
+use crate::ledger::usage::{QosLimits, Throttle, Unit};
 
 fn closes(changes: &[Change]) -> Vec<(String, Priority)> {
     let close = |change: &Change| match change {
@@ -105,11 +105,23 @@ fn an_array_throttle_restricts_opened_tasks() {
     let open = opened("7_2", "1x1", 1, &[1]);
     let jobs = vec![runs, open, task(3), task(4), task(5), shaped("9", "1x1", 1, 1)];
     let mut run = Run::new("strict");
-    run.usage.throttles.insert(7, 3);
+    run.usage.throttles.insert(7, Throttle::Tasks(3));
     assert_eq!(opened_gates(&run.at(&ledger(jobs.clone()), 1000)), ["7_3 n2", "9 n3"]);
     // The throttle has been raised.
-    run.usage.throttles.insert(7, 4);
+    run.usage.throttles.insert(7, Throttle::Tasks(4));
     assert_eq!(opened_gates(&run.at(&ledger(jobs), 1000)), ["7_3 n2", "7_4 n3", "9 n4"]);
+}
+
+#[test]
+fn an_unknown_array_throttle_allows_one_task_and_is_not_reported_as_known() {
+    let task = |task: u32| shaped(&format!("7_{task}"), "1x1", 1, 9);
+    let mut run = Run::new("easy");
+    run.usage.throttles.insert(7, Throttle::Unknown);
+    let decision = run.decide(&ledger(vec![task(1), task(2)]), 1000);
+    assert_eq!(opened_gates(&decision.changes), ["7_1 n0"]);
+    let expected = "pavior: not started yet because of limit ArrayTaskThrottle of array 7 (not yet \
+                    known): 1 jobs, 1 used or reserved";
+    assert_eq!(note_for(&decision, "7_2"), expected);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn the_gate_stays_open_while_preempted_jobs_end() {
     // The preempted job is back in the queue, but its nodes are not all free yet.
     let gone =
         SlurmJob { reason: "BeginTime".into(), start: Some(1150), ..opened("1", "2x1", 2, &[]) };
-    let gone = SlurmJob { named: names(&[0, 1]), ..gone };
+    let gone = SlurmJob { requested_nodes: names(&[0, 1]), ..gone };
     let mut state = ledger(vec![gone, rest(), open(), waits()]);
     state.nodes[0].condition = Condition::Taken;
     let changes = run.at(&state, 1031);

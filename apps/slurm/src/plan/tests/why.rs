@@ -1,6 +1,7 @@
 //! Tests for `why` on queued jobs and for the notes in AdminComment.
 
 use super::*;
+use crate::ledger::ControlCharacters;
 use crate::show::why::explain_job;
 
 const NOW: u64 = 1010;
@@ -78,9 +79,10 @@ fn an_unchanged_note_is_written_once() {
 
 #[test]
 fn a_job_with_control_characters_is_not_placed_and_gets_a_note() {
-    let bad = || SlurmJob { bad_comment: true, ..shaped("1", "2x2", 4, 9) };
-    let runs = SlurmJob { bad_comment: true, ..running("3", "1x1", &[0, 1, 4, 5], 60) };
-    let opened = SlurmJob { bad_comment: true, ..opened("4", "1x1", 1, &[7]) };
+    let bad = || SlurmJob { comment: Err(ControlCharacters), ..shaped("1", "2x2", 4, 9) };
+    let runs =
+        SlurmJob { comment: Err(ControlCharacters), ..running("3", "1x1", &[0, 1, 4, 5], 60) };
+    let opened = SlurmJob { comment: Err(ControlCharacters), ..opened("4", "1x1", 1, &[7]) };
     let state = ledger(vec![bad(), shaped("2", "2x1", 2, 8), runs, opened]);
     let changes = Run::new("easy").decide(&state, 1001).changes;
     // Running jobs stay on their own nodes, open gates are closed, and other jobs are placed.
@@ -97,7 +99,7 @@ fn jobs_without_a_box_get_notes() {
     // The gate has just been installed: no box has five nodes, and the three nodes in use do not
     // form a box.
     let waits = job("1", 5, 9);
-    let runs = SlurmJob { comment: String::new(), ..running("2", "1x1", &[0, 2, 5], 60) };
+    let runs = SlurmJob { comment: Ok(String::new()), ..running("2", "1x1", &[0, 2, 5], 60) };
     let mut run = Run::new("easy");
     let decision = run.decide(&ledger(vec![waits, runs]), 5000);
     let note =

@@ -1,88 +1,69 @@
-//! Finds the command that replays a log, and examples of skipped lines.
+//! Finds the command that replays a log.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use pavior::Grid;
 use pavior::workload::inspect::LogSummary;
-use pavior::workload::traces::{Format, Lines};
-use serde::Serialize;
 
-use crate::failure::Failure;
-use crate::files;
+use crate::args::InspectArgs;
 
-/// The first line skipped for a given reason.
-#[derive(Serialize)]
-pub(super) struct Example {
-    pub(super) reason: &'static str,
-    pub(super) line: u64,
-    pub(super) text: String,
-}
+/// The maximum length of a mesh's side.
+const MAX_SIDE: u64 = 65_535;
 
-/// The maximum number of characters in an example.
-const MAX_EXAMPLE_CHARS: usize = 120;
-
-/// Reads the first line that was skipped for each reason, from a log with one job per line. There
-/// are no examples for standard input, which cannot be read twice.
-pub(super) fn examples(path: &Path, summary: &LogSummary) -> Result<Vec<Example>, Failure> {
-    let first = |(reason, found): (&'static str, &[u64])| Some((*found.first()?, reason));
-    let skipped = summary.skipped.iter().map(|one| (one.reason, one.found.lines.as_slice()));
-    let back = ("submits_back", summary.submits_back.lines.as_slice());
-    let mut wanted: Vec<(u64, &str)> = skipped.chain([back]).filter_map(first).collect();
-    wanted.sort_unstable();
-    let mut examples = Vec::new();
-    let Some(&(last, _)) = wanted.last() else { return Ok(examples) };
-    if path == Path::new("-") || summary.format.is_some_and(Format::is_document) {
-        return Ok(examples);
-    }
-    let text = pavior::files::open(path, files::lines().without_lines())?;
-    let (mut lines, mut wanted) =
-        (Lines::new(text).with_long_lines(), wanted.into_iter().peekable());
-    // The file has been read before, so errors are unlikely.
-    while lines.number < last && lines.advance().is_ok_and(|found| found) {
-        while let Some((line, reason)) = wanted.next_if(|&(line, _)| line == lines.number) {
-            let text = String::from_utf8_lossy(lines.line());
-            let text = text.trim().chars().take(MAX_EXAMPLE_CHARS).collect();
-            examples.push(Example { reason, line, text });
-        }
-    }
-    Ok(examples)
-}
-
-/// Returns the command that replays a log. If no grid is given, the command uses the most compact
-/// mesh of the size in the header. Returns `None` if that size is unknown.
-pub(super) fn command(path: &Path, grid: Option<&Grid>, summary: &LogSummary) -> Option<String> {
+/// Returns the command that replays a log with the options with which it was summarized. If no grid
+/// is given, the command uses the most compact mesh of the size in the header. Returns `None` if
+/// that size is unknown or is not the size of any mesh, or if the path is not valid UTF-8.
+pub(super) fn command(
+    args: &InspectArgs,
+    grid: Option<&Grid>,
+    summary: &LogSummary,
+) -> Option<String> {
     let machine = match grid {
         Some(grid) => grid.to_string(),
         None => compact_mesh(summary.machine_size?)?,
     };
-    let path = path.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
-    let path = if !path.is_empty() && path.chars().all(is_plain) && !path.starts_with('-') {
-        path.into_owned()
-    } else {
-        format!("'{}'", path.replace('\'', r"'\''"))
-    };
-    let follows = if summary.dependencies.followed > 0 { " --dependencies" } else { "" };
-    Some(format!(
-        "pavior simulate --trace {path} --machine {machine} --strategy tff --scheduler \
-         easy{follows}"
-    ))
+    let path = path_word(&args.file)?;
+    let mut command = format!(
+        "pavior simulate --trace {path} --machine {machine} --strategy tff --scheduler easy"
+    );
+    if summary.dependencies.followed > 0 && args.read.typed("dependencies").is_none() {
+        command += " --dependencies";
+    }
+    for argument in args.read.arguments() {
+        command = command + " " + &shell_word(&argument);
+    }
+    Some(command)
 }
 
-/// Returns the mesh with at most three axes and the smallest surface.
+/// Quotes a log's path for a shell. A file name that begins with `-` is written as `./-`, so that
+/// it cannot be read as an option. Returns `None` if the path is not valid UTF-8.
+fn path_word(path: &Path) -> Option<String> {
+    let path = path.to_str()?;
+    let folder = if path.starts_with('-') && path != "-" { "./" } else { "" };
+    Some(shell_word(&format!("{folder}{path}")).into_owned())
+}
+
+/// Quotes a word for a shell if necessary.
+fn shell_word(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
+}
+
+/// Returns the mesh with at most three axes and the smallest surface, or `None` if no mesh has this
+/// number of nodes.
 fn compact_mesh(nodes: u64) -> Option<String> {
-    let divisors = |of: u64| (1..=65_535).take_while(move |side| side * side <= of && of > 0);
     let mut best: Option<(u64, [u64; 3])> = None;
-    for z in divisors(nodes).take_while(|side| side * side * side <= nodes) {
-        if nodes % z != 0 {
-            continue;
-        }
+    for z in small_divisors(nodes).take_while(|side| side * side * side <= nodes) {
         let rest = nodes / z;
-        for y in divisors(rest).filter(|y| rest % y == 0) {
+        for y in small_divisors(rest) {
             let x = rest / y;
             let sides = [x.saturating_mul(y), y.saturating_mul(z), x.saturating_mul(z)];
             let surface = sides.into_iter().fold(0, u64::saturating_add);
-            if x <= 65_535 && best.is_none_or(|(least, _)| surface < least) {
+            if x <= MAX_SIDE && best.is_none_or(|(least, _)| surface < least) {
                 best = Some((surface, [x, y, z]));
             }
         }
@@ -92,6 +73,12 @@ fn compact_mesh(nodes: u64) -> Option<String> {
     let sides: Vec<String> = sides[..axes].iter().map(ToString::to_string).collect();
     let text = format!("mesh:{}", sides.join("x"));
     text.parse::<Grid>().ok().map(|_| text)
+}
+
+/// Returns the divisors of a number up to its square root, without those that exceed [`MAX_SIDE`].
+fn small_divisors(of: u64) -> impl Iterator<Item = u64> {
+    let sides = (1..=MAX_SIDE).take_while(move |side| side * side <= of);
+    sides.filter(move |side| of.is_multiple_of(*side))
 }
 
 #[cfg(test)]
@@ -108,9 +95,29 @@ mod tests {
             (1152, Some("mesh:12x12x8")),
             (40_960, Some("mesh:40x32x32")),
             (0, None),
+            // A prime above the maximum side.
+            (65_537, None),
             (u64::MAX, None),
         ] {
             assert_eq!(compact_mesh(nodes).as_deref(), expected, "{nodes}");
+        }
+    }
+    #[test]
+    fn a_path_is_one_word_that_names_the_file() {
+        for (path, expected) in [
+            ("-", "-"),
+            ("-x.swf", "./-x.swf"),
+            ("-a b", "'./-a b'"),
+            ("logs/a.swf", "logs/a.swf"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(path_word(Path::new(path)).as_deref(), Some(expected));
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt;
+            assert_eq!(path_word(Path::new(std::ffi::OsStr::from_bytes(b"\xff.swf"))), None);
         }
     }
 }

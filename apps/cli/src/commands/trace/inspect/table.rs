@@ -3,10 +3,10 @@
 use pavior::text::shown;
 use pavior::workload::inspect::Week;
 
+use super::examples::Example;
 use super::format::{
     Bar, by_hour, by_weekday, clock_name, most_frequent, of_bins, spread_in_words,
 };
-use super::replay::Example;
 use super::{Inspection, facts};
 
 /// The length of the longest bar.
