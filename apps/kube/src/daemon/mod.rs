@@ -2,12 +2,18 @@
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often the daemon acts")]
 
 mod election;
+mod event_publisher;
 mod reconciler;
+mod status_writer;
 #[cfg(test)]
 mod stub_server;
+#[cfg(test)]
+mod tests;
+mod write_reporter;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use pavior_cluster::metrics::registry;
@@ -25,6 +31,13 @@ use crate::read::{ClusterWatch, read_machine};
 use crate::write::Writer;
 use election::Election;
 use reconciler::Reconciler;
+
+/// The maximum delay before the next plan if nothing changes.
+const IDLE_PAUSE: Duration = Duration::from_hours(24);
+/// The delay before the next plan if a write must be retried or the plan depends on the time.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
+/// The time before an action on an unchanged object, or a rejected write, is repeated.
+const REPEAT_DELAY: Duration = Duration::from_secs(10);
 
 /// Options for the daemon.
 #[derive(Clone, Debug, Default)]
