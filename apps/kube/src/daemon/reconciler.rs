@@ -82,8 +82,11 @@ impl Reconciler {
     /// Records whether this replica is active, and logs each change.
     pub(super) fn set_leader(&mut self, is_leader: bool) {
         if is_leader != self.is_leader {
-            let event =
-                if is_leader { "this replica is active" } else { "another replica is active" };
+            let event = if is_leader {
+                "this replica is active"
+            } else {
+                "this replica is no longer active"
+            };
             log("info", event, json!({}));
         }
         self.is_leader = is_leader;
@@ -105,6 +108,12 @@ impl Reconciler {
     /// Schedules another plan after a delay, even if no updates arrive.
     fn retry_after(&mut self, delay: Duration) {
         self.pause = self.pause.min(delay);
+    }
+
+    /// Returns true if the page is served.
+    #[cfg(test)]
+    pub(super) fn shows_page(&self) -> bool {
+        self.page.as_ref().is_some_and(Page::is_served)
     }
 
     /// Waits until the page needs a new plan for its forecast.
@@ -142,7 +151,11 @@ impl Reconciler {
 
     /// Removes machines that no longer exist, and actions that are no longer recent.
     fn forget(&mut self, world: &World) {
-        self.memory.retain(|name, _| world.machines.contains_key(name));
+        let is_deleted = |name: &String| !world.machines.contains_key(name);
+        for name in self.memory.keys().filter(|name| is_deleted(name)) {
+            self.hide(name);
+        }
+        self.memory.retain(|name, _| !is_deleted(name));
         self.statuses.retain(world);
         self.recent.retain(|_, at| at.elapsed() < REPEAT_DELAY);
     }
@@ -173,6 +186,7 @@ impl Reconciler {
                 Err(KubeError::Machine { name: shown(name).to_string(), why })
             }
             Err(why) => {
+                self.hide(name);
                 if self.is_leader {
                     let fault = Some(why.clone());
                     let status = MachineStatus { fault, ..MachineStatus::default() };
@@ -184,22 +198,29 @@ impl Reconciler {
     }
 
     /// Returns the level of detail for a machine's plan.
-    fn detail(&mut self, machine: &str) -> Detail {
+    fn detail(&self, machine: &str) -> Detail {
         let detail = if self.writer.is_some() { Detail::DAEMON } else { Detail::OBSERVER };
-        let Some(page) = &mut self.page else { return detail };
-        page.select_first(machine);
-        let picture = page.shows(machine);
+        let Some(page) = &self.page else { return detail };
+        let picture = page.accepts(machine);
         Detail { picture, forecast: picture && page.is_forecast_due(), ..detail }
     }
 
     /// Shows a machine in the metrics and on the page.
     fn show(&mut self, machine: &str, plan: &mut Plan, now: i64) -> Result<(), KubeError> {
         self.reporter.metrics.set_status(machine, &plan.status);
-        let Some(page) = self.page.as_mut().filter(|page| page.shows(machine)) else {
+        let Some(page) = self.page.as_mut().filter(|page| page.accepts(machine)) else {
             return Ok(());
         };
         self.reporter.metrics.set_slots(&plan.status);
-        page.publish(plan, now)
+        page.publish(machine, plan, now)
+    }
+
+    /// Removes a faulty or deleted machine from the metrics.
+    fn hide(&self, machine: &str) {
+        self.reporter.metrics.remove_status(machine);
+        if self.page.as_ref().is_some_and(|page| page.accepts(machine)) {
+            self.reporter.metrics.set_slots(&MachineStatus::default());
+        }
     }
 
     /// Records faults in Machines, and logs the new ones.

@@ -13,6 +13,7 @@ use super::stub_server::{Reply, Request, StubServer};
 use crate::health::Health;
 use crate::metrics::Metrics;
 use crate::objects::{Job, Machine, Object as _};
+use crate::page::Page;
 use crate::read::ClusterWatch;
 
 /// An active replica and the API server to which it writes.
@@ -162,4 +163,37 @@ async fn a_reconciliation_publishes_few_events_and_none_twice() {
     assert_eq!(replica.writes("events"), 40);
     let pause = replica.reconciler.pause();
     assert!(pause > Duration::from_secs(20) && pause <= Duration::from_secs(30), "{pause:?}");
+}
+
+#[tokio::test]
+async fn metrics_omit_faulty_and_deleted_machines() {
+    let mut replica = Replica::start(accept).await;
+    let free = "pavior_kube_nodes_free{machine=\"m\"}";
+    let is_shown = |replica: &Replica| text(&replica.registry).contains(free);
+    for uid in ["a", "b"] {
+        replica.add_machine(uid, 1, &json!({}));
+        replica.reconcile().await;
+        assert!(is_shown(&replica));
+        if uid == "a" {
+            replica.add_machine(uid, 2, &json!({ "spec": { "grid": "mesh:0x1", "nodes": {} } }));
+        } else {
+            replica.cluster.world.machines.clear();
+        }
+        replica.reconcile().await;
+        assert!(!is_shown(&replica));
+    }
+}
+
+#[tokio::test]
+async fn the_page_shows_the_first_valid_machine() {
+    let mut registry = registry("pavior_kube");
+    let metrics = Metrics::register(&mut registry);
+    let page = Page::new("127.0.0.1:0".into(), None, registry);
+    let mut reconciler = Reconciler::new(None, Arc::default(), metrics, Some(page));
+    let mut cluster = ClusterWatch::default();
+    let invalid = machine("a", "a", 1, &json!({ "spec": { "grid": "mesh:0x1", "nodes": {} } }));
+    let valid = machine("b", "b", 1, &json!({}));
+    cluster.world.machines.extend([("a".into(), invalid), ("b".into(), valid)]);
+    reconciler.reconcile(&cluster).await.unwrap();
+    assert!(reconciler.shows_page());
 }
