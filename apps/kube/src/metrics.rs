@@ -68,6 +68,14 @@ impl Metrics {
         self.unavailable.get_or_create(&label).set(status.unavailable.into());
     }
 
+    /// Removes a machine's status except for its slots.
+    pub(crate) fn remove_status(&self, machine: &str) {
+        let label = [("machine", machine.to_string())];
+        for gauges in [&self.waiting, &self.free, &self.busy, &self.unavailable] {
+            gauges.remove(&label);
+        }
+    }
+
     /// Records the slots on the page's machine.
     pub(crate) fn set_slots(&self, status: &MachineStatus) {
         let slots = status.slots.iter().map(|slot| (slot.shape.clone(), [slot.free, slot.bound]));

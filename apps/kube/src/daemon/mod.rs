@@ -2,10 +2,18 @@
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often the daemon acts")]
 
 mod election;
+mod event_publisher;
 mod reconciler;
+mod status_writer;
+#[cfg(test)]
+mod stub_server;
+#[cfg(test)]
+mod tests;
+mod write_reporter;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::Client;
 use pavior_cluster::metrics::registry;
@@ -21,7 +29,15 @@ use crate::metrics::Metrics;
 use crate::page::Page;
 use crate::read::{ClusterWatch, read_machine};
 use crate::write::Writer;
+use election::Election;
 use reconciler::Reconciler;
+
+/// The maximum delay before the next plan if nothing changes.
+const IDLE_PAUSE: Duration = Duration::from_hours(24);
+/// The delay before the next plan if a write must be retried or the plan depends on the time.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
+/// The time before an action on an unchanged object, or a rejected write, is repeated.
+const REPEAT_DELAY: Duration = Duration::from_secs(10);
 
 /// Options for the daemon.
 #[derive(Clone, Debug, Default)]
@@ -70,11 +86,17 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
         let is_observer = matches!(options.mode, Mode::Observe { .. });
         let event = if is_observer { "observing" } else { "started" };
         log("info", event, json!({ "name": options.name }));
-        tokio::select! {
-            result = reconcile(client, health, options) => result,
+        let election = matches!(options.mode, Mode::Elected)
+            .then(|| Election::start(client.clone(), options.name.clone(), Arc::clone(&health)));
+        let result = tokio::select! {
+            result = reconcile(client, health, election.as_ref(), options) => result,
             _ = term.recv() => Ok(()),
             _ = int.recv() => Ok(()),
-        }?;
+        };
+        if let Some(election) = election {
+            election.end().await;
+        }
+        result?;
         log("info", "ended", json!({}));
         Ok(())
     })
@@ -85,6 +107,7 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
 async fn reconcile(
     client: Client,
     health: Arc<Health>,
+    election: Option<&Election>,
     options: &Options,
 ) -> Result<(), KubeError> {
     let (mut cluster, mut updates) = match &options.mode {
@@ -95,15 +118,9 @@ async fn reconcile(
     };
     // The sender is kept alive, because a closed channel would count as a change.
     let (_sender, constant) = watch::channel(matches!(options.mode, Mode::Always));
-    let (mut leadership, writer) = match options.mode {
-        Mode::Elected => {
-            let leadership =
-                election::run(client.clone(), options.name.clone(), Arc::clone(&health));
-            (leadership, Some(Writer::new(client)))
-        }
-        Mode::Always => (constant, Some(Writer::new(client))),
-        Mode::Observe { .. } => (constant, None),
-    };
+    let mut leadership = election.map_or(constant, |election| election.is_leader.clone());
+    let is_observer = matches!(options.mode, Mode::Observe { .. });
+    let writer = (!is_observer).then(|| Writer::new(client));
     let mut registry = registry("pavior_kube");
     let metrics = Metrics::register(&mut registry);
     let page = options.page.clone();

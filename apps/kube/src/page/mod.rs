@@ -22,7 +22,7 @@ pub const ADDRESS: &str = "127.0.0.1:9323";
 /// A machine's web page, which is served as soon as the first plan exists.
 pub(crate) struct Page {
     address: String,
-    /// The machine's name, or `None` until the first machine is known.
+    /// The machine's name, or `None` until a machine has a plan.
     machine: Option<String>,
     board: Option<Arc<Board>>,
     forecasts: ForecastTask,
@@ -49,27 +49,33 @@ impl Page {
         self.forecasts.is_due()
     }
 
-    /// Selects the first machine if none was specified.
-    pub(crate) fn select_first(&mut self, machine: &str) {
+    /// Returns true if the page shows this machine, or has none and would show this one.
+    pub(crate) fn accepts(&self, machine: &str) -> bool {
+        self.machine.as_deref().is_none_or(|selected| selected == machine)
+    }
+
+    /// Publishes the plan for a machine that the page accepts. The first plan selects the machine
+    /// and starts the page's server.
+    pub(crate) fn publish(
+        &mut self,
+        machine: &str,
+        plan: &mut Plan,
+        now: i64,
+    ) -> Result<(), KubeError> {
         self.machine.get_or_insert_with(|| machine.to_string());
-    }
-
-    /// Returns true if the page shows this machine.
-    pub(crate) fn shows(&self, machine: &str) -> bool {
-        self.machine.as_deref() == Some(machine)
-    }
-
-    /// Publishes the plan for the page's machine. The first plan starts the page's server.
-    pub(crate) fn publish(&mut self, plan: &mut Plan, now: i64) -> Result<(), KubeError> {
         self.forecasts.update(plan);
         let Some(picture) = plan.picture.take() else { return Ok(()) };
-        let machine = self.machine.as_deref().unwrap_or_default();
         let view = view(machine, picture, plan, unsigned(now), self.forecasts.latest());
         match &self.board {
             Some(board) => board.publish(view),
             None => self.board = Some(self.serve(Board::new(view))?),
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_served(&self) -> bool {
+        self.board.is_some()
     }
 
     fn serve(&self, board: Board) -> Result<Arc<Board>, KubeError> {

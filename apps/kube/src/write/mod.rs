@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::lease::{LEASE, NAMESPACE};
 use crate::objects::{
-    Machine, MachineStatus, Node, ObjectRef, Placement, PlacementSpec, PlacementStatus, Pod,
+    Machine, MachineStatus, Node, Object as _, ObjectRef, Placement, PlacementSpec,
+    PlacementStatus, Pod,
 };
 use crate::plan::{Action, Waiting, remove_gate};
 
@@ -106,14 +107,20 @@ impl Writer {
         self.change(nodes.patch_status(&node.name, &PatchParams::default(), &body)).await
     }
 
+    /// Writes a machine's status. Returns the version that contains it, or 0 if it is unknown.
     pub(crate) async fn write_status(
         &self,
-        machine: &ObjectRef,
+        machine: &Machine,
         status: &MachineStatus,
-    ) -> Result<(), WriteError> {
-        let body = Patch::Merge(json!({ "metadata": { "uid": machine.uid }, "status": status }));
+    ) -> Result<u64, WriteError> {
+        let body = Patch::Merge(json!({ "metadata": { "uid": machine.uid() }, "status": status }));
         let machines: Api<Machine> = Api::all(self.client.clone());
-        self.change(machines.patch_status(&machine.name, &PatchParams::default(), &body)).await
+        let parameters = PatchParams::default();
+        match self.answer(machines.patch_status(machine.name(), &parameters, &body)).await {
+            Ok(machine) => Ok(machine.version_number()),
+            Err(Error::SerdeError(_)) => Ok(0),
+            Err(error) => Err(reason(error)),
+        }
     }
 
     /// Publishes an event with the reason why a Job is waiting. `at` is the time according to the

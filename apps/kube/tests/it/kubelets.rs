@@ -1,6 +1,6 @@
 //! A stand-in for all kubelets. Nodes report that they are ready. Bound pods run and succeed after
-//! the number of seconds in an annotation; if requested, a Job's first pod succeeds after the
-//! others. Deleted pods disappear.
+//! the number of seconds in `toy/seconds`, which is 1 by default. A Job's first pod instead
+//! succeeds after the number in `toy/first`, if given. Deleted pods disappear.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::StreamExt as _;
 use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::jiff::Timestamp;
-use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, Preconditions};
 use kube::runtime::WatchStreamExt as _;
 use kube::runtime::watcher::{self, watcher};
 use kube::{Client, ResourceExt as _};
@@ -18,7 +18,9 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 /// The interval between a node's reports, which are valid for 40 s.
-const BEAT: Duration = Duration::from_secs(10);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
+/// The maximum interval between attempts to end pods.
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 pub(crate) struct Kubelets {
@@ -35,15 +37,15 @@ impl Drop for Kubelets {
 
 impl Kubelets {
     pub(crate) fn start(&mut self, runtime: &Arc<Runtime>, client: Client) {
-        self.tasks.push(runtime.spawn(beat(client.clone(), Arc::clone(&self.silent))));
-        self.tasks.push(runtime.spawn(work(client)));
+        self.tasks.push(runtime.spawn(report_nodes(client.clone(), Arc::clone(&self.silent))));
+        self.tasks.push(runtime.spawn(Pods { client, all: HashMap::new() }.run()));
     }
 }
 
-async fn beat(client: Client, silent: Arc<Mutex<HashSet<String>>>) {
+async fn report_nodes(client: Client, silent: Arc<Mutex<HashSet<String>>>) {
     let nodes: Api<Node> = Api::all(client);
     loop {
-        tokio::time::sleep(BEAT).await;
+        tokio::time::sleep(REPORT_INTERVAL).await;
         let Ok(all) = nodes.list_metadata(&ListParams::default()).await else { continue };
         for node in all.items {
             let name = node.name_any();
@@ -60,74 +62,127 @@ async fn beat(client: Client, silent: Arc<Mutex<HashSet<String>>>) {
     }
 }
 
-async fn work(client: Client) {
-    let pods: Api<Pod> = Api::all(client.clone());
-    let mut events =
-        Box::pin(watcher(pods, watcher::Config::default()).default_backoff().applied_objects());
-    let mut ends: HashMap<String, (Instant, Pod)> = HashMap::new();
-    loop {
-        let next = tokio::time::timeout(Duration::from_millis(100), events.next()).await;
-        match next {
-            Ok(Some(Ok(pod))) => look(&client, pod, &mut ends).await,
-            Ok(None) => return,
-            Ok(Some(Err(_))) | Err(_) => {}
+/// A pod that is running or being deleted.
+struct RunningPod {
+    ends_at: Instant,
+    pod: Pod,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The change was made or is no longer needed.
+    Done,
+    Retry,
+}
+
+/// The running and terminating pods, by uid.
+struct Pods {
+    client: Client,
+    all: HashMap<String, RunningPod>,
+}
+
+impl Pods {
+    async fn run(mut self) {
+        let pods: Api<Pod> = Api::all(self.client.clone());
+        let events = watcher(pods, watcher::Config::default()).default_backoff();
+        let mut events = Box::pin(events.applied_objects());
+        loop {
+            match tokio::time::timeout(RETRY_INTERVAL, events.next()).await {
+                Ok(Some(Ok(pod))) => self.observe(pod).await,
+                Ok(None) => return,
+                Ok(Some(Err(_))) | Err(_) => {}
+            }
+            self.end_due_pods().await;
         }
+    }
+
+    /// Runs a pod that was bound. A pod that is being deleted ends now.
+    async fn observe(&mut self, mut pod: Pod) {
+        let uid = pod.uid().unwrap_or_default();
+        let is_bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
+        if pod.metadata.deletion_timestamp.is_some() {
+            self.all.insert(uid, RunningPod { ends_at: Instant::now(), pod });
+        } else if is_bound && phase(&pod) == "Pending" {
+            // If this cannot be reported now, the pod's end can still be reported later.
+            if self.set_phase(&mut pod, "Running").await == Outcome::Retry {
+                self.set_phase(&mut pod, "Running").await;
+            }
+            let ends_at = Instant::now() + run_time(&pod);
+            self.all.insert(uid, RunningPod { ends_at, pod });
+        }
+    }
+
+    /// Ends pods whose time has come, and keeps those for which this fails.
+    async fn end_due_pods(&mut self) {
         let now = Instant::now();
-        let due: Vec<String> =
-            ends.iter().filter(|(_, (end, _))| *end <= now).map(|(uid, _)| uid.clone()).collect();
-        for uid in due {
-            let (_, pod) = ends.get_mut(&uid).expect("it was just there");
-            if set(&client, pod, "Succeeded").await {
-                ends.remove(&uid);
+        let due: Vec<_> = self.all.extract_if(|_, running| running.ends_at <= now).collect();
+        for (uid, mut running) in due {
+            let outcome = if running.pod.metadata.deletion_timestamp.is_some() {
+                self.delete(&running.pod).await
+            } else {
+                self.set_phase(&mut running.pod, "Succeeded").await
+            };
+            if outcome == Outcome::Retry {
+                self.all.insert(uid, running);
             }
         }
     }
+
+    /// Deletes a pod without a grace period.
+    async fn delete(&self, pod: &Pod) -> Outcome {
+        let preconditions = Some(Preconditions { uid: pod.uid(), resource_version: None });
+        let now = DeleteParams { preconditions, ..DeleteParams::default().grace_period(0) };
+        match self.api(pod).delete(&pod.name_any(), &now).await {
+            Err(error) if !has_code(&error, 404) && !has_code(&error, 409) => Outcome::Retry,
+            Ok(_) | Err(_) => Outcome::Done,
+        }
+    }
+
+    /// Writes the phase of a pod unless the pod has ended or no longer exists. A pod changed by
+    /// someone else is reread, so a pod that a test made fail stays failed.
+    async fn set_phase(&self, pod: &mut Pod, phase: &str) -> Outcome {
+        let api = self.api(pod);
+        let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });
+        let patch = Patch::Merge(json!({ "metadata": seen, "status": { "phase": phase } }));
+        match api.patch_status(&pod.name_any(), &PatchParams::default(), &patch).await {
+            Ok(new) => *pod = new,
+            Err(error) if has_code(&error, 404) => {}
+            Err(error) if has_code(&error, 409) => match api.get(&pod.name_any()).await {
+                Ok(new) if new.uid() == pod.uid() && !has_ended(&new) => {
+                    *pod = new;
+                    return Outcome::Retry;
+                }
+                Err(error) if !has_code(&error, 404) => return Outcome::Retry,
+                Ok(_) | Err(_) => {}
+            },
+            Err(_) => return Outcome::Retry,
+        }
+        Outcome::Done
+    }
+
+    fn api(&self, pod: &Pod) -> Api<Pod> {
+        Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default())
+    }
 }
 
-async fn look(client: &Client, mut pod: Pod, ends: &mut HashMap<String, (Instant, Pod)>) {
-    let uid = pod.uid().unwrap_or_default();
-    let bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
-    if pod.metadata.deletion_timestamp.is_some() {
-        ends.remove(&uid);
-        let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
-        let _ = api.delete(&pod.name_any(), &DeleteParams::default().grace_period(0)).await;
-    } else if bound && phase(&pod) == "Pending" {
-        let first =
-            pod.labels().get("batch.kubernetes.io/job-completion-index").map(String::as_str);
-        let early = pod.annotations().get("toy/first").filter(|_| first == Some("0"));
-        let seconds = early.or_else(|| pod.annotations().get("toy/seconds"));
-        let seconds = seconds.and_then(|text| text.parse().ok());
-        // If this cannot be reported now, the pod's end can still be reported later.
-        let _ = set(client, &mut pod, "Running").await || set(client, &mut pod, "Running").await;
-        ends.insert(uid, (Instant::now() + Duration::from_secs(seconds.unwrap_or(1)), pod));
-    }
+/// Returns the time for which a pod runs, according to its annotations.
+fn run_time(pod: &Pod) -> Duration {
+    let index = pod.labels().get("batch.kubernetes.io/job-completion-index");
+    let is_first = index.is_some_and(|index| index == "0");
+    let first = pod.annotations().get("toy/first").filter(|_| is_first);
+    let seconds = first.or_else(|| pod.annotations().get("toy/seconds"));
+    let seconds = seconds.map_or(1, |text| text.parse().expect("the annotation is a number"));
+    Duration::from_secs(seconds)
 }
 
 fn phase(pod: &Pod) -> &str {
     pod.status.as_ref().and_then(|status| status.phase.as_deref()).unwrap_or_default()
 }
 
-/// Writes the status of a pod. Returns true if this succeeded, or if the pod has ended or no longer
-/// exists. A pod changed by someone else is reread, so a pod that a test made fail stays failed.
-async fn set(client: &Client, pod: &mut Pod, to: &str) -> bool {
-    let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
-    let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });
-    let patch = Patch::Merge(json!({ "metadata": seen, "status": { "phase": to } }));
-    let is = |error: &kube::Error, code| matches!(error, kube::Error::Api(it) if it.code == code);
-    match api.patch_status(&pod.name_any(), &PatchParams::default(), &patch).await {
-        Ok(new) => *pod = new,
-        Err(error) if is(&error, 404) => {}
-        Err(error) if is(&error, 409) => match api.get(&pod.name_any()).await {
-            Ok(new)
-                if new.uid() == pod.uid() && !["Failed", "Succeeded"].contains(&phase(&new)) =>
-            {
-                *pod = new;
-                return false;
-            }
-            Ok(_) => {}
-            Err(error) => return is(&error, 404),
-        },
-        Err(_) => return false,
-    }
-    true
+fn has_ended(pod: &Pod) -> bool {
+    ["Failed", "Succeeded"].contains(&phase(pod))
+}
+
+fn has_code(error: &kube::Error, code: u16) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == code)
 }
