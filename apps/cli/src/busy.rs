@@ -209,7 +209,10 @@ impl Busy {
     fn add_failed_node(&mut self, object: &LineObject<'_>, node: &Member) -> Result<(), LineError> {
         object.check_keys(&["node", "failed", "job"], &[])?;
         if let Some(failed) = object.find("failed").filter(|failed| object.value(failed) != true) {
-            return Err(LineError::new("only failed nodes may be listed", failed.place.clone()));
+            return Err(LineError::new(
+                "\"failed\" must be true; list only failed nodes",
+                failed.place.clone(),
+            ));
         }
         let grid = *self.state.grid();
         let point = numbers_per_axis(object.line, node, &grid, 0)?;
@@ -290,7 +293,10 @@ fn cuboid(line: &str, place: &Range<usize>, grid: &Grid) -> Result<Cuboid, LineE
     part.check_keys(&["base", "sides"], &[])?;
     let read = |key: &str, least: u64| {
         let member = part.find(key).ok_or_else(|| {
-            LineError::new("a part must be {\"base\":[..],\"sides\":[..]}", place.clone())
+            LineError::new(
+                "a part must have the form {\"base\":[..],\"sides\":[..]}",
+                place.clone(),
+            )
         })?;
         numbers_per_axis(line, member, grid, least)
     };

@@ -11,7 +11,7 @@ pub(crate) fn install<T: Send>(
     work: impl FnOnce() -> T + Send,
 ) -> Result<T, Failure> {
     if threads == Some(0) {
-        return Err(Failure::usage("--threads 0: there must be at least one thread"));
+        return Err(Failure::usage("--threads 0: must be at least 1"));
     }
     // Results do not depend on the number of threads, and many threads per core do not help.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -66,7 +66,7 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
     let name = object.job_name(job)?;
     let request = ask(object, &rules.grid)?.request(&mut rules.shaper);
     let estimate =
-        optional(object, "estimate", "must be a number of seconds up to 1e8", |value| {
+        optional(object, "estimate", "must be a number of seconds from 0 to 1e8", |value| {
             value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
         })?;
     let user = optional(object, "user", "must be a user number from the log", Value::as_u64)?;

@@ -34,17 +34,29 @@ impl Metrics {
             duration_seconds: register(
                 all,
                 "turn_seconds",
-                "Duration of the latest reconciliation",
+                "Duration of the latest reconciliation, in seconds",
             ),
             active: register(all, "active", "1 if this replica is active"),
-            unreadable_kinds: register(all, "kinds_unreadable", "Object kinds that cannot be read"),
-            overlaps: register(all, "overlaps", "Nodes in two confirmed placements"),
-            changes: register(all, "changes", "Changes made, by kind"),
-            rejections: register(all, "refused", "Changes rejected by the API server, by kind"),
-            waiting: register(all, "jobs_waiting", "Waiting Jobs with a shape"),
-            free: register(all, "nodes_free", "Free nodes"),
-            busy: register(all, "nodes_busy", "Busy nodes"),
-            unavailable: register(all, "nodes_unavailable", "Known nodes that are unavailable"),
+            unreadable_kinds: register(
+                all,
+                "kinds_unreadable",
+                "Number of object kinds that cannot be read",
+            ),
+            overlaps: register(all, "overlaps", "Number of nodes in two confirmed placements"),
+            changes: register(all, "changes", "Number of changes made, by kind"),
+            rejections: register(
+                all,
+                "refused",
+                "Number of changes rejected by the API server, by kind",
+            ),
+            waiting: register(all, "jobs_waiting", "Number of waiting Jobs with a shape"),
+            free: register(all, "nodes_free", "Number of free nodes"),
+            busy: register(all, "nodes_busy", "Number of busy nodes"),
+            unavailable: register(
+                all,
+                "nodes_unavailable",
+                "Number of known nodes that are unavailable",
+            ),
             slots: SlotGauges::register(all),
         }
     }

@@ -27,13 +27,13 @@ pub(crate) fn whole(given: &Bound<'_, PyAny>) -> PyResult<u64> {
     }
     // A string does not count as a number, even if some number types could be parsed from it.
     let number = given.extract::<f64>().map_err(|_| {
-        PyTypeError::new_err(format!("{} is not a whole number such as 1", shown(given)))
+        PyTypeError::new_err(format!("expected a whole number, not {}", shown(given)))
     })?;
     // Above 2^53, a float cannot represent every whole number.
     if number.fract() == 0.0 && (0.0..=9e15).contains(&number) {
         return Ok(number as u64);
     }
-    Err(value(format!("{} is not a whole number from 0 to 2^64 - 1", shown(given))))
+    Err(value(format!("expected a whole number from 0 to 2^64 - 1, not {}", shown(given))))
 }
 
 /// Returns a machine's name. If sides are given instead, they are the sides of a mesh.

@@ -39,7 +39,7 @@ pub(crate) fn forecast<'py>(
     let futures = taken(&rest, "futures")?.as_ref().map_or(Ok(8), whole)?;
     let threads = taken(&rest, "threads")?.as_ref().map_or(Ok(1), whole)?;
     if !(1..=1000).contains(&futures) || threads == 0 {
-        return Err(value("futures must be between 1 and 1000, and threads at least 1"));
+        return Err(value("futures must be from 1 to 1000, and threads must be at least 1"));
     }
     let progress = taken(&rest, "progress")?;
     for (key, _) in &rest {

@@ -43,7 +43,9 @@ pub(crate) fn numbers(
 ) -> PyResult<([u16; 3], usize)> {
     let entries = entries(argument).ok_or_else(|| {
         let given = shown(argument);
-        PyTypeError::new_err(format!("{what} must be whole numbers, such as (4, 4), not {given}"))
+        PyTypeError::new_err(format!(
+            "{what} must consist of whole numbers, such as (4, 4), not {given}"
+        ))
     })?;
     let count = entries.len();
     if !(1..=3).contains(&count) {
@@ -51,8 +53,9 @@ pub(crate) fn numbers(
     }
     let mut all = [fill; 3];
     for (entry, number) in all.iter_mut().zip(entries) {
-        *entry = u16::try_from(number)
-            .map_err(|_| value(format!("{what}: {number} is not between 0 and 65535")))?;
+        *entry = u16::try_from(number).map_err(|_| {
+            value(format!("{what} must have entries from 0 to 65535, not {number}"))
+        })?;
     }
     Ok((all, count))
 }
@@ -142,7 +145,9 @@ impl Box {
         let (base, count): (Coordinates, usize) = numbers(base, "a base", 0)?;
         let (sides, axes): (Sides, usize) = numbers(sides, "a shape", 1)?;
         if count != axes {
-            return Err(value(format!("{count} coordinates do not match {axes} sides")));
+            return Err(value(format!(
+                "expected {axes} coordinates, one for each side, but found {count}"
+            )));
         }
         if sides.contains(&0) {
             return Err(value("a side of a box must be at least 1"));

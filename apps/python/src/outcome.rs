@@ -90,7 +90,8 @@ impl Outcome {
             "largest_free" => Some(series::largest_free(jobs, grid)),
             _ => None,
         });
-        let unknown = || value(format!("`{metric}` is not one of busy, queue, largest_free"));
+        let unknown =
+            || value(format!("metric must be busy, queue or largest_free, not `{metric}`"));
         series::table(&samples.ok_or_else(unknown)?, self.point.unit())
     }
 
@@ -148,7 +149,7 @@ impl Outcome {
             .collect();
         if specification.timing {
             let (name, value, unit) = ("allocation_ns", sample.allocation_ns, "ns");
-            let meaning = "the measured time per allocation attempt";
+            let meaning = "measured time per allocation attempt";
             metrics.push(Measured { name, value, unit, meaning });
         }
         let (jobs, placements) = (PyOnceLock::new(), PyOnceLock::new());

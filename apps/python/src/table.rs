@@ -228,9 +228,10 @@ pub(crate) fn texts(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Opti
                 .collect()
         }),
     };
-    words
-        .map(Some)
-        .ok_or_else(|| value(format!("the {name:?} column is {}, not text", column.data_type())))
+    words.map(Some).ok_or_else(|| {
+        let found = column.data_type();
+        value(format!("the {name:?} column must contain text, not {found}"))
+    })
 }
 
 /// Returns a column of numbers of any type, or of times converted to seconds. Returns `None` if
@@ -264,6 +265,8 @@ pub(crate) fn numbers(batch: &RecordBatch, name: &str) -> PyResult<Option<Vec<Op
             );
             ticks.iter().map(|tick| tick.map(|tick| tick as f64 / a_second)).collect()
         }
-        other => return Err(value(format!("the {name:?} column is {other}, not numbers"))),
+        other => {
+            return Err(value(format!("the {name:?} column must contain numbers, not {other}")));
+        }
     }))
 }

@@ -14,7 +14,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
     let current = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
         Err(error) => {
-            tracing::warn!(%error, "cannot raise the open file limit");
+            tracing::warn!(%error, "cannot raise the open-file limit");
             limit.current
         }
     };
@@ -26,7 +26,7 @@ pub(crate) fn connections(wanted: usize) -> usize {
             connections = fit,
             wanted,
             open_files = files,
-            "the open file limit is too low for all connections; raise the hard limit"
+            "the open-file limit is too low for all connections; raise the hard limit"
         );
     }
     fit

@@ -310,7 +310,7 @@ mod tests {
             ("mesh:2x2", "\"n{x\"", "once for the number"),
             ("mesh:2x2", "\"n{x:99}{y}\"", "once for the number"),
             ("mesh:12x12", "\"n{x}{y}\"", "two nodes"),
-            ("mesh:2x2", "\"n[1-3]\"", "3 names for 4 nodes"),
+            ("mesh:2x2", "\"n[1-3]\"", "expected 4 names, but found 3"),
             ("mesh:2x2", "\"n[3-1]\"", "or list of names"),
             ("mesh:2x2", "[\"n[1-2]\", \"n[2-3]\"]", "two nodes"),
             ("mesh:2x2", "\"n[1-4]\"\nfirst = 1", "first applies only"),

@@ -210,7 +210,7 @@ impl Daemon {
         if !self.checks_passed {
             for difference in start::compare_names(&self.config, &ledger)? {
                 let details = json!({ "error": difference });
-                log(time, "warn", "the configuration differs from Slurm", details);
+                log(time, "warn", "the configuration differs from Slurm's", details);
             }
             self.checks_passed = true;
         }

@@ -59,5 +59,5 @@ pub(crate) fn budget() -> RangedU64ValueParser {
 /// Parses a number that is neither infinite nor NaN.
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "not a finite number".to_string())
+    number.ok_or_else(|| "expected a finite number".to_string())
 }

@@ -28,7 +28,7 @@ pub(crate) struct ForecastArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(next_help_heading = "State instead of a log")]
+#[command(next_help_heading = "Current state (instead of a log)")]
 pub(crate) struct StateArgs {
     /// The waiting jobs: JSON lines `{"job":8,"shape":[4,4],"estimate":3600}` in queue order; -
     /// means standard input

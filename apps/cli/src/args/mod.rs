@@ -89,7 +89,7 @@ pub(crate) enum Command {
     Unblock(UnblockArgs),
     /// Counts how many boxes of a shape fit at the same time
     Slots(SlotsArgs),
-    /// Forecasts when jobs in a log or a queue will start, as intervals
+    /// Forecasts the start times of jobs in a log or a queue, as intervals
     Forecast(Box<ForecastArgs>),
     /// Compares alternative settings on the jobs in a log, and recommends changes
     Advise(Box<AdviseArgs>),

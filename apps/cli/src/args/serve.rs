@@ -54,7 +54,8 @@ pub(crate) struct ServeArgs {
     /// The maximum number of nodes that a tenant may hold and request
     #[arg(long, allow_negative_numbers = true)]
     pub(crate) quota: Option<u64>,
-    /// The maximum number of requests per second from a tenant; each operation in a batch counts
+    /// The maximum number of requests per second from a tenant; each operation in a batch counts as
+    /// a request
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// The maximum number of open connections; reduced to fit the open-file limit

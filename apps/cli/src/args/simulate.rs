@@ -36,7 +36,8 @@ pub(crate) struct ResultArgs {
     /// same placeholders as --jobs-csv
     #[arg(long)]
     pub(crate) swf: Option<PathBuf>,
-    /// Writes the placements in replication 0 as JSON lines; placeholders as in --jobs-csv
+    /// Writes the placements in replication 0 as JSON lines; accepts the same placeholders as
+    /// --jobs-csv
     #[arg(long)]
     pub(crate) placements: Option<PathBuf>,
     /// Writes the load on every channel in replication 0 as CSV, if jobs send messages; accepts the

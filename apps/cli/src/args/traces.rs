@@ -18,7 +18,7 @@ pub(crate) struct TraceArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Summarizes a log: lines kept and skipped, sizes, run times, load
+    /// Summarizes a log: lines kept and skipped, sizes, run times and load
     Inspect(InspectArgs),
     /// Writes a log in another format
     Convert(ConvertArgs),
@@ -73,7 +73,7 @@ fn duration(text: &str) -> Result<Time, String> {
     if (0.0..=1e9).contains(&time) {
         Ok(TimeUnit::SECOND.time(time))
     } else {
-        Err("not a valid duration; examples: 20m, 90s, 1h".to_string())
+        Err("expected a duration such as 20m, 90s or 1h".to_string())
     }
 }
 

@@ -18,8 +18,9 @@ pub(crate) struct UnblockArgs {
     pub(crate) busy: PathBuf,
     #[command(flatten)]
     pub(crate) ask: AskArgs,
-    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; not with
-    /// --blockers, --earliest, --nearest or --drain [default: its box, rotated if --turn allows it]
+    /// The freedom in placing the request: box, turned or any-box, regardless of --turn; cannot be
+    /// combined with --blockers, --earliest, --nearest or --drain [default: its box, rotated if
+    /// --turn allows it]
     #[arg(long, conflicts_with = "question")]
     pub(crate) freedom: Option<String>,
     /// The maximum number of jobs to move
@@ -34,7 +35,7 @@ pub(crate) struct UnblockArgs {
     /// Finds only the earliest time and place for the request, assuming that jobs end as stated
     #[arg(long, group = "question")]
     pub(crate) earliest: bool,
-    /// Lists only up to this many free boxes, starting with the most similar
+    /// Lists only the free boxes most similar to the request, up to this many
     #[arg(long, group = "question", value_name = "COUNT")]
     pub(crate) nearest: Option<usize>,
     /// Plans moves that empty the given node, such as 1,2; can be repeated

@@ -8,7 +8,7 @@ use super::{FormatArgs, ThreadArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct YardstickArgs {
-    /// The directory that contains the logs; without it, scenarios that need logs are skipped
+    /// The directory that contains the logs; without it, scenarios that require logs are skipped
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs: Option<PathBuf>,
     /// The directory to write to, which must be empty or missing

@@ -136,7 +136,8 @@ fn read_shard(typed: &str) -> Result<Shard, Failure> {
     match shard {
         Some(shard) if shard.index >= 1 && shard.index <= shard.of => Ok(shard),
         _ => Err(Failure::usage(format!(
-            "--shard {typed}: use 1/4 for the first of four shards, 4/4 for the last"
+            "--shard {typed}: expected I/N with I from 1 to N, such as 1/4 for the first of four \
+             shards"
         ))),
     }
 }

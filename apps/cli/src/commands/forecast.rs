@@ -19,7 +19,7 @@ use crate::{files, logs, settings};
 
 pub(crate) fn run(args: &ForecastArgs) -> Result<(), Failure> {
     if args.pool.threads == Some(0) {
-        return Err(Failure::usage("--threads 0: there must be at least one thread"));
+        return Err(Failure::usage("--threads 0: must be at least 1"));
     }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.pool.threads.unwrap_or(cores).min(usize::from(args.futures));
@@ -58,7 +58,7 @@ fn run_settings(args: &ForecastArgs, log: &Path) -> Result<RunSettings, Failure>
     match &specification.points[..] {
         [point] => Ok(point.settings().clone()),
         _ => Err(Failure::usage(
-            "a forecast needs exactly one machine, one strategy and one scheduler",
+            "a forecast requires exactly one machine, one strategy and one scheduler",
         )),
     }
 }
@@ -124,8 +124,8 @@ fn sentence(score: &Score, rejected: u64) -> String {
     let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90% interval \
-         contained the start of {:.1}% of them ({}% for small, medium and large jobs); its median \
-         width was {:.1} h.",
+         contained the start of {:.1}% of them ({}% for small, medium and large jobs, \
+         respectively); its median width was {:.1} h.",
         mean_wait / 3600.0,
         100.0 * held,
         thirds.join(", "),

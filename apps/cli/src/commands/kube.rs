@@ -30,7 +30,7 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
     let of_daemon = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
     if of_daemon.iter().any(|option| option.is_some()) {
         let reason = "--name, --page, --probes, --machine and --observe apply only to the daemon, \
-                      not to its commands";
+                      not to other commands";
         return Err(Failure::usage(reason));
     }
     match command {

@@ -22,7 +22,10 @@ pub(crate) fn run(args: &SimulateArgs) -> Result<(), Failure> {
     run_logs_once(&mut specification);
     if args.parameters.typed("trace").is_some() && args.parameters.typed("machine").is_none() {
         let machine = specification.points.first().and_then(|point| point.get("machine"));
-        eprintln!("note: no --machine given, so the log runs on {}", machine.unwrap_or_default());
+        eprintln!(
+            "note: --machine was not given, so the log is replayed on {}",
+            machine.unwrap_or_default()
+        );
     }
     let files = records::Files::plan(&args.results, &specification)?;
     let (folder, bar) = (logs::folder(""), Bar::new("simulate"));
@@ -64,7 +67,9 @@ fn run_logs_once(specification: &mut Specification) {
         Policy::Precision { .. } => true,
     };
     if has_several {
-        eprintln!("note: replaying this log uses no random numbers, so it runs only once");
+        eprintln!(
+            "note: replaying this log uses no random numbers, so there is only one replication"
+        );
     }
     specification.policy = Policy::Fixed(1);
     specification.targets.clear();

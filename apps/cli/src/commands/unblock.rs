@@ -67,7 +67,7 @@ pub(super) fn usable_shapes(
     let Some(request) = request else { return Ok(Vec::new()) };
     Shape::all_for(&request, machine, turn).ok_or_else(|| {
         let typed = request.freedom.map_or("", Freedom::word);
-        let reason = "only boxes can be planned; choose box, turned or any-box".to_string();
+        let reason = "plans are limited to boxes; choose box, turned or any-box".to_string();
         Failure::option("--freedom", typed, 0, &BadName { reason, span: 0..typed.len() })
     })
 }

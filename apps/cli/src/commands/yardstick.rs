@@ -129,7 +129,10 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
         |scenario: ScenarioInfo<'_>| scenario.log.map(|log| format!("{} ({log})", scenario.name));
     let left_out: Vec<String> = yardstick.scenarios().filter_map(log).collect();
     if args.logs.is_none() && !args.quick {
-        eprintln!("note: skipped because --logs FOLDER was not given: {}", left_out.join(", "));
+        eprintln!(
+            "note: --logs FOLDER was not given, so these scenarios are skipped: {}",
+            left_out.join(", ")
+        );
     }
     let mut incomplete: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for IncompleteRun { scenario, strategy } in &board.incomplete {
@@ -147,7 +150,7 @@ fn print_notes(args: &YardstickArgs, yardstick: &Yardstick, board: &Board, judge
     }
     if !judged.left_out.is_empty() {
         let names = judged.left_out.join(", ");
-        eprintln!("note: not evaluated because their runs were skipped: {names}");
+        eprintln!("note: statements not evaluated because their runs were skipped: {names}");
     }
     if !judged.counts.is_empty() {
         eprintln!("statements.csv: {}", in_words(&judged.counts));

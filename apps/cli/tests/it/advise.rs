@@ -77,7 +77,7 @@ fn mistakes_are_refused() {
         ("--strategy ff,tff", "one strategy and one scheduler"),
         ("--strategy tlb", "did you mean `tbl`"),
         ("--slots 4y4", "must be a shape, such as 4x4x4"),
-        ("--threads 0", "at least one thread"),
+        ("--threads 0", "must be at least 1"),
         ("--mttf 5", "--mttf needs --mttr"),
     ] {
         refused_for(&advise(more), reason);

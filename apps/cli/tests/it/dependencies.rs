@@ -76,5 +76,5 @@ fn sessions_are_written_and_followed() {
     }
     simulate(&to, "--dependencies --metrics makespan");
     refused_for(&["trace", "convert", "--sessions", "20m", &log, "x.json"], "only .swf logs");
-    refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "examples: 20m");
+    refused_for(&["trace", "convert", "--sessions", "soon", &log, "x.swf"], "such as 20m");
 }

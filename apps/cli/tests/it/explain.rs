@@ -181,7 +181,7 @@ fn errors_underline_the_wrong_part_of_a_line() {
         (held.replace("[0,0]", "[0,-1]"), "stdin:1:30:", "integers from 0"),
         (held.replace("[2,2]", "[2,0]"), "stdin:1:44:", "integers from 1"),
         (held.replace("\"base\"", "\"bse\""), "stdin:1:20:", "unknown key \"bse\""),
-        (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part must be"),
+        (held.replace("\"base\":[0,0],", ""), "stdin:1:19:", "a part must have the form"),
         ("{\"node\":[0,4]}".into(), "stdin:1:9:", "outside mesh:4x4"),
         ("{\"node\":[0,0],\"failed\":false}".into(), "stdin:1:24:", "only failed nodes"),
         ("{\"node\":[0,0],\"node\":[0,0]}".into(), "stdin:1:15:", "appears twice"),

@@ -29,7 +29,7 @@ fn all_formats_contain_the_summary() {
         "no_run_time            1 (line 6)",
         "greatest_use           8",
         "header_nodes           12",
-        "with_preceding_job     2 (1 followed, 1 not among the jobs)",
+        "with_preceding_job     2 (1 followed, 1 missing)",
         "  malformed, line 4: 2 -1 0 100 4 -1 -1 4 200 -1 1 7 1 1 3 1 -1 <script>",
         "estimate / run time: mean 2, ",
         "       user: 8 (2), 7 (1)",

@@ -91,7 +91,7 @@ fn filters_reduce_the_number_of_series() {
     let (chart, _) = plot(&["--filter", "load=1.0,strategy=ff,load=.5", "--title", "Own"]);
     assert!(chart.contains("<title>Own</title>") && chart.contains(">fcfs</text>"), "{chart}");
     for (filter, reason) in [
-        ("uniform", "for example, use sides=uniform"),
+        ("uniform", "use one such as sides=uniform"),
         ("shceduler=ssd", "did you mean `scheduler`?"),
         ("scheduler=fcsf", "did you mean `fcfs`?"),
         ("strategy=ff,tlb", "did you mean `tbl`?"),
@@ -125,7 +125,7 @@ fn schedules_machines_and_distributions_are_drawn() {
     assert!(cdf.contains("share of jobs") && cdf.contains("30 jobs"));
     refused_for(&["plot", &placements], "--machine");
     let other = ["plot", &placements, "--machine", "mesh:2x2"];
-    refused_for(&other, "not a valid placement on mesh:2x2");
+    refused_for(&other, "expected a placement on mesh:2x2");
     refused(&words(&line("--from 9 --to 3")));
     refused_for(&["plot", &jobs, "--cdf", "wait"], "waiting_time");
     refused_for(&["plot", &jobs, "--y", "waiting"], "--y applies only to results tables");

@@ -103,7 +103,7 @@ fn plans_respect_the_freedom_of_the_request() {
 #[test]
 fn plans_need_a_box() {
     let connected = refused("--shape 3x2 --freedom connected");
-    assert!(connected.contains("only boxes can be planned; choose box, turned"), "{connected}");
+    assert!(connected.contains("plans are limited to boxes; choose box, turned"), "{connected}");
     assert!(refused("--nodes 4 --freedom turnd").contains("did you mean `turned`?"));
     assert!(refused("").contains("pass --shape or --nodes"));
     assert!(refused("--drain 2,0 --freedom box").contains("cannot be used with"));

@@ -177,7 +177,7 @@ fn statements_about_skipped_runs_are_not_judged() {
     let output = pavior(&["yardstick", "--quick", "--strategy", "ff", "--out", &out], "");
     assert!(output.status.success());
     let text = stderr(&output);
-    assert!(text.contains("note: not evaluated because their runs were skipped: Y1, "));
+    assert!(text.contains("note: statements not evaluated because their runs were skipped: Y1, "));
     assert!(!text.contains("statements hold"), "{text}");
     let table = folder.read("yardstick/statements.csv");
     assert_eq!(table, "id,verdict,ours,half_width,stated,what\n");
@@ -193,7 +193,7 @@ fn mistakes_are_refused() {
     let folder = Folder::new();
     let run = format!("yardstick --out {}", folder.path("out"));
     refused_for(&words(&format!("{run} --strategy tlb")), "did you mean `tbl`");
-    refused_for(&words(&format!("{run} --quick --threads 0")), "at least one thread");
+    refused_for(&words(&format!("{run} --quick --threads 0")), "must be at least 1");
     let lock = pavior::files::Lock::take(Path::new(&folder.path("out"))).unwrap();
     refused_for(&words(&format!("{run} --quick")), "is in use by another process");
     drop(lock);

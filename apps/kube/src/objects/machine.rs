@@ -29,21 +29,21 @@ pub(crate) struct MachineSpec {
     /// The grid in chips, such as `torus:8x8x8` or `mesh:16x16`.
     #[schemars(length(max = 64))]
     pub(crate) grid: String,
-    /// The chips in each node, such as `2x2x1` (default: one). A shape must consist of whole nodes.
-    /// Boxes are rotated only if all sides of a host are equal.
+    /// A node's shape in chips, such as `2x2x1` (default: one chip). A shape must consist of whole
+    /// nodes. Boxes are rotated only if all sides of a host are equal.
     #[schemars(length(max = 32))]
     pub(crate) host: Option<String>,
-    /// The source of node coordinates, which is either labels or node names.
+    /// The source of the nodes' coordinates: either labels or node names.
     pub(crate) nodes: CoordinateSource,
-    /// A node resource, of which each pod requests its node's full amount. The daemon adds the
-    /// default, `pavior.dev/node`, to the nodes. Any other resource, such as `google.com/tpu`, must
-    /// also be passed to `manifests --resource google.com/tpu --exclusive`.
+    /// The node resource that pods request. Each pod requests its node's full amount. The daemon
+    /// adds the default, `pavior.dev/node`, to the nodes. Any other resource, such as
+    /// `google.com/tpu`, must also be passed to `manifests --resource google.com/tpu --exclusive`.
     #[schemars(length(max = 317))]
     pub(crate) resource: Option<String>,
     /// Any strategy that gives each Job a single box of its shape (default `tff`).
     #[schemars(length(max = 128))]
     pub(crate) strategy: Option<String>,
-    /// Any scheduler (default `easy`, which keeps promised starts unless `promise=moves` is given).
+    /// Any scheduler. The default, `easy`, keeps promised starts unless `promise=moves` is given.
     #[schemars(length(max = 128))]
     pub(crate) scheduler: Option<String>,
     /// The maximum number of queued Jobs per namespace (default 64).
@@ -52,24 +52,24 @@ pub(crate) struct MachineSpec {
     /// The maximum number of nodes that a namespace's Jobs may hold.
     #[schemars(range(min = 1))]
     pub(crate) nodes_per_namespace: Option<u32>,
-    /// The time after which a Job is placed again if the cluster's scheduler reports one of its
-    /// opened pods as unschedulable (default 60 s).
+    /// If the cluster's scheduler reports an opened pod as unschedulable, the daemon places the
+    /// pod's Job again after this time (default 60 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) patience_seconds: Option<u64>,
-    /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs are then placed
-    /// before they are admitted.
+    /// The Kueue AdmissionCheck that the daemon answers and marks as active. Jobs then get their
+    /// boxes before Kueue admits them.
     #[schemars(length(max = 253))]
     pub(crate) admission_check: Option<String>,
-    /// The maximum time for which a Job may hold Kueue quota without a box (default 300 s).
+    /// The longest that a Job may hold Kueue quota without a box (default 300 s).
     #[schemars(range(min = 1, max = 86_400))]
     pub(crate) quota_seconds: Option<u64>,
-    /// The shapes, in chips, for which the status counts free boxes.
+    /// The shapes, in chips, for which the Machine's status counts free boxes.
     #[serde(default)]
     #[schemars(length(max = 16), inner(length(max = 32)))]
     pub(crate) slots: Vec<String>,
     /// Maintenance periods, such as `{box: 4x4x1@0,0,0, from: 2026-12-01T08:00:00Z, to:
-    /// 2026-12-01T12:00:00Z}`, with a box in nodes or `nodes: [...]`. Jobs whose time limit extends
-    /// into a period do not start on its nodes. Running Jobs are not stopped.
+    /// 2026-12-01T12:00:00Z}`, each with a box (in nodes), `nodes: [...]`, or both. Jobs whose time
+    /// limit extends into a period do not start on its nodes. Running Jobs are not stopped.
     #[serde(default)]
     #[schemars(length(max = 64))]
     pub(crate) maintenance: Vec<Maintenance>,
@@ -99,10 +99,10 @@ pub(crate) struct Maintenance {
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct CoordinateSource {
-    /// One label per axis, x first. The label's value is the coordinate, starting at 0.
+    /// One label per axis, x first. The value is the node's coordinate on that axis, starting at 0.
     #[schemars(length(max = 3), inner(length(max = 317)))]
     pub(crate) labels: Vec<String>,
-    /// A node name pattern, such as `pod0-{x}-{y}-{z}`, used instead of labels.
+    /// A pattern for node names, such as `pod0-{x}-{y}-{z}`, to use instead of labels.
     #[schemars(length(max = 253))]
     pub(crate) pattern: Option<String>,
 }

@@ -137,12 +137,13 @@ impl ClusterWatch {
             Update::Check(event) => self.checks.apply(event, &mut world.kueue.checks, name_of),
             Update::Flavor(event) => self.flavors.apply(event, &mut world.kueue.flavors, name_of),
             Update::Readable(kind) => {
-                log("info", "a kind can be read again", json!({ "kind": kind }));
+                log("info", "an object kind can be read again", json!({ "kind": kind }));
                 self.faults.remove(&kind);
             }
             Update::Unreadable { kind, why } => {
                 if self.faults.get(&kind) != Some(&why) {
-                    log("warn", "a kind cannot be read", json!({ "kind": kind, "why": why }));
+                    let more = json!({ "kind": kind, "why": why });
+                    log("warn", "an object kind cannot be read", more);
                     self.faults.insert(kind, why);
                 }
             }

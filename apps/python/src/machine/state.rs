@@ -101,7 +101,7 @@ pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
 /// Reads one number per axis.
 fn numbers(grid: &Grid, of: &[u16], fill: u16) -> PyResult<[u16; 3]> {
     if of.len() != grid.axes() {
-        return Err(value(format!("{of:?} is not a list of {} whole numbers", grid.axes())));
+        return Err(value(format!("expected {} whole numbers, but found {of:?}", grid.axes())));
     }
     let mut all = [fill; 3];
     all[..of.len()].copy_from_slice(of);

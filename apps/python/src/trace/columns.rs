@@ -61,7 +61,9 @@ impl Row {
             return Ok(Some(number as i64));
         }
         let name = column.name;
-        Err(self.error(format!("`{name}` is {number}, not a whole number from {least} to {most}")))
+        let reason =
+            format!("`{name}` must be a whole number from {least} to {most}, not {number}");
+        Err(self.error(reason))
     }
 
     fn time(self, column: &Column) -> PyResult<Option<Time>> {
@@ -146,13 +148,14 @@ impl Columns {
         for (axis, column) in self.sides.iter().enumerate() {
             let Some(side) = row.whole(column, [1.0, 65_535.0])? else { continue };
             if axis > 0 && shape.is_none() {
-                return Err(row.error(format!("`{}` is given without `x`", column.name)));
+                return Err(row.error(format!("`{}` requires `x`", column.name)));
             }
             shape.get_or_insert([1; 3])[axis] = side as u16;
         }
         let Some(sides) = shape else { return Ok(None) };
         if sides.iter().map(|&side| u64::from(side)).product::<u64>() != u64::from(nodes) {
-            return Err(row.error(format!("the product of x, y and z is not {nodes} nodes")));
+            let reason = format!("the product of x, y and z must be the number of nodes, {nodes}");
+            return Err(row.error(reason));
         }
         Ok(shape)
     }

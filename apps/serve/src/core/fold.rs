@@ -197,7 +197,8 @@ impl ServiceState {
 
     pub(crate) fn enqueue(&mut self, waiting: &Arc<WaitingRequest>) -> Result<(), String> {
         if self.tenant_of(waiting.id).is_some() {
-            return Err(format!("request {} already holds nodes or is waiting", waiting.id));
+            let id = waiting.id;
+            return Err(format!("request {id} is already waiting or already holds nodes"));
         }
         self.raise_epoch(waiting.epoch)?;
         let board = self.board_of(&waiting.machine)?;

@@ -96,7 +96,7 @@ impl Operation {
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
     responses(
-        (status = 200, description = "an answer for each command", body = BatchReply<'static>),
+        (status = 200, description = "an answer to each command", body = BatchReply<'static>),
         Named
     )
 )]

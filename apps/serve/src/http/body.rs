@@ -169,7 +169,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
 pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
-        Some(_) => Err(serde::de::Error::custom("the number is too large")),
+        Some(_) => Err(serde::de::Error::custom("the number must be at most 2^63 - 1")),
         None => Ok(number),
     }
 }

@@ -180,7 +180,7 @@ impl ExplainQuestion {
         let WhatIfBody { shape, nodes, freedom, .. } = &self.body;
         if shape.is_some() || nodes.is_some() || freedom.is_some() {
             return Err(Problem::bad(
-                "specify either \"waiting\", or a shape or a number of nodes",
+                "\"waiting\" cannot be combined with \"shape\", \"nodes\" or \"freedom\"",
             ));
         }
         let request = view.waiting.iter().find(|request| request.id == id);

@@ -33,8 +33,10 @@ impl Metrics {
         let requests = Family::<Labels<2>, Counter>::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 14));
         let mut registry = Registry::with_prefix("pavior");
-        registry.register("requests", "Answered requests, by path and status", requests.clone());
-        registry.register("request_seconds", "Time from request to reply", seconds.clone());
+        let help = "Number of answered requests, by path and status";
+        registry.register("requests", help, requests.clone());
+        let help = "Time from request to reply, in seconds";
+        registry.register("request_seconds", help, seconds.clone());
         Metrics { registry, requests, seconds }
     }
 
@@ -96,16 +98,17 @@ fn register_service(app: &App, registry: &mut Registry) {
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
     let gauge = |number: usize| ConstGauge::new(number as i64);
-    registry.register("commits", "Durable groups of commands", count(&counters.commits));
-    registry.register("records", "Durable records", count(&counters.records));
+    let help = "Number of durable groups of commands";
+    registry.register("commits", help, count(&counters.commits));
+    registry.register("records", "Number of durable records", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let help = "Time spent making groups of commands durable";
+    let help = "Time spent making groups of commands durable, in seconds";
     registry.register("commit_seconds", help, ConstCounter::new(seconds));
-    registry.register("snapshots", "Saved snapshots", count(&counters.snapshots));
-    let waiting = app.writer.waiting();
-    registry.register("commands_waiting", "Commands waiting for the writer", gauge(waiting));
-    registry.register("watchers", "Watchers", gauge(app.watchers.held()));
-    registry.register("connections", "Connections", gauge(app.connections.held()));
+    registry.register("snapshots", "Number of saved snapshots", count(&counters.snapshots));
+    let help = "Number of commands waiting for the writer";
+    registry.register("commands_waiting", help, gauge(app.writer.waiting()));
+    registry.register("watchers", "Number of watchers", gauge(app.watchers.held()));
+    registry.register("connections", "Number of connections", gauge(app.connections.held()));
     let is_ready = app.writer.unavailable().is_none();
     registry.register("ready", "1 if the service can make decisions", gauge(is_ready.into()));
     let in_doubt = app.writer.clock_doubt().is_some();
@@ -125,19 +128,22 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
         registry.register(name, help, family);
     };
     let nodes = |number: fn(&NodeCounts) -> u64| counts.iter().map(number).collect();
-    register("free_nodes", "Free, healthy nodes", nodes(|counts| counts.free));
-    register("busy_nodes", "Nodes held by leases", nodes(|counts| counts.busy));
-    let help = "Failed or drained nodes that no lease holds";
+    register("free_nodes", "Number of free, healthy nodes", nodes(|counts| counts.free));
+    register("busy_nodes", "Number of nodes held by leases", nodes(|counts| counts.busy));
+    let help = "Number of failed or drained nodes that no lease holds";
     register("unavailable_nodes", help, nodes(|counts| counts.failed + counts.drained));
-    register("failed_nodes", "Failed nodes that no lease holds", nodes(|counts| counts.failed));
-    register("drained_nodes", "Drained nodes that no lease holds", nodes(|counts| counts.drained));
+    let help = "Number of failed nodes that no lease holds";
+    register("failed_nodes", help, nodes(|counts| counts.failed));
+    let help = "Number of drained nodes that no lease holds";
+    register("drained_nodes", help, nodes(|counts| counts.drained));
     let leases = (0..view.boards.len()).map(|index| lease_count(view, index)).collect();
-    register("leases", "Current leases", leases);
+    register("leases", "Number of current leases", leases);
     let reservations = |board| view.reservations_on(board).count() as u64;
-    let help = "Advance reservations, including those that have begun";
+    let help = "Number of advance reservations, including those that have begun";
     register("reservations", help, view.boards.iter().map(reservations).collect());
     let waiting = |board| waiting_for(view, board).count() as u64;
-    register("waiting", "Waiting requests", view.boards.iter().map(waiting).collect());
+    let help = "Number of waiting requests";
+    register("waiting", help, view.boards.iter().map(waiting).collect());
 }
 
 /// Registers the number and accuracy of forecasts. The counts start over when the service starts.
@@ -152,13 +158,13 @@ fn register_forecasts(app: &App, registry: &mut Registry) {
         }
         registry.register(name, help, family);
     };
-    let help = "Forecasts made for waiting requests, including repeated forecasts";
+    let help = "Number of forecasts made for waiting requests, including repeated forecasts";
     register("forecasts", help, |_, made| made);
-    let help = "Start intervals promised to waiting requests";
+    let help = "Number of start intervals promised to waiting requests";
     register("promises", help, |experience, _| experience.promises.made);
-    let help = "Promised intervals in which the request started";
+    let help = "Number of promised intervals in which the request started";
     register("promises_kept", help, |experience, _| experience.promises.kept);
-    let help = "Promised intervals that the request missed";
+    let help = "Number of promised intervals that the request missed";
     register("promises_broken", help, |experience, _| experience.promises.broken);
 }
 
@@ -188,8 +194,9 @@ async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Reg
     };
     // If counting fails, the counts are missing from this scrape.
     if let Ok((slots, bounds)) = tokio::task::spawn_blocking(count).await {
-        registry.register("slots", "Boxes of a shape found to fit simultaneously", slots);
-        let help = "Upper bound on the boxes that fit simultaneously";
+        let help = "Number of boxes of a shape found to fit simultaneously";
+        registry.register("slots", help, slots);
+        let help = "Upper bound on the number of boxes that fit simultaneously";
         registry.register("slots_bound", help, bounds);
     }
 }

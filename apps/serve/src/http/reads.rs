@@ -79,7 +79,7 @@ pub(crate) enum LeaseOrWaiting {
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
-        (status = 200, description = "the leases and where to continue", body = Leases),
+        (status = 200, description = "the leases, and where the next page begins", body = Leases),
         Guarded, Missing
     )
 )]

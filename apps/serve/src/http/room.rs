@@ -132,7 +132,8 @@ fn plan_room(moment: &Moment, body: &RoomBody) -> Result<RoomAnswer, Problem> {
         return Err(Problem::bad("\"by\" must not be in the past"));
     }
     if body.drain.is_some() && (body.shape.is_some() || body.nodes.is_some()) {
-        return Err(Problem::bad("specify only one of \"drain\", \"shape\" and \"nodes\""));
+        let detail = "\"drain\" cannot be combined with \"shape\" or \"nodes\"";
+        return Err(Problem::bad(detail));
     }
     let (dispatcher, now) = (machine.dispatcher(), micros(now_ms));
     let question = RoomQuestion {

@@ -145,8 +145,12 @@ fn cuboid(value: &Value, grid: &Grid) -> Result<Cuboid, String> {
         }
         Some(read)
     };
-    let invalid =
-        || format!("a part must be {{\"base\":[..],\"sides\":[..]}} with {axes} integers each");
+    let invalid = || {
+        format!(
+            "a part must have the form {{\"base\":[..],\"sides\":[..]}}, with {axes} integers in \
+             each list"
+        )
+    };
     let is_known = |key: &String| ["base", "sides"].contains(&key.as_str());
     if !value.as_object().is_some_and(|part| part.keys().all(is_known)) {
         return Err(invalid());

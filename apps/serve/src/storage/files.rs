@@ -213,7 +213,7 @@ impl History for Files {
 }
 
 pub(super) fn misplaced(start: u64, next: u64) -> StoreError {
-    let reason = format!("it begins at record {start}, but record {next} was expected");
+    let reason = format!("expected it to begin at record {next}, but it begins at record {start}");
     StoreError::damaged(&journal_name(start), 0, reason)
 }
 

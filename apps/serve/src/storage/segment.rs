@@ -54,7 +54,7 @@ impl Segment<'_> {
                 FrameKind::Format if offset == 0 => {}
                 _ if offset == 0 => return Err(self.foreign(offset)),
                 FrameKind::Records | FrameKind::Announcement(_) if frame.first != *next => {
-                    let reason = format!("found record {} instead of {next}", frame.first);
+                    let reason = format!("expected record {next}, but found {}", frame.first);
                     return Err(self.damaged(offset, &reason));
                 }
                 FrameKind::Announcement(bytes) => announced = Some(bytes),
@@ -117,9 +117,12 @@ impl Segment<'_> {
         let Mark { length, next, .. } = mark;
         let (found, last) = (self.bytes.len(), next - 1);
         let reason = if (found as u64) < length {
-            format!("it is truncated: it has {found} bytes, but had {length} with record {last}")
+            format!(
+                "it is truncated: expected at least {length} bytes, up to record {last}, but \
+                 found {found}"
+            )
         } else {
-            format!("its frames end here, but reached byte {length} with record {last}")
+            format!("its frames end here, but record {last} should end at byte {length}")
         };
         self.damaged(offset, &reason)
     }

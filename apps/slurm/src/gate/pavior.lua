@@ -161,7 +161,7 @@ local function shape_of(comment)
       return nil, "'" .. found .. "' is not a valid shape; use one such as 4x4"
     end
     if #side > 5 or tonumber(side) < 1 or tonumber(side) > 65535 then
-      return nil, "a side of " .. found .. " is not between 1 and 65535"
+      return nil, "each side of " .. found .. " must be from 1 to 65535"
     end
     sides[#sides + 1] = tonumber(side)
   end

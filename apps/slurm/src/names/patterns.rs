@@ -70,7 +70,7 @@ fn from_lists(grid: &Grid, lists: &[String]) -> Result<Vec<NodeName>, String> {
         })?);
     }
     if names.len() != grid.nodes() as usize {
-        return Err(format!("nodes: {} names for {} nodes", names.len(), grid.nodes()));
+        return Err(format!("nodes: expected {} names, but found {}", grid.nodes(), names.len()));
     }
     Ok(names)
 }
@@ -84,7 +84,7 @@ fn from_table(grid: &Grid, table: BTreeMap<String, Vec<u16>>) -> Result<Vec<Node
             point[..coordinates.len()].copy_from_slice(&coordinates);
         }
         if !fits || !grid.contains(point) {
-            return Err(format!("nodes.{name}: {coordinates:?} is not a node on {grid}"));
+            return Err(format!("nodes.{name}: {coordinates:?} is not a node of {grid}"));
         }
         let place = &mut names[grid.id(point).index()];
         if !place.is_empty() {

@@ -311,14 +311,15 @@ fn lineage<'a>(
 impl Meter {
     fn description(&self) -> String {
         let Meter { kind, of, most, used, .. } = self;
-        let unit = match kind.unit {
-            Unit::Jobs => "jobs",
-            Unit::Nodes => "nodes",
-            Unit::Processors => "processors",
-            Unit::Minutes => "minutes",
+        let unit = match (kind.unit, kind.name.contains("Mins")) {
+            (Unit::Jobs, _) => "jobs",
+            (Unit::Nodes, false) => "nodes",
+            (Unit::Nodes, true) => "node-minutes",
+            (Unit::Processors, false) => "processors",
+            (Unit::Processors, true) => "processor-minutes",
+            (Unit::Minutes, _) => "minutes",
         };
-        let minutes = if kind.name.contains("Mins") { " minutes" } else { "" };
-        format!("{} of {of}: {most} {unit}{minutes}, {used} used or reserved", kind.name)
+        format!("{} of {of}: {most} {unit}, {used} used or reserved", kind.name)
     }
 }
 

@@ -12,8 +12,8 @@ use pavior::Sides;
 use crate::names::number;
 
 const NOT_WRITTEN: &str = "specify the shape as shape=4x4";
-const NO_SHAPE: &str = "its shape does not have the form 4x4";
-const BAD_SIDE: &str = "a side of its shape is not between 1 and 65535";
+const NO_SHAPE: &str = "its shape must have the form 4x4";
+const BAD_SIDE: &str = "each side of its shape must be from 1 to 65535";
 
 /// The maximum number of digits in a side, including leading zeros.
 const MAX_DIGITS: usize = 5;
@@ -87,7 +87,7 @@ fn sides(text: &str, axes: usize) -> Result<Sides, String> {
     };
     let read = parts.iter().map(side).collect::<Result<Vec<u16>, &str>>()?;
     if read.len() != axes {
-        return Err(format!("its shape does not have {axes} sides"));
+        return Err(format!("its shape must have {axes} sides"));
     }
     let mut sides = [1; 3];
     sides[..axes].copy_from_slice(&read);

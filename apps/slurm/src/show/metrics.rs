@@ -68,20 +68,28 @@ pub(crate) struct CycleCounts<'a> {
 impl Metrics {
     pub(crate) fn register(all: &mut Registry) -> Metrics {
         Metrics {
-            cycles: register(all, "cycles", "Completed cycles"),
-            failures: register(all, "failures", "Cycles skipped because Slurm did not answer"),
-            malformed_total: register(all, "unreadable", "Malformed records"),
-            objections: register(all, "objections", "Changes rejected by Slurm"),
-            opened_total: register(all, "opened", "Gates opened"),
-            closed_total: register(all, "closed", "Gates closed"),
-            requeued_total: register(all, "requeued", "Jobs requeued from the wrong nodes"),
-            overlaps_total: register(all, "overlaps", "Nodes held by two jobs"),
-            cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle"),
+            cycles: register(all, "cycles", "Number of completed cycles"),
+            failures: register(
+                all,
+                "failures",
+                "Number of cycles skipped because Slurm did not answer",
+            ),
+            malformed_total: register(all, "unreadable", "Number of malformed records"),
+            objections: register(all, "objections", "Number of changes rejected by Slurm"),
+            opened_total: register(all, "opened", "Number of gates opened"),
+            closed_total: register(all, "closed", "Number of gates closed"),
+            requeued_total: register(
+                all,
+                "requeued",
+                "Number of jobs requeued from the wrong nodes",
+            ),
+            overlaps_total: register(all, "overlaps", "Number of nodes held by two jobs"),
+            cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle, in seconds"),
             up: register(all, "up", "1 if Slurm answered in the last cycle"),
             last_success: register(
                 all,
                 "last_success_timestamp_seconds",
-                "Time of the last cycle in which Slurm answered",
+                "End of the last cycle in which Slurm answered, in seconds since 1970",
             ),
             active: register(all, "active", "1 if this daemon is active"),
             gate: register(
@@ -89,12 +97,16 @@ impl Metrics {
                 "gate_loaded",
                 "1 if slurmctld has loaded the gate, 0 if not or unknown",
             ),
-            malformed: register(all, "records_unreadable", "Malformed records in the last cycle"),
-            waiting: register(all, "jobs_waiting", "Jobs waiting for a box"),
-            opened: register(all, "jobs_opened", "Jobs whose gate is open"),
-            running: register(all, "jobs_holding", "Jobs that hold nodes"),
-            free: register(all, "nodes_free", "Free nodes"),
-            failed: register(all, "nodes_failed", "Unavailable nodes"),
+            malformed: register(
+                all,
+                "records_unreadable",
+                "Number of malformed records in the last cycle",
+            ),
+            waiting: register(all, "jobs_waiting", "Number of jobs waiting for a box"),
+            opened: register(all, "jobs_opened", "Number of jobs whose gate is open"),
+            running: register(all, "jobs_holding", "Number of jobs that hold nodes"),
+            free: register(all, "nodes_free", "Number of free nodes"),
+            failed: register(all, "nodes_failed", "Number of unavailable nodes"),
             slots: SlotGauges::register(all),
         }
     }
@@ -162,8 +174,12 @@ pub(crate) struct ObserverMetrics {
 impl ObserverMetrics {
     pub(crate) fn register(all: &mut Registry) -> ObserverMetrics {
         ObserverMetrics {
-            boxes: register(all, "jobs_in_boxes", "Jobs whose nodes form one box"),
-            largest_free: register(all, "largest_free_nodes", "Nodes in the largest free box"),
+            boxes: register(all, "jobs_in_boxes", "Number of jobs whose nodes form one box"),
+            largest_free: register(
+                all,
+                "largest_free_nodes",
+                "Number of nodes in the largest free box",
+            ),
         }
     }
 

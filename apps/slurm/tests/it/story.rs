@@ -40,7 +40,7 @@ fn a_cluster_of_64_nodes(release: Release) {
 fn the_gate_holds(cluster: &Cluster) {
     for (options, word) in [
         ("--comment=shape=4y4", "is not a valid shape"),
-        ("--comment=shape=0x4", "is not between 1 and"),
+        ("--comment=shape=0x4", "must be from 1 to"),
         ("--comment=shape=4x4x4", "axes"),
         ("--comment=shape=9x1", "does not fit"),
         ("--comment=shape=2x2 -N3", "omit -N"),

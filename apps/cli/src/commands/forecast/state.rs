@@ -76,7 +76,7 @@ fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
     if let Some(name) = of_log.filter(|_| args.state.past.is_none()) {
         return Err(Failure::usage(format!(
-            "--{name} requires --past, as it applies only to logs"
+            "--{name} applies only to logs and therefore requires --past"
         )));
     }
     let seed = given.seed.unwrap_or(1);
@@ -270,8 +270,8 @@ impl QueueReport {
             format!("{}: {} waiting. Times are in hours from now.", self.title, self.waiting.len());
         let Some(past) = self.past else {
             return format!(
-                "{title} Without --past, each job is assumed to run for its estimated time, with \
-                 no further arrivals."
+                "{title} Without --past, the forecast assumes that each job runs for its estimated \
+                 time and that no further jobs arrive."
             );
         };
         let (runs, promises) = (past.runs, past.judged());

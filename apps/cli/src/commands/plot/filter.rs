@@ -39,7 +39,7 @@ pub(super) fn find_parameter(name: &str, table: &Table) -> Result<&'static Param
     };
     let column = parameter.column();
     if !table.columns.contains(&column) {
-        let reason = format!("these results have no column `{column}`");
+        let reason = format!("the results have no column `{column}`");
         return Err(BadName { reason, span: 0..name.len() });
     }
     Ok(parameter)
@@ -47,7 +47,7 @@ pub(super) fn find_parameter(name: &str, table: &Table) -> Result<&'static Param
 
 fn condition(text: &str, table: &Table) -> Result<(usize, Vec<String>), BadName> {
     let Some((key, values)) = text.split_once('=') else {
-        let reason = format!("`{text}` is not a valid condition; for example, use sides=uniform");
+        let reason = format!("`{text}` is not a valid condition; use one such as sides=uniform");
         return Err(BadName { reason, span: 0..text.len() });
     };
     let parameter = find_parameter(key, table)?;

@@ -27,7 +27,7 @@ pub(super) fn render(
         return Err("no placements to draw".to_string());
     }
     if placed.len() > MAX_JOBS {
-        return Err(format!("{} jobs, but a page can play at most {MAX_JOBS}", placed.len()));
+        return Err(format!("{} jobs exceed the page's limit of {MAX_JOBS}", placed.len()));
     }
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
     let jobs: Vec<ScheduledJob> = placed

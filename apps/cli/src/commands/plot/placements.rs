@@ -71,7 +71,7 @@ fn read(input: impl BufRead, grid: &Grid) -> Result<Placements, String> {
             json::read(line.as_bytes()).map_err(|error| format!("line {}: {error}", number + 1))?;
         let placed = read_placed(&value, grid).ok_or_else(|| {
             format!(
-                "line {}: not a valid placement on {grid}: expected job, start, end and parts",
+                "line {}: expected a placement on {grid} with job, start, end and parts",
                 number + 1
             )
         })?;

@@ -116,8 +116,8 @@ fn dependencies(summary: &LogSummary) -> String {
     let found = &summary.dependencies;
     let counts = [
         (found.followed, "followed"),
-        (found.missing, "not among the jobs"),
-        (found.later, "later than their job"),
+        (found.missing, "missing"),
+        (found.later, "later in the log"),
         (found.cycles, "cycles"),
         (found.without_submit, "without a submit time"),
     ];

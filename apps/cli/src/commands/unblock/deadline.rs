@@ -109,8 +109,11 @@ impl RoomAnswer<'_> {
         let (report, by) = (self.report, self.by);
         let Some(plan) = &self.plan else {
             let plan = format!("no plan that moves or requeues at most {}", jobs(limits.max_jobs));
-            let found = if self.proven { "" } else { " was found within the search budget that" };
-            return format!("{plan}{found} makes room by {by}");
+            return if self.proven {
+                format!("{plan} makes room by {by}")
+            } else {
+                format!("{plan} and makes room by {by} was found within the search budget")
+            };
         };
         let place = plan.moves.boxes.first();
         let place = place.map_or_else(String::new, |at| format!(": {}", report.describe(at)));

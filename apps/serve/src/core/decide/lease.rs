@@ -93,7 +93,7 @@ impl Decider<'_> {
         if let Some(job) = &request.job
             && self.state.jobs.contains_key(&(tenant.clone(), job.clone()))
         {
-            let detail = format!("job {job} already holds nodes or is waiting");
+            let detail = format!("job {job} is already waiting or already holds nodes");
             return Err(Problem::new(Reason::RepeatedJob, detail));
         }
         Ok((board, tenant))

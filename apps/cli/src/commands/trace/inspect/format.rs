@@ -10,7 +10,7 @@ pub(super) type Bar = (String, u64);
 pub(super) fn clock_name(clock: Clock) -> &'static str {
     match clock {
         Clock::Local => "local time",
-        Clock::Utc => "universal time",
+        Clock::Utc => "UTC",
         Clock::Log => "hours since the log began",
     }
 }
