@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use pavior::time::Date;
-use pavior_kube::{Cluster, Entry, KubeError, Manifests, Mode, Options};
+use pavior_kube::{Cluster, ClusterSlots, Entry, KubeError, Manifests, Mode, Options};
 use serde_json::to_value;
 
 use crate::args::{KubeArgs, KubeCommand};
 use crate::failure::Failure;
+use crate::input;
 use crate::output::{self, Format, Reply, Table};
 
 /// The maximum number of other Jobs that a plan in `why` moves.
@@ -75,7 +76,7 @@ fn probable_start(one: &Entry) -> String {
 /// Prints one line per Job. The last column, the reason for waiting, is truncated to the terminal
 /// width.
 fn queue(format: Format) -> Result<(), Failure> {
-    let all = Cluster::read()?.queue()?;
+    let all = Cluster::read()?.queue();
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
     let cells = |one: &Entry| {
         let none = || "-".to_string();
@@ -115,7 +116,10 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
 }
 
 fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
-    let all = Cluster::read()?.slots(shape, budget)?;
+    let ClusterSlots { machines: all, faults } = Cluster::read()?.slots(shape, budget)?;
+    for fault in faults {
+        input::say_left_out(&format!("{fault}."));
+    }
     let header = ["machine", "boxes", "free", "at most"];
     let rows = all.iter().map(|one| {
         let boxes = one.boxes.join(" ");
@@ -155,7 +159,8 @@ impl From<KubeError> for Failure {
             KubeError::UnknownJob(_)
             | KubeError::Machine { .. }
             | KubeError::NoMachine
-            | KubeError::Shape(_)
+            | KubeError::Shape
+            | KubeError::Slots(_)
             | KubeError::Name(_)
             | KubeError::File { .. } => Failure::usage(error),
             _ => Failure::other(error),
