@@ -6,7 +6,7 @@ use pavior::time::Date;
 use pavior_kube::{Cluster, ClusterSlots, Entry, KubeError, Manifests, Mode, Options};
 use serde_json::to_value;
 
-use crate::args::{KubeArgs, KubeCommand};
+use crate::args::{JobPath, KubeArgs, KubeCommand};
 use crate::failure::Failure;
 use crate::input;
 use crate::output::{self, Format, Reply, Table};
@@ -28,12 +28,6 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         };
         return Ok(pavior_kube::run(&options)?);
     };
-    let of_daemon = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
-    if of_daemon.iter().any(|option| option.is_some()) {
-        let reason = "--name, --page, --probes, --machine and --observe apply only to the daemon, \
-                      not to its commands";
-        return Err(Failure::usage(reason));
-    }
     match command {
         KubeCommand::Manifests { no_mutation, image, resource, exclusive, kueue } => {
             if let Some(resource) = resource.as_ref().filter(|_| !exclusive) {
@@ -101,10 +95,7 @@ fn queue(format: Format) -> Result<(), Failure> {
 }
 
 /// Explains why a Job is waiting. Plans move at most `moved` other Jobs.
-fn why(job: &str, moved: usize) -> Result<(), Failure> {
-    let Some((namespace, name)) = job.split_once('/') else {
-        return Err(Failure::usage("specify the Job as NAMESPACE/NAME, such as default/train"));
-    };
+fn why(JobPath { namespace, name }: &JobPath, moved: usize) -> Result<(), Failure> {
     let answer = Cluster::read()?.why(namespace, name, moved)?;
     let mut lines = vec![format!("{namespace}/{name} {}", answer.state.word())];
     lines.extend(answer.at.map(|at| format!("box {at}")));
