@@ -30,12 +30,12 @@ pub enum KubeError {
     /// The cluster has no Machine.
     #[error("the cluster has no Machine")]
     NoMachine,
-    /// No Machine has boxes of the requested shape. The text contains each Machine's reason.
-    #[error("{0}")]
-    Shape(String),
-    /// A forecast failed.
-    #[error("cannot compute a forecast: {0}")]
-    Forecast(String),
+    /// A text that is not a shape.
+    #[error("the shape is not valid; use 1 to 3 sides, such as 4x4x2")]
+    Shape,
+    /// No Machine can have a box of the requested shape, for these reasons.
+    #[error("{}", join(.0))]
+    Slots(Vec<KubeError>),
     /// An invalid image or resource name.
     #[error("`{0}` is not a valid image or resource name")]
     Name(String),
@@ -58,4 +58,8 @@ pub enum KubeError {
     /// A Job that does not exist or has no shape.
     #[error("Job {0} does not exist or has no pavior.dev/shape annotation")]
     UnknownJob(String),
+}
+
+fn join(errors: &[KubeError]) -> String {
+    errors.iter().map(KubeError::to_string).collect::<Vec<_>>().join("; ")
 }

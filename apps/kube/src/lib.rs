@@ -29,5 +29,5 @@ pub use error::KubeError;
 pub use health::PROBES;
 pub use manifests::{Manifests, confirmation};
 pub use page::ADDRESS;
-pub use query::{Cluster, Entry, JobState, MachineSlots};
+pub use query::{Cluster, ClusterSlots, Entry, JobState, MachineSlots};
 pub use uninstall::{Removal, remove};

@@ -8,6 +8,7 @@ use pavior::answers::SearchLimits;
 use super::{FormatArgs, budget};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct KubeArgs {
     /// The name of this replica in the Lease [default: host name and process ID]
     #[arg(long)]
@@ -15,7 +16,7 @@ pub(crate) struct KubeArgs {
     /// Serves the web page, `why` and metrics at this address
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
-        default_missing_value = pavior_kube::ADDRESS,
+        default_missing_value = pavior_kube::ADDRESS, group = "served_page"
     )]
     pub(crate) page: Option<String>,
     /// Answers health probes (/healthz and /readyz) at this address
@@ -25,12 +26,13 @@ pub(crate) struct KubeArgs {
     )]
     pub(crate) probes: Option<String>,
     /// The machine to show on the page, if the cluster has several
-    #[arg(long)]
+    #[arg(long, requires = "served_page")]
     pub(crate) machine: Option<String>,
     /// Serves the page for any cluster at this address, without changing the cluster
     #[arg(
         long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true,
-        default_missing_value = pavior_kube::ADDRESS, conflicts_with_all = ["page", "name"]
+        default_missing_value = pavior_kube::ADDRESS, conflicts_with = "name",
+        group = "served_page"
     )]
     pub(crate) observe: Option<String>,
     /// A file with the Machine object to observe, if the cluster has none
@@ -38,6 +40,20 @@ pub(crate) struct KubeArgs {
     pub(crate) spec: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Option<KubeCommand>,
+}
+
+/// A Job's namespace and name.
+#[derive(Clone, Debug)]
+pub(crate) struct JobPath {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// Parses a Job's path.
+fn job_path(text: &str) -> Result<JobPath, String> {
+    let example = || "specify the Job as NAMESPACE/NAME, such as default/train".to_string();
+    let (namespace, name) = text.split_once('/').ok_or_else(example)?;
+    Ok(JobPath { namespace: namespace.to_string(), name: name.to_string() })
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,25 +78,25 @@ pub(crate) enum KubeCommand {
         #[arg(long)]
         kueue: bool,
     },
-    /// Lists all Jobs that have a shape, with their state, box, reason for waiting, and expected
-    /// start based on time limits
+    /// Lists all Jobs that have a shape, with their state, box, reason for waiting, expected start
+    /// based on time limits, and probable start
     Queue {
         #[command(flatten)]
         output: FormatArgs,
     },
-    /// Explains why a Job is waiting, and which other Jobs could be moved to help
+    /// Explains why a Job is waiting, and which other Jobs (at most two) could be moved to help
     Why {
         /// The Job, such as default/train
-        #[arg(value_name = "NAMESPACE/NAME")]
-        job: String,
+        #[arg(value_name = "NAMESPACE/NAME", value_parser = job_path)]
+        job: JobPath,
     },
     /// Plans which Jobs to move to make room for a waiting Job, without moving anything
     Unblock {
         /// The Job, such as default/train
-        #[arg(value_name = "NAMESPACE/NAME")]
-        job: String,
+        #[arg(value_name = "NAMESPACE/NAME", value_parser = job_path)]
+        job: JobPath,
         /// The maximum number of Jobs to move
-        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(..=16))]
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
         moves: u8,
     },
     /// Counts how many boxes of a shape fit on the free nodes at the same time
@@ -100,4 +116,34 @@ pub(crate) enum KubeCommand {
         #[arg(long)]
         open: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use crate::args::Cli;
+
+    #[test]
+    fn options_without_an_effect_are_rejected() {
+        for (words, is_valid) in [
+            ("--page --machine a", true),
+            ("--observe --machine a --spec a.yaml", true),
+            ("--probes --name a", true),
+            ("--machine a", false),
+            ("--probes --machine a", false),
+            ("--page --observe", false),
+            ("--name a --observe", false),
+            ("--page queue", false),
+            ("--observe --spec a.yaml queue", false),
+            ("unblock default/train --moves 1", true),
+            ("unblock default/train --moves 0", false),
+            ("why default/train", true),
+            ("why train", false),
+        ] {
+            let words = ["pavior", "kube"].into_iter().chain(words.split(' '));
+            let parsed = Cli::try_parse_from(words.clone());
+            assert_eq!(parsed.is_ok(), is_valid, "{:?}", words.collect::<Vec<_>>());
+        }
+    }
 }

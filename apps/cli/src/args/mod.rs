@@ -37,7 +37,7 @@ pub(crate) use experiments::{ExperimentArgs, MergeArgs, ReproduceArgs};
 pub(crate) use explain::ExplainArgs;
 pub(crate) use forecast::{ForecastArgs, StateArgs};
 #[cfg(feature = "kube")]
-pub(crate) use kube::{KubeArgs, KubeCommand};
+pub(crate) use kube::{JobPath, KubeArgs, KubeCommand};
 pub(crate) use messages::NetworkCommandArgs;
 pub(crate) use parameter_sets::{
     AdviceParameters, ForecastParameters, LogParameters, MessageParameters, RequestParameters,

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use pavior::time::Date;
-use pavior_kube::{Cluster, Entry, KubeError, Manifests, Mode, Options};
+use pavior_kube::{Cluster, ClusterSlots, Entry, KubeError, Manifests, Mode, Options};
 use serde_json::to_value;
 
-use crate::args::{KubeArgs, KubeCommand};
+use crate::args::{JobPath, KubeArgs, KubeCommand};
 use crate::failure::Failure;
+use crate::input;
 use crate::output::{self, Format, Reply, Table};
 
 /// The maximum number of other Jobs that a plan in `why` moves.
@@ -27,12 +28,6 @@ pub(crate) fn run(args: &KubeArgs) -> Result<(), Failure> {
         };
         return Ok(pavior_kube::run(&options)?);
     };
-    let of_daemon = [&args.name, &args.page, &args.probes, &args.machine, &args.observe];
-    if of_daemon.iter().any(|option| option.is_some()) {
-        let reason = "--name, --page, --probes, --machine and --observe apply only to the daemon, \
-                      not to other commands";
-        return Err(Failure::usage(reason));
-    }
     match command {
         KubeCommand::Manifests { no_mutation, image, resource, exclusive, kueue } => {
             if let Some(resource) = resource.as_ref().filter(|_| !exclusive) {
@@ -75,7 +70,7 @@ fn probable_start(one: &Entry) -> String {
 /// Prints one line per Job. The last column, the reason for waiting, is truncated to the terminal
 /// width.
 fn queue(format: Format) -> Result<(), Failure> {
-    let all = Cluster::read()?.queue()?;
+    let all = Cluster::read()?.queue();
     let header = ["job", "shape", "state", "box", "starts", "probably", "waits for"];
     let cells = |one: &Entry| {
         let none = || "-".to_string();
@@ -100,10 +95,7 @@ fn queue(format: Format) -> Result<(), Failure> {
 }
 
 /// Explains why a Job is waiting. Plans move at most `moved` other Jobs.
-fn why(job: &str, moved: usize) -> Result<(), Failure> {
-    let Some((namespace, name)) = job.split_once('/') else {
-        return Err(Failure::usage("specify the Job as NAMESPACE/NAME, such as default/train"));
-    };
+fn why(JobPath { namespace, name }: &JobPath, moved: usize) -> Result<(), Failure> {
     let answer = Cluster::read()?.why(namespace, name, moved)?;
     let mut lines = vec![format!("{namespace}/{name} {}", answer.state.word())];
     lines.extend(answer.at.map(|at| format!("box {at}")));
@@ -115,7 +107,10 @@ fn why(job: &str, moved: usize) -> Result<(), Failure> {
 }
 
 fn slots(shape: &str, budget: u64, format: Format) -> Result<(), Failure> {
-    let all = Cluster::read()?.slots(shape, budget)?;
+    let ClusterSlots { machines: all, faults } = Cluster::read()?.slots(shape, budget)?;
+    for fault in faults {
+        input::say_left_out(&format!("{fault}."));
+    }
     let header = ["machine", "boxes", "free", "at most"];
     let rows = all.iter().map(|one| {
         let boxes = one.boxes.join(" ");
@@ -155,7 +150,8 @@ impl From<KubeError> for Failure {
             KubeError::UnknownJob(_)
             | KubeError::Machine { .. }
             | KubeError::NoMachine
-            | KubeError::Shape(_)
+            | KubeError::Shape
+            | KubeError::Slots(_)
             | KubeError::Name(_)
             | KubeError::File { .. } => Failure::usage(error),
             _ => Failure::other(error),

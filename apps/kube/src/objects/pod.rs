@@ -47,7 +47,7 @@ pub(crate) struct PodStatus {
 }
 
 /// JSON stored as text. Parsed trees for thousands of pods would need ten times as much memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CompactJson(Box<str>);
 
 impl CompactJson {

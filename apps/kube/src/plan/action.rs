@@ -76,6 +76,14 @@ impl Action {
         }
     }
 
+    /// Returns the new placement, if the action proposes one.
+    pub(crate) fn into_proposal(self) -> Option<PlacementSpec> {
+        match self {
+            Action::Propose { placement, .. } => Some(placement),
+            _ => None,
+        }
+    }
+
     /// Returns the object to change. For a proposal, this is the Job.
     pub(crate) fn object(&self) -> &ObjectRef {
         match self {

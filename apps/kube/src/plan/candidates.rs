@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use pavior::{NodeId, Occupancy, Pool, Request};
+use pavior_cluster::Planner;
 
 use super::context::Layout;
 use super::eligibility::Refusal;
@@ -13,21 +14,26 @@ use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
+/// The maximum number of distinct sets of requirements, beyond those that can be queued, that are
+/// checked for a namespace in each plan.
+const MAX_EXTRA_SETS: usize = 64;
+
 /// Results that are shared by groups with the same requirements.
 #[derive(Default)]
 pub(super) struct NodePools<'a> {
-    /// Pools by excluded nodes.
-    pools: HashMap<Vec<NodeId>, Option<Pool>>,
-    /// The nodes that each distinct set of requirements excludes.
-    excluded: Vec<(Vec<NodeRequirements<'a>>, Excluded)>,
+    /// The nodes that each distinct set of requirements allows.
+    allowed: HashMap<Vec<NodeRequirements<'a>>, AllowedNodes>,
+    /// The number of sets that each namespace has added to `allowed`.
+    added: HashMap<&'a str, usize>,
+    pools: Vec<(Occupancy, Option<Pool>)>,
 }
 
-/// The nodes that a set of requirements excludes.
-#[derive(Clone, Default)]
-pub(super) struct Excluded {
-    now: Vec<NodeId>,
-    /// Nodes that are excluded for reasons other than temporary taints.
-    always: Vec<NodeId>,
+/// The nodes that a set of requirements allows, stored as free nodes.
+#[derive(Clone)]
+struct AllowedNodes {
+    current: Occupancy,
+    /// The nodes that are allowed once temporary taints are removed.
+    eventual: Occupancy,
 }
 
 impl<'a> MachineState<'a> {
@@ -46,22 +52,23 @@ impl<'a> MachineState<'a> {
             let why = format!("its shape does not fit on {}", layout.config.grid);
             return Err(Refusal::invalid(why));
         }
-        let avoided = memory.avoided.get(group.first().id());
-        let Excluded { now: mut excluded, always } = self.excluded(layout, group);
-        if let Some(avoided) = avoided {
-            excluded.extend(avoided.keys().filter_map(|name| layout.map.ids.get(name.as_str())));
-            excluded.sort_unstable();
-            excluded.dedup();
+        let Some(AllowedNodes { mut current, eventual }) = self.pools.allowed(layout, group) else {
+            let why = "the Jobs in its namespace have too many different node requirements";
+            return Err(Refusal { prospect: Prospect::Waits, why: why.to_string() });
+        };
+        let avoided = memory.avoided.get(group.first().id()).into_iter().flat_map(HashMap::keys);
+        for node in avoided.filter_map(|name| layout.map.ids.get(name.as_str())) {
+            current.take_node(*node);
         }
-        if excluded.is_empty() {
+        if current.count() == layout.config.grid.nodes() {
             return Ok(request);
         }
-        let confined = request.within(self.pool(excluded));
-        // Avoided nodes and nodes with temporary taints may become usable, so the Job can wait.
-        if self.could_fit(&confined) || avoided.is_some() {
+        let confined = request.within(self.pools.pool(&mut self.planner, current));
+        if self.could_fit(&confined) {
             return Ok(confined);
         }
-        let later = request.within(self.pool(always));
+        // Avoided nodes and nodes with temporary taints may become usable, so the Job can wait.
+        let later = request.within(self.pools.pool(&mut self.planner, eventual));
         if self.could_fit(&later) {
             return Ok(confined);
         }
@@ -73,41 +80,46 @@ impl<'a> MachineState<'a> {
     fn could_fit(&mut self, request: &Request) -> bool {
         self.planner.could_ever_fit(request)
     }
+}
 
-    /// Returns the nodes that a group's requirements exclude. The results are cached.
-    fn excluded(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Excluded {
+impl<'a> NodePools<'a> {
+    /// Returns the nodes that a group's requirements allow, or `None` if its namespace has too many
+    /// different sets of requirements.
+    fn allowed(&mut self, layout: &Layout<'_>, group: &JobGroup<'a>) -> Option<AllowedNodes> {
         let requirements = NodeRequirements::distinct(group.jobs());
-        if let Some((_, known)) =
-            self.pools.excluded.iter().find(|(known, _)| *known == requirements)
-        {
-            return known.clone();
+        if let Some(known) = self.allowed.get(&requirements) {
+            return Some(known.clone());
         }
-        let nodes_without = |allows: fn(&NodeRequirements<'a>, &Node) -> bool| {
-            let is_excluded =
-                |node: &Node| !requirements.iter().all(|required| allows(required, node));
-            let nodes = layout.map.nodes.iter().enumerate();
-            let excluded = nodes.filter(|(_, node)| node.is_some_and(is_excluded));
-            excluded.map(|(id, _)| NodeId(id as u32)).collect()
+        let added = self.added.entry(group.first().namespace()).or_default();
+        if *added >= layout.config.queued_per_namespace.saturating_add(MAX_EXTRA_SETS) {
+            return None;
+        }
+        *added += 1;
+        let nodes_with = |allows: fn(&NodeRequirements<'a>, &Node) -> bool| {
+            let mut nodes = Occupancy::all_free(layout.config.grid);
+            for (id, node) in layout.map.nodes.iter().enumerate() {
+                let mut all = requirements.iter();
+                if node.is_some_and(|node| !all.all(|required| allows(required, node))) {
+                    nodes.take_node(NodeId(id as u32));
+                }
+            }
+            nodes
         };
-        let excluded = Excluded {
-            now: nodes_without(NodeRequirements::allows),
-            always: nodes_without(NodeRequirements::could_allow),
+        let allowed = AllowedNodes {
+            current: nodes_with(NodeRequirements::allows),
+            eventual: nodes_with(NodeRequirements::could_allow),
         };
-        self.pools.excluded.push((requirements, excluded.clone()));
-        excluded
+        self.allowed.insert(requirements, allowed.clone());
+        Some(allowed)
     }
 
-    /// Returns the pool that contains all nodes except `without`.
-    fn pool(&mut self, without: Vec<NodeId>) -> Option<Pool> {
-        if let Some(&known) = self.pools.pools.get(&without) {
-            return known;
+    /// Returns the pool that contains these nodes, or `None` if they are the whole machine.
+    fn pool(&mut self, planner: &mut Planner, nodes: Occupancy) -> Option<Pool> {
+        if let Some((_, known)) = self.pools.iter().find(|(known, _)| *known == nodes) {
+            return *known;
         }
-        let mut nodes = Occupancy::all_free(*self.planner.machine().grid());
-        for &node in &without {
-            nodes.take_node(node);
-        }
-        let pool = self.planner.pool(nodes);
-        self.pools.pools.insert(without, pool);
+        let pool = planner.pool(nodes.clone());
+        self.pools.push((nodes, pool));
         pool
     }
 }

@@ -11,6 +11,7 @@ use pavior::{BadName, Cuboid, Grid, Machine as Engine, NodeId, Occupancy, Sides}
 use pavior_cluster::grants_exact_boxes;
 
 use super::node_map::check_source;
+use super::shape_error::ShapeError;
 use crate::objects::{MachineSpec, Maintenance};
 
 /// The default resource, of which each node has one unit.
@@ -79,7 +80,9 @@ impl MachineConfig {
             maintenance: Vec::new(),
         };
         for text in spec.slots.iter().take(MAX_SLOTS) {
-            let shape = config.shape(text).map_err(|why| fault("slots", text, &why))?;
+            let shape = config
+                .shape(text)
+                .map_err(|error| fault("slots", text, &error.words("the shape")))?;
             config.slots.push((text.clone(), shape));
         }
         for period in &spec.maintenance {
@@ -126,8 +129,8 @@ impl MachineConfig {
     /// Parses a shape in chips and converts it to nodes.
     ///
     /// # Errors
-    /// Returns an error if no box on the machine has the shape. The error does not quote the text.
-    pub(crate) fn shape(&self, text: &str) -> Result<Shape, String> {
+    /// Returns an error if no box on the machine has the shape.
+    pub(crate) fn shape(&self, text: &str) -> Result<Shape, ShapeError> {
         let nodes = self.sides_in_nodes(text)?;
         Ok(if self.turns() { Shape::new(nodes) } else { Shape::fixed(nodes) })
     }
@@ -138,26 +141,22 @@ impl MachineConfig {
     }
 
     /// Converts a shape in chips to its sides in nodes.
-    pub(super) fn sides_in_nodes(&self, text: &str) -> Result<Sides, String> {
+    pub(super) fn sides_in_nodes(&self, text: &str) -> Result<Sides, ShapeError> {
         let axes = self.grid.axes();
         if !has_shape_syntax(text) {
-            return Err("pavior.dev/shape is not a valid shape; use 1 to 3 sides, such as 4x4x2"
-                .to_string());
+            return Err(ShapeError::Syntax);
         }
-        let count = text.split('x').count();
-        if count != axes {
-            return Err(format!("its shape has {count} sides, but the machine has {axes} axes"));
+        let sides = text.split('x').count();
+        if sides != axes {
+            return Err(ShapeError::Sides { sides, axes });
         }
         let Ok(Ask::Shape(chips)) = Ask::typed(Some(text), None, &self.grid) else {
-            return Err(format!("its shape does not fit on {}", self.grid));
+            return Err(ShapeError::Size(self.grid));
         };
         let mut nodes = [1; 3];
         for axis in 0..axes {
             if chips[axis] % self.host[axis] != 0 {
-                let host = format_sides(self.host, axes);
-                return Err(format!(
-                    "the sides of its shape must be multiples of the host's sides, {host}"
-                ));
+                return Err(ShapeError::Host(format_sides(self.host, axes)));
             }
             nodes[axis] = chips[axis] / self.host[axis];
         }
@@ -207,7 +206,7 @@ fn parse_scheduler(text: Option<&str>) -> Result<Scheduler, String> {
 }
 
 /// Returns true if every side has at most five digits and no leading zero, as the policies require.
-fn has_shape_syntax(text: &str) -> bool {
+pub(crate) fn has_shape_syntax(text: &str) -> bool {
     let is_side = |side: &str| {
         (1..=5).contains(&side.len())
             && !side.starts_with('0')

@@ -41,7 +41,7 @@ pub(super) enum Rejection {
 pub(super) fn request(config: &MachineConfig, group: &JobGroup<'_>) -> Result<Request, Rejection> {
     let nodes = config
         .sides_in_nodes(group.first().shape().unwrap_or_default())
-        .map_err(|why| Rejection::Refused(Refusal::invalid(why)))?;
+        .map_err(|error| Rejection::Refused(Refusal::invalid(error.words("its shape"))))?;
     check(group, volume(nodes))?;
     let request = Request::shape(nodes);
     Ok(if config.turns() { request } else { request.with_freedom(Freedom::Box) })

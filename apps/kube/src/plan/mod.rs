@@ -18,6 +18,7 @@ mod pods;
 mod queue;
 mod records;
 mod requirements;
+mod shape_error;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -30,14 +31,14 @@ use pavior_cluster::Holding;
 
 pub(crate) use action::{Absence, Action, CheckUpdate};
 use config::Downtime;
-pub(crate) use config::{MachineConfig, RESOURCE};
+pub(crate) use config::{MachineConfig, RESOURCE, has_shape_syntax};
 use context::{Layout, PlanContext};
 pub(crate) use detail::{Audience, Detail};
 pub(crate) use forecast::{Forecast, Question};
 pub(crate) use memory::Memory;
 use node_map::{NodeMap, coordinates};
 pub(crate) use patch::remove_gate;
-pub(crate) use waiting::{Waiting, unassigned};
+pub(crate) use waiting::{Prospect, Waiting, unassigned};
 
 use crate::objects::{Machine, MachineStatus, Node, Object as _, ObjectRef, SlotCount};
 use crate::time::unsigned;
@@ -52,6 +53,7 @@ const MAX_UNUSABLE: usize = 16;
 /// The actions planned for a machine, and the machine's state after them.
 #[derive(Debug)]
 pub(crate) struct Plan {
+    pub(crate) config: MachineConfig,
     pub(crate) actions: Vec<Action>,
     pub(crate) status: MachineStatus,
     /// The waiting Jobs in queue order.
@@ -131,6 +133,7 @@ pub(crate) fn plan(
     let is_now = |period: &Downtime| (period.from..period.to).contains(&unsigned(now));
     let has_maintenance = layout.config.maintenance.iter().any(is_now);
     Ok(Plan {
+        config: layout.config,
         actions,
         status,
         waiting: queue.waiting,

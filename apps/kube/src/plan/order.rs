@@ -57,12 +57,8 @@ pub(super) fn waiting<'a>(
     groups: Vec<JobGroup<'a>>,
     memory: &Memory,
 ) -> Vec<WaitingGroup<'a>> {
-    let is_over = |group: &JobGroup<'_>| {
-        group.is_finished()
-            || group.jobs().iter().all(|job| job.is_idle())
-            || group.is_placed(context.index)
-    };
-    let groups = groups.into_iter().filter(|group| !is_over(group));
+    let needs_box = |group: &JobGroup<'_>| !group.is_inactive() && !group.is_placed(context.index);
+    let groups = groups.into_iter().filter(needs_box);
     let mut all: Vec<WaitingGroup<'a>> =
         groups.map(|group| WaitingGroup::of(group, context.index)).collect();
     let crowded = crowded(&context.layout.config, held, &all, memory);

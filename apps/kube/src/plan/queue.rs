@@ -1,16 +1,17 @@
 //! The queue, which chooses nodes for waiting Jobs and explains why the other Jobs are waiting.
 
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use pavior::answers::{Queued, Snapshot};
+use pavior::answers::{Queued, Snapshot, Why};
+use pavior::scheduling::Standing;
 use pavior::{Cuboid, JobId, NodeId, Occupancy, Request};
-use pavior_cluster::{Context, Explainer};
+use pavior_cluster::Context;
 
 use super::Picture;
 use super::action::Action;
 use super::context::{Layout, PlanContext};
-use super::detail::Audience;
+use super::detail::{Audience, Detail};
 use super::eligibility::{self, Refusal, Rejection};
 use super::forecast::Question;
 use super::holder::Holder;
@@ -59,22 +60,26 @@ pub(super) fn place<'a>(
         let Candidate { group, id, request } = candidate;
         state.planner.submit(id.0, position, *request, group.seconds());
     }
-    let (started, proposals) = start(layout, &mut state, &queue)?;
-    let question = detail
-        .forecast
-        .then(|| Question::of(layout, &memory.past, &state, &queue.candidates, &started));
-    let question = question.transpose()?;
-    let starts = detail.starts.then(|| state.planner.starts(&layout.config.scheduler));
-    let starts = starts.transpose()?.unwrap_or_default();
-    let unstarted = queue.candidates.iter().filter(|candidate| !started.contains(&candidate.id));
-    let unstarted: Vec<&Candidate<'_>> = unstarted.collect();
+    let started = start(layout, &mut state, &queue)?;
+    let question = if detail.forecast {
+        Some(Question::of(layout, &memory.past, &state, &queue.candidates, &started.jobs)?)
+    } else {
+        None
+    };
+    let starts = if detail.starts {
+        state.planner.starts(&layout.config.scheduler)?
+    } else {
+        HashMap::new()
+    };
+    let is_waiting = |candidate: &&Candidate<'_>| !started.jobs.contains(&candidate.id);
+    let unstarted: Vec<&Candidate<'_>> = queue.candidates.iter().filter(is_waiting).collect();
     let mut waiting = explain(context, &mut state, &unstarted, &starts);
-    let picture = detail.picture.then(|| picture(layout, &state, &queue, &started));
+    let picture = detail.picture.then(|| picture(layout, &state, &queue, &started.jobs));
     waiting.extend(queue.refused);
     let machine = state.planner.machine();
     let (free, unavailable) = (machine.free().clone(), machine.failed_nodes());
     Ok(QueueOutcome {
-        proposals,
+        proposals: started.proposals,
         waiting,
         busy: layout.config.grid.nodes() - free.count() - unavailable,
         free,
@@ -99,38 +104,18 @@ fn explain(
         .take(detail.explained)
         .map(|one| state.maintenance_in_the_way(&one.request, one.group.seconds()))
         .collect();
-    let state = &*state;
-    // All Jobs share a snapshot, and Jobs with the same request share an explanation.
-    let snapshot = LazyCell::new(|| Snapshot::of(state.planner.machine()));
-    let standing = state.planner.standing();
-    let mut reasons = HashMap::new();
-    let mut waiting = Vec::new();
-    for (position, &Candidate { group, id, request }) in unstarted.iter().enumerate() {
-        let why = if let Some(&maintenance) = maintenance.get(position) {
-            let planned = state.planner.planned(standing.as_ref(), *id);
-            let queued = maintenance.unwrap_or(Queued::Kept);
-            let moves = Context { moved: detail.moves, queued, planned };
-            let find = || {
-                let snapshot = state.planner.within(&snapshot, request);
-                let find = |all: &Explainer<'_>| all.why(&snapshot, request, &moves);
-                state.with_explainer(layout, Audience::Operator, "", find)
-            };
-            // A Job that has a reservation or is blocked by maintenance gets its own explanation.
-            let why = if planned.is_some() || maintenance.is_some() {
-                find()
-            } else {
-                reasons.entry(*request).or_insert_with(find).clone()
-            };
-            let lines = |all: &Explainer<'_>| all.lines(why.as_ref());
-            let namespace = group.first().namespace();
-            state.with_explainer(layout, detail.audience, namespace, lines).join(" ")
+    let mut reasons = Reasons::of(state, layout, detail);
+    let mut waiting: Vec<Waiting> = Vec::new();
+    for (position, &candidate) in unstarted.iter().enumerate() {
+        let why = if position < detail.explained {
+            reasons.describe(candidate, maintenance[position])
         } else {
-            format!("{position} requests are ahead of it in the queue")
+            format!("{} Jobs are ahead of it in the queue", waiting.len())
         };
-        let starts_at = starts.get(id).copied();
+        let starts_at = starts.get(&candidate.id).copied();
         // Pool numbers are valid only within this plan.
-        let request = Some(Request { pool: None, ..*request });
-        let jobs = group.jobs().iter();
+        let request = Some(Request { pool: None, ..candidate.request });
+        let jobs = candidate.group.jobs().iter();
         waiting.extend(jobs.map(|job| Waiting {
             starts_at,
             request,
@@ -140,21 +125,80 @@ fn explain(
     waiting
 }
 
-/// Starts the Jobs that the scheduler chooses. Returns these Jobs and the proposals for them. A
-/// placement that is not a box cannot be proposed.
+/// Reasons why candidates are waiting. Candidates with the same request share a reason.
+struct Reasons<'s, 'a> {
+    state: &'s MachineState<'a>,
+    layout: &'s Layout<'a>,
+    detail: Detail,
+    snapshot: OnceCell<Snapshot>,
+    standing: Option<Standing>,
+    shared: HashMap<Request, Option<Why>>,
+}
+
+impl<'s, 'a> Reasons<'s, 'a> {
+    fn of(state: &'s MachineState<'a>, layout: &'s Layout<'a>, detail: Detail) -> Reasons<'s, 'a> {
+        let (snapshot, standing) = (OnceCell::new(), state.planner.standing());
+        Reasons { state, layout, detail, snapshot, standing, shared: HashMap::new() }
+    }
+
+    /// Describes in sentences why a candidate is waiting, with only the names that the audience may
+    /// see.
+    fn describe(&mut self, candidate: &Candidate<'_>, maintenance: Option<Queued>) -> String {
+        let why = self.why(candidate, maintenance);
+        let namespace = candidate.group.first().namespace();
+        let reader = (self.detail.audience == Audience::Daemon).then_some(namespace);
+        let lines = self.state.with_explainer(self.layout, reader, |all| all.lines(why.as_ref()));
+        lines.join(" ")
+    }
+
+    /// Finds the reason why a candidate is waiting. A candidate that has a reservation or is
+    /// blocked by maintenance gets its own reason.
+    fn why(&mut self, candidate: &Candidate<'_>, maintenance: Option<Queued>) -> Option<Why> {
+        let planned = self.state.planner.planned(self.standing.as_ref(), candidate.id);
+        let is_shared = planned.is_none() && maintenance.is_none();
+        if is_shared && let Some(known) = self.shared.get(&candidate.request) {
+            return known.clone();
+        }
+        let queued = maintenance.unwrap_or(Queued::Kept);
+        let context = Context { moved: self.detail.moves, queued, planned };
+        let machine = self.state.planner.machine();
+        let whole = self.snapshot.get_or_init(|| Snapshot::of(machine));
+        let snapshot = self.state.planner.within(whole, &candidate.request);
+        // A reason refers to Jobs by their numbers, so it needs no names.
+        let why = self.state.with_explainer(self.layout, None, |all| {
+            all.why(&snapshot, &candidate.request, &context)
+        });
+        if is_shared {
+            self.shared.insert(candidate.request, why.clone());
+        }
+        why
+    }
+}
+
+/// The candidates that start now, and the proposals for them.
+#[derive(Default)]
+struct StartList {
+    jobs: HashSet<JobId>,
+    proposals: Vec<Action>,
+}
+
+/// Starts the Jobs that the scheduler chooses.
+///
+/// # Errors
+/// Returns an error if the scheduler or strategy fails, or if a placement cannot be proposed.
 fn start(
     layout: &Layout<'_>,
     state: &mut MachineState<'_>,
     queue: &Queue<'_>,
-) -> Result<(HashSet<JobId>, Vec<Action>), String> {
-    let (mut started, mut proposals) = (HashSet::new(), Vec::new());
-    let mut next = || state.planner.start_next().map_err(|error| error.to_string());
-    while let Some((id, cuboid)) = next()? {
-        started.insert(id);
-        let Some(cuboid) = cuboid else { continue };
-        proposals.extend(proposal(layout, &queue.candidate(id).group, &cuboid));
+) -> Result<StartList, String> {
+    let mut list = StartList::default();
+    while let Some((id, cuboid)) = state.planner.start_next().map_err(|error| error.to_string())? {
+        let cuboid = cuboid.ok_or("the strategy chose nodes that do not form a box")?;
+        let proposal = proposal(layout, &queue.candidate(id).group, &cuboid);
+        list.proposals.push(proposal.ok_or("the strategy chose a node without a Node object")?);
+        list.jobs.insert(id);
     }
-    Ok((started, proposals))
+    Ok(list)
 }
 
 fn picture(
@@ -213,7 +257,7 @@ struct Queue<'a> {
 struct Usage {
     queued_groups: usize,
     /// The number of nodes held and requested.
-    nodes: u32,
+    nodes: u64,
 }
 
 /// A decision about a waiting group.
@@ -239,7 +283,8 @@ impl<'a> Queue<'a> {
         memory: &Memory,
         state: &mut MachineState<'a>,
     ) -> Queue<'a> {
-        let usage = |(&namespace, &nodes)| (namespace, Usage { queued_groups: 0, nodes });
+        let usage =
+            |(&namespace, &nodes)| (namespace, Usage { queued_groups: 0, nodes: u64::from(nodes) });
         let mut queue = Queue {
             first: state.first_waiting_number(),
             candidates: Vec::new(),
@@ -295,16 +340,22 @@ impl<'a> Queue<'a> {
         if let Some(why) = memory.rejection(job.id()) {
             return Verdict::refuse(format!("the API server rejected its Placement: {why}"));
         }
+        let (nodes, limit) = (request.nodes, config.nodes_per_namespace);
+        if nodes > limit {
+            let why = format!("its shape has {nodes} nodes, but a namespace may hold only {limit}");
+            return Verdict::Refuse(Refusal { prospect: Prospect::Blocked, why });
+        }
         let usage = self.usage.entry(job.namespace()).or_default();
-        let has_too_many_groups = usage.queued_groups >= config.queued_per_namespace;
-        if has_too_many_groups || usage.nodes + request.nodes > config.nodes_per_namespace {
-            let limit = if has_too_many_groups { "waiting Jobs" } else { "nodes" };
-            return Verdict::refuse(format!("its namespace has reached its limit on {limit}"));
+        if usage.queued_groups >= config.queued_per_namespace {
+            return Verdict::refuse("its namespace has reached its limit on waiting Jobs".into());
+        }
+        if usage.nodes + u64::from(nodes) > limit.into() {
+            return Verdict::refuse("its namespace has reached its limit on nodes".into());
         }
         match state.confined(layout, memory, group, request) {
             Ok(request) => {
                 usage.queued_groups += 1;
-                usage.nodes += request.nodes;
+                usage.nodes += u64::from(nodes);
                 Verdict::Queue(request)
             }
             Err(refusal) => Verdict::Refuse(refusal),

@@ -2,6 +2,7 @@
 //! taints. A node that the scheduler would reject is not a candidate.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 
 use k8s_openapi::api::core::v1::{
     NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Taint, Toleration,
@@ -22,6 +23,19 @@ impl PartialEq for NodeRequirements<'_> {
     fn eq(&self, other: &NodeRequirements<'_>) -> bool {
         self.template.has_same_requirements(other.template)
             && self.flavor_requirements() == other.flavor_requirements()
+    }
+}
+
+impl Eq for NodeRequirements<'_> {}
+
+impl Hash for NodeRequirements<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.template.node_selector.hash(state);
+        self.template.affinity.hash(state);
+        self.flavors.map(|quota| &quota.selector).hash(state);
+        for toleration in &self.template.tolerations {
+            (&toleration.key, &toleration.value).hash(state);
+        }
     }
 }
 

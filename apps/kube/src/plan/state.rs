@@ -10,7 +10,6 @@ use pavior_cluster::{Explainer, Holding, Planner};
 
 use super::candidates::NodePools;
 use super::context::{Layout, PlanContext};
-use super::detail::Audience;
 use super::holder::Holder;
 use super::records::Record;
 use crate::objects::Object as _;
@@ -117,17 +116,16 @@ impl<'a> MachineState<'a> {
         self.holders.iter().enumerate().map(|(id, holder)| (JobId(id as u64), *holder))
     }
 
-    /// Calls `explain` with an explainer that knows the holders' names and ends. For a waiting Job
-    /// in `namespace`, the audience determines which names are included.
+    /// Calls `explain` with an explainer that knows the holders' names and ends. A reader in a
+    /// namespace sees only that namespace's names.
     pub(super) fn with_explainer<T>(
         &self,
         layout: &Layout<'_>,
-        audience: Audience,
-        namespace: &str,
+        reader: Option<&str>,
         explain: impl FnOnce(&Explainer<'_>) -> T,
     ) -> T {
         let name = |job: JobId| match self.holder(job) {
-            Some(holder) if audience != Audience::Daemon || holder.namespace == namespace => {
+            Some(holder) if reader.is_none_or(|namespace| holder.namespace == namespace) => {
                 holder.to_string()
             }
             Some(holder) => format!("a {} in another namespace", shown(holder.kind)),

@@ -5,7 +5,7 @@ use pavior::workload::TimeUnit;
 use pavior_cluster::date;
 use serde::Serialize;
 
-use crate::objects::{Job, Object as _, Pod};
+use crate::objects::{Job, Object as _, PlacementSpec, Pod, Uid};
 use crate::plan::{Forecast, Waiting};
 use crate::world::Index;
 
@@ -17,6 +17,8 @@ pub enum JobState {
     Runs,
     /// The Job has its nodes, but some of its pods are not bound yet.
     Placed,
+    /// Nodes are free for the Job, which gets them in the daemon's next plan.
+    Fits,
     /// The Job is waiting for nodes.
     Waits,
     /// The Job cannot start unless it or the cluster changes.
@@ -29,18 +31,41 @@ pub enum JobState {
     Over,
 }
 
+/// The decision about a Job without a placement.
+#[derive(Clone, Copy)]
+pub(super) enum Decision<'a> {
+    /// The Job gets this placement.
+    Propose(&'a PlacementSpec),
+    Wait {
+        waiting: &'a Waiting,
+        /// The forecast for the Job's machine, or the reason why it failed.
+        forecast: Option<&'a Result<Forecast, String>>,
+    },
+}
+
 impl JobState {
-    fn of(index: &Index<'_>, job: &Job, waiting: Option<&Waiting>) -> JobState {
+    pub(super) fn of(index: &Index<'_>, job: &Job, decision: Option<Decision<'_>>) -> JobState {
         let is_bound = |pod: &&Pod| pod.node().is_some() && !pod.is_terminating();
         let bound = index.pods_of(job).filter(is_bound).count();
-        match (index.placement_of(job), waiting) {
+        match (index.placement_of(job), decision) {
             _ if job.is_finished() => JobState::Over,
             (Some(_), _) if bound as u32 >= job.remaining() => JobState::Runs,
             (Some(_), _) => JobState::Placed,
-            (None, Some(waiting)) if waiting.is_blocked() => JobState::Never,
-            (None, Some(_)) => JobState::Waits,
+            (None, Some(Decision::Propose(_))) => JobState::Fits,
+            (None, Some(Decision::Wait { waiting, .. })) if waiting.is_blocked() => JobState::Never,
+            (None, Some(Decision::Wait { .. })) => JobState::Waits,
             _ if job.is_suspended() => JobState::Suspended,
             _ => JobState::New,
+        }
+    }
+
+    /// Returns the position of Jobs in this state in the list of all Jobs.
+    pub(super) fn rank(self) -> usize {
+        match self {
+            JobState::Runs | JobState::Placed => 0,
+            JobState::Fits => 1,
+            JobState::Waits | JobState::Never | JobState::Suspended | JobState::New => 2,
+            JobState::Over => 3,
         }
     }
 
@@ -49,6 +74,7 @@ impl JobState {
         match self {
             JobState::Runs => "runs",
             JobState::Placed => "placed",
+            JobState::Fits => "fits",
             JobState::Waits => "waits",
             JobState::Never => "never",
             JobState::Suspended => "suspended",
@@ -72,7 +98,7 @@ pub struct Entry {
     /// The box in nodes, such as `4x4x2@0,0,6`.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The reason why the Job is waiting, in sentences.
+    /// The reason why the Job is waiting, or the box that it is about to get, in sentences.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The Job's Kueue state, in sentences, or `None` if the Job is not in a Kueue queue.
@@ -95,36 +121,81 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Describes a Job. `waiting` contains the reason why the Job is waiting, if it is.
+    /// Describes a Job. `kueue` is its state in Kueue.
     pub(super) fn of(
         index: &Index<'_>,
         job: &Job,
-        waiting: Option<&Waiting>,
-        forecasts: &[Forecast],
+        decision: Option<Decision<'_>>,
+        kueue: Option<String>,
     ) -> Entry {
-        let state = JobState::of(index, job, waiting);
-        let reason = waiting.filter(|_| matches!(state, JobState::Waits | JobState::Never));
-        let uid = job.uid();
-        let forecast = forecasts.iter().find(|all| reason.is_some() && all.of(&uid).is_some());
-        let start = forecast.and_then(|forecast| forecast.of(&uid));
-        let obstacle = start.and_then(|start| start.obstacle);
-        let is_calibrated = forecast.is_some_and(|all| all.queue.experience.calibrated);
-        let range = start.filter(|_| is_calibrated && obstacle.is_none()).map(|start| {
-            let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;
-            [start.earliest, start.median, start.latest].map(|time| time.map(seconds))
-        });
-        Entry {
+        let state = JobState::of(index, job, decision);
+        let entry = Entry {
             namespace: job.namespace().to_string(),
             name: job.name().to_string(),
             shape: job.shape().unwrap_or_default().to_string(),
             state,
             at: index.placement_of(job).map(|placement| placement.spec.at.clone()),
-            why: reason.map(|waiting| waiting.why.clone()),
-            kueue: None,
-            starts: reason.and_then(|waiting| waiting.starts_at),
-            range,
-            obstacle: obstacle.map(|obstacle| obstacle.name()),
-            probably: forecast.and_then(|forecast| forecast.words(&uid, date)),
+            why: None,
+            kueue: kueue.filter(|_| state != JobState::Over),
+            starts: None,
+            range: None,
+            obstacle: None,
+            probably: None,
+        };
+        match decision {
+            Some(Decision::Propose(placement)) if state == JobState::Fits => {
+                let at = placement.at.replacen('@', " at ", 1);
+                let why = format!("Its box {at} is free, and the daemon places it next.");
+                Entry { why: Some(why), ..entry }
+            }
+            Some(Decision::Wait { waiting, forecast })
+                if matches!(state, JobState::Waits | JobState::Never) =>
+            {
+                let (why, starts) = (Some(waiting.why.clone()), waiting.starts_at);
+                let entry = Entry { why, starts, ..entry };
+                match forecast {
+                    Some(Ok(forecast)) => entry.with_forecast(forecast, &job.uid()),
+                    Some(Err(why)) if state == JobState::Waits => {
+                        Entry { probably: Some(format!("The forecast failed: {why}.")), ..entry }
+                    }
+                    _ => entry,
+                }
+            }
+            _ => entry,
         }
+    }
+
+    /// Adds a Job's predicted start.
+    fn with_forecast(self, forecast: &Forecast, uid: &Uid) -> Entry {
+        let Some(start) = forecast.of(uid) else { return self };
+        let is_calibrated = forecast.queue.experience.calibrated && start.obstacle.is_none();
+        let seconds = |time: Time| time.0 / TimeUnit::SECOND.ticks;
+        let times = [start.earliest, start.median, start.latest];
+        Entry {
+            range: is_calibrated.then(|| times.map(|time| time.map(seconds))),
+            obstacle: start.obstacle.map(|obstacle| obstacle.name()),
+            probably: forecast.words(uid, date),
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::world::World;
+
+    #[test]
+    fn a_failed_forecast_does_not_hide_the_reason_for_waiting() {
+        let job = json!({ "metadata": { "name": "a", "uid": "a" }, "spec": {} });
+        let job: Job = serde_json::from_value(job).unwrap();
+        let (world, failure) = (World::default(), Err("no time".to_string()));
+        let waiting = &Waiting::new(&job, "full".to_string());
+        let decision = Decision::Wait { waiting, forecast: Some(&failure) };
+        let entry = Entry::of(&Index::of(&world), &job, Some(decision), None);
+        let (why, probably) = (entry.why.unwrap(), entry.probably.unwrap());
+        assert_eq!((why.as_str(), probably.as_str()), ("full", "The forecast failed: no time."));
     }
 }

@@ -1,18 +1,58 @@
-//! Describes the Kueue states of Jobs in sentences.
+//! Reads Kueue objects and describes the Kueue states of Jobs in sentences.
 
 use std::collections::HashMap;
 
 use kube::Client;
 use pavior::text::shown;
 
+use super::{by_name, by_uid};
 use crate::error::KubeError;
-use crate::objects::{CheckState, Condition, Uid, Workload};
+use crate::objects::{
+    AdmissionCheck, CheckState, Condition, Job, Object as _, QUEUE, ResourceFlavor, Uid, Workload,
+};
 use crate::read::list;
+use crate::world::World;
 
-/// Returns the Kueue state of each Job that has a Workload.
-pub(super) async fn kueue_states(client: &Client) -> Result<HashMap<Uid, String>, KubeError> {
-    let workloads = list::<Workload>(client, "").await?.into_iter();
-    Ok(workloads.filter_map(|workload| Some((workload.job()?, describe(&workload)))).collect())
+/// Reads the Kueue objects that the Jobs and machines in a world need.
+///
+/// # Errors
+/// Returns an error if some of the objects cannot be read.
+pub(super) async fn read_kueue(client: &Client, world: &mut World) -> Result<(), KubeError> {
+    let uses_check = world.machines.values().any(|machine| machine.spec.admission_check.is_some());
+    if uses_check || world.jobs.values().any(|job| job.label(QUEUE).is_some()) {
+        world.kueue.workloads = by_uid(list::<Workload>(client, "").await?);
+    }
+    if uses_check {
+        world.kueue.checks = by_name(list::<AdmissionCheck>(client, "").await?);
+        world.kueue.flavors = by_name(list::<ResourceFlavor>(client, "").await?);
+    }
+    Ok(())
+}
+
+/// The Workloads in a world, by the uids of their Jobs.
+pub(super) struct WorkloadMap<'a> {
+    workloads: HashMap<Uid, &'a Workload>,
+    fault: Option<&'a str>,
+}
+
+impl<'a> WorkloadMap<'a> {
+    pub(super) fn of(world: &'a World) -> WorkloadMap<'a> {
+        let workloads = world.kueue.workloads.values();
+        WorkloadMap {
+            workloads: workloads.filter_map(|one| Some((one.job()?, one))).collect(),
+            fault: world.kueue.fault.as_deref(),
+        }
+    }
+
+    /// Describes the state of a Job in a Kueue queue.
+    pub(super) fn describe(&self, job: &Job) -> Option<String> {
+        job.label(QUEUE)?;
+        Some(match (self.workloads.get(&job.uid()), self.fault) {
+            (Some(workload), _) => describe(workload),
+            (None, Some(why)) => format!("Its Kueue Workload cannot be read: {why}."),
+            (None, None) => "Kueue has no Workload for it.".to_string(),
+        })
+    }
 }
 
 /// Describes a Workload's state in text of bounded length without control characters.

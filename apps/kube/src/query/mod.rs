@@ -10,13 +10,15 @@ use pavior::answers::slots;
 use pavior::text::shown;
 use serde::Serialize;
 
+use self::entry::Decision;
 pub use self::entry::{Entry, JobState};
-use self::kueue::kueue_states;
+use self::kueue::{WorkloadMap, read_kueue};
 use crate::client::{connect, runtime};
 use crate::error::KubeError;
-use crate::objects::{Job, Machine, Node, Object, Placement, Pod, QUEUE, Uid};
+use crate::objects::{Job, Machine, Node, Object, Placement, PlacementSpec, Pod, Uid};
 use crate::plan::{
-    Detail, Forecast, MachineConfig, Memory, Plan, Question, Waiting, plan, unassigned,
+    Action, Detail, Forecast, Memory, Plan, Prospect, Question, Waiting, has_shape_syntax, plan,
+    unassigned,
 };
 use crate::read::{ACTIVE_PODS, list, start_times};
 use crate::time::now;
@@ -24,10 +26,17 @@ use crate::world::{Index, JobGroup, World};
 
 /// The state of a cluster when it was read.
 pub struct Cluster {
-    pub(crate) world: World,
+    world: World,
     now: i64,
-    /// The state of each Job in a Kueue queue, or the reason why the states cannot be read.
-    kueue: Result<HashMap<Uid, String>, String>,
+}
+
+/// The boxes of a shape that fit on the machines of a cluster.
+#[derive(Debug)]
+pub struct ClusterSlots {
+    /// The machines that can have such a box.
+    pub machines: Vec<MachineSlots>,
+    /// The reasons why other machines cannot.
+    pub faults: Vec<KubeError>,
 }
 
 /// The number of boxes of a shape that fit on a machine's free nodes at the same time.
@@ -67,100 +76,85 @@ impl Cluster {
         for (job, at) in start_times(client).await? {
             world.start_times.entry(job).or_insert(at);
         }
-        let kueue = if world.jobs.values().any(|job| job.label(QUEUE).is_some()) {
-            kueue_states(client).await.map_err(|error| error.to_string())
-        } else {
-            Ok(HashMap::new())
-        };
-        Ok(Cluster { world, now: now(), kueue })
+        world.kueue.fault = read_kueue(client, &mut world).await.err().map(|why| why.to_string());
+        Ok(Cluster::new(world, now()))
     }
 
-    /// Describes the Kueue state of a Job in a Kueue queue.
-    fn kueue(&self, job: &Job) -> Option<String> {
-        job.label(QUEUE)?;
-        Some(match &self.kueue {
-            Ok(states) => match states.get(job.id()) {
-                Some(state) => state.clone(),
-                None => "Kueue has no Workload for it.".to_string(),
-            },
-            Err(why) => format!("Its Kueue Workload cannot be read: {why}."),
-        })
+    pub(crate) fn new(mut world: World, now: i64) -> Cluster {
+        world.join_quota();
+        Cluster { world, now }
     }
 
-    /// Returns all Jobs with a shape: running Jobs, waiting Jobs in queue order, and finished Jobs.
-    ///
-    /// # Errors
-    /// Returns an error if a forecast fails.
-    pub fn queue(&self) -> Result<Vec<Entry>, KubeError> {
-        self.entries(Detail::OPERATOR)
+    /// Returns all Jobs with a shape: Jobs with a box, Jobs that are about to get one, waiting
+    /// Jobs, and finished Jobs. The waiting Jobs of each machine are in queue order, followed by
+    /// those that cannot be queued. Jobs that belong to no machine come first.
+    pub fn queue(&self) -> Vec<Entry> {
+        let jobs = self.world.jobs.values().filter(|job| job.shape().is_some());
+        self.entries(jobs.collect(), Detail::OPERATOR)
     }
 
-    fn entries(&self, detail: Detail) -> Result<Vec<Entry>, KubeError> {
+    /// Describes Jobs with a shape.
+    fn entries(&self, mut jobs: Vec<&Job>, detail: Detail) -> Vec<Entry> {
         let index = Index::of(&self.world);
-        let (waiting, forecasts) = self.plan_all(&index, detail)?;
-        let mut positions: HashMap<&str, usize> = HashMap::new();
-        for (position, waiting) in waiting.iter().enumerate() {
-            positions.entry(&waiting.job.uid.0).or_insert(position);
+        let has_jobs = |machine: &&String| jobs.iter().any(|job| index.is_on(job, machine));
+        let machines = self.world.machines.keys().filter(has_jobs);
+        let mut outcomes =
+            vec![Outcome { waiting: unassigned(&index), proposals: Vec::new(), forecast: None }];
+        outcomes.extend(machines.map(|machine| self.outcome(&index, machine, detail)));
+        let mut outlooks: HashMap<&str, Outlook<'_>> = HashMap::new();
+        for (job, decision) in outcomes.iter().flat_map(Outcome::decisions) {
+            let position = outlooks.len();
+            outlooks.entry(&job.0).or_insert(Outlook { position, decision });
         }
-        let shaped = self.world.jobs.values().filter(|job| job.shape().is_some());
-        let mut entries: Vec<(usize, Entry)> = shaped
-            .map(|job| {
-                let position = positions.get(job.id()).copied();
-                let reason = position.map(|position| &waiting[position]);
-                let kueue = self.kueue(job).filter(|_| !job.is_finished());
-                let entry = Entry { kueue, ..Entry::of(&index, job, reason, &forecasts) };
-                (position.unwrap_or(usize::MAX), entry)
-            })
-            .collect();
-        entries.sort_by_cached_key(|(position, entry)| {
-            let group = match entry.state {
-                JobState::Runs | JobState::Placed => 0,
-                JobState::Over => 2,
-                _ => 1,
-            };
-            (group, *position, entry.namespace.clone(), entry.name.clone())
+        let decision = |job: &Job| outlooks.get(job.id()).map(|outlook| outlook.decision);
+        jobs.sort_by_cached_key(|&job| {
+            let rank = JobState::of(&index, job, decision(job)).rank();
+            let position = outlooks.get(job.id()).map_or(usize::MAX, |outlook| outlook.position);
+            (rank, position, job.namespace(), job.name())
         });
-        Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+        let workloads = WorkloadMap::of(&self.world);
+        let entry = |job| Entry::of(&index, job, decision(job), workloads.describe(job));
+        jobs.into_iter().map(entry).collect()
     }
 
-    /// Returns the Jobs waiting on any machine or on none, and each machine's forecast.
-    fn plan_all(
-        &self,
-        index: &Index<'_>,
-        detail: Detail,
-    ) -> Result<(Vec<Waiting>, Vec<Forecast>), KubeError> {
-        let mut waiting = unassigned(index);
-        let mut forecasts = Vec::new();
-        for machine in self.world.machines.keys() {
-            match self.plan(index, machine, detail) {
-                Ok(plan) => {
-                    waiting.extend(plan.waiting);
-                    let forecast = plan.question.map(Question::answer).transpose();
-                    forecasts.extend(forecast.map_err(KubeError::Forecast)?);
-                }
-                Err(error) => {
-                    let groups = index.unplaced_on(machine);
-                    let jobs = groups.iter().flat_map(JobGroup::jobs);
-                    waiting.extend(jobs.map(|job| Waiting::new(job, error.to_string())));
-                }
+    /// Plans for a machine. If there is no plan, its Jobs are waiting for that reason.
+    fn outcome(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Outcome {
+        match self.plan(index, machine, detail) {
+            Ok(plan) => Outcome {
+                proposals: plan.actions.into_iter().filter_map(Action::into_proposal).collect(),
+                waiting: plan.waiting,
+                forecast: plan.question.map(Question::answer),
+            },
+            Err(error) => {
+                // If only this account cannot read Kueue's objects, the daemon may place the Jobs.
+                let is_unknown = self.world.kueue.fault.is_some();
+                let prospect = if is_unknown { Prospect::Waits } else { Prospect::Blocked };
+                let mut groups = index.unplaced_on(machine);
+                groups.retain(|group| !group.is_inactive());
+                let jobs = groups.iter().flat_map(JobGroup::jobs);
+                let waiting =
+                    jobs.map(|job| Waiting { prospect, ..Waiting::new(job, error.to_string()) });
+                Outcome { proposals: Vec::new(), waiting: waiting.collect(), forecast: None }
             }
         }
-        Ok((waiting, forecasts))
     }
 
     fn plan(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Result<Plan, KubeError> {
-        let plan = plan(index, machine, &mut Memory::default(), self.now, detail);
-        plan.map_err(|why| KubeError::Machine { name: shown(machine).to_string(), why })
+        plan(index, machine, &mut Memory::default(), self.now, detail)
+            .map_err(|why| machine_error(machine, why))
     }
 
     /// Explains why a Job is waiting, and plans moves of up to `moved` other Jobs.
     ///
     /// # Errors
-    /// Returns an error if there is no such Job or a forecast fails.
+    /// Returns an error if there is no such Job with a shape.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
-        let entries = self.entries(Detail { moves: moved, ..Detail::OPERATOR })?.into_iter();
-        let mut named = entries.filter(|entry| entry.namespace == namespace && entry.name == name);
-        named.next().ok_or_else(|| {
+        let is_named = |job: &&Job| {
+            job.shape().is_some() && (job.namespace(), job.name()) == (namespace, name)
+        };
+        let named = self.world.jobs.values().filter(is_named).take(1).collect();
+        let detail = Detail { moves: moved, ..Detail::OPERATOR };
+        self.entries(named, detail).pop().ok_or_else(|| {
             let name = format!("{namespace}/{name}");
             KubeError::UnknownJob(shown(&name).to_string())
         })
@@ -169,22 +163,23 @@ impl Cluster {
     /// Counts the boxes of a shape that fit on each machine at the same time.
     ///
     /// # Errors
-    /// Returns each machine's reason if no machine can contain a box of this shape.
-    pub fn slots(&self, shape: &str, budget: u64) -> Result<Vec<MachineSlots>, KubeError> {
+    /// Returns an error if the text is not a shape or no machine can have such a box.
+    pub fn slots(&self, shape: &str, budget: u64) -> Result<ClusterSlots, KubeError> {
+        if !has_shape_syntax(shape) {
+            return Err(KubeError::Shape);
+        }
         let index = Index::of(&self.world);
-        let (mut found, mut faults) = (Vec::new(), Vec::new());
+        let mut all = ClusterSlots { machines: Vec::new(), faults: Vec::new() };
         for name in self.world.machines.keys() {
             match self.machine_slots(&index, name, shape, budget) {
-                Ok(slots) => found.push(slots),
-                Err(fault) => faults.push(fault.to_string()),
+                Ok(slots) => all.machines.push(slots),
+                Err(fault) => all.faults.push(fault),
             }
         }
-        if !found.is_empty() {
-            Ok(found)
-        } else if faults.is_empty() {
-            Err(KubeError::NoMachine)
-        } else {
-            Err(KubeError::Shape(faults.join("; ")))
+        match (all.machines.is_empty(), all.faults.is_empty()) {
+            (true, true) => Err(KubeError::NoMachine),
+            (true, false) => Err(KubeError::Slots(all.faults)),
+            (false, _) => Ok(all),
         }
     }
 
@@ -195,11 +190,11 @@ impl Cluster {
         shape: &str,
         budget: u64,
     ) -> Result<MachineSlots, KubeError> {
-        let fault = |why| KubeError::Machine { name: shown(machine).to_string(), why };
-        let plan = self.plan(index, machine, Detail::DAEMON)?;
-        let config = MachineConfig::of(&self.world.machines[machine].spec).map_err(fault)?;
-        let shape = config.shape(shape).map_err(fault)?;
-        let counted = slots(&plan.free, &[shape], budget);
+        let Plan { config, free, .. } = self.plan(index, machine, Detail::DAEMON)?;
+        let shape = config
+            .shape(shape)
+            .map_err(|error| machine_error(machine, error.words("the shape")))?;
+        let counted = slots(&free, &[shape], budget);
         Ok(MachineSlots {
             machine: machine.to_string(),
             free: counted.boxes.len() as u32,
@@ -207,6 +202,39 @@ impl Cluster {
             boxes: counted.boxes.iter().map(|at| config.box_name(at)).collect(),
         })
     }
+}
+
+/// The outcome of a machine's plan for the Jobs without a placement.
+struct Outcome {
+    proposals: Vec<PlacementSpec>,
+    waiting: Vec<Waiting>,
+    /// The forecast, or the reason why it failed.
+    forecast: Option<Result<Forecast, String>>,
+}
+
+impl Outcome {
+    /// Returns the decision about each Job, in queue order.
+    fn decisions(&self) -> impl Iterator<Item = (&Uid, Decision<'_>)> {
+        let proposals = self.proposals.iter().flat_map(|placement| {
+            placement.jobs().iter().map(move |job| (job, Decision::Propose(placement)))
+        });
+        let forecast = self.forecast.as_ref();
+        proposals.chain(
+            self.waiting
+                .iter()
+                .map(move |waiting| (&waiting.job.uid, Decision::Wait { waiting, forecast })),
+        )
+    }
+}
+
+/// A Job's position among the Jobs without a placement, and the decision about it.
+struct Outlook<'a> {
+    position: usize,
+    decision: Decision<'a>,
+}
+
+fn machine_error(machine: &str, why: String) -> KubeError {
+    KubeError::Machine { name: shown(machine).to_string(), why }
 }
 
 fn by_uid<K: Object>(objects: Vec<K>) -> BTreeMap<Uid, K> {
@@ -225,7 +253,7 @@ mod tests {
 
     #[test]
     fn slots_report_the_fault_of_each_machine() {
-        let mut cluster = Cluster { world: World::default(), now: 0, kueue: Ok(HashMap::new()) };
+        let mut cluster = Cluster::new(World::default(), 0);
         assert!(matches!(cluster.slots("4x4", 1000), Err(KubeError::NoMachine)));
         for (name, grid) in [("a", "mesh:2x2"), ("b", "mesh:2x2x2")] {
             let spec = json!({ "grid": grid, "nodes": { "labels": ["x", "y"] } });
@@ -234,8 +262,13 @@ mod tests {
             cluster.world.machines.insert(name.to_string(), machine);
         }
         let error = cluster.slots("2x2x2", 1000).unwrap_err().to_string();
-        let faults = "Machine a: its shape has 3 sides, but the machine has 2 axes; \
+        let faults = "Machine a: the shape has 3 sides, but the machine has 2 axes; \
                       Machine b: nodes.labels: 2 labels, but the machine has 3 axes";
         assert_eq!(error, faults);
+        let all = cluster.slots("2x2", 1000).unwrap();
+        let names: Vec<&str> = all.machines.iter().map(|one| one.machine.as_str()).collect();
+        assert_eq!((names, all.faults.len()), (vec!["a"], 1));
+        let error = cluster.slots("abc", 1000).unwrap_err().to_string();
+        assert_eq!(error, "the shape is not valid; use 1 to 3 sides, such as 4x4x2");
     }
 }

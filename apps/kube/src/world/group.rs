@@ -71,6 +71,12 @@ impl<'a> JobGroup<'a> {
             || self.jobs().iter().any(|job| job.is_terminating())
     }
 
+    /// Returns true if the group needs no new box, because it has finished, part of it is being
+    /// deleted, or all of it is suspended without quota.
+    pub(crate) fn is_inactive(&self) -> bool {
+        self.is_finished() || self.jobs().iter().all(|job| job.is_idle())
+    }
+
     /// Returns true if part of the group is suspended and has no quota.
     pub(crate) fn is_suspended(&self) -> bool {
         self.jobs().iter().any(|job| job.is_idle())

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::model::Model;
 use super::small::{fault, kinds, planned, planned_at, settle};
 use crate::objects::Machine;
-use crate::plan::{Detail, Memory, plan};
+use crate::plan::waiting::Prospect;
+use crate::plan::{Detail, Memory, Waiting, plan};
 use crate::world::Index;
 
 #[test]
@@ -89,6 +90,54 @@ fn a_condition_taint_does_not_block_a_job_forever() {
         assert!(made.actions.is_empty(), "{made:?}");
         assert_eq!(made.waiting[0].is_blocked(), never, "{made:?}");
     }
+}
+
+#[test]
+fn a_job_that_exceeds_its_namespaces_limit_on_its_own_is_blocked() {
+    let mut model = Model::new("mesh:4x4", &json!({ "nodesPerNamespace": 8 }));
+    model.add_job("large", "4x4", &json!({}));
+    model.add_job("fits", "4x2", &json!({}));
+    let made = settle(&mut model);
+    let [waiting] = &made.waiting[..] else { panic!("{:?}", made.waiting) };
+    let why = "its shape has 16 nodes, but a namespace may hold only 8";
+    assert_eq!((waiting.why.as_str(), waiting.prospect), (why, Prospect::Blocked));
+}
+
+#[test]
+fn a_job_that_avoids_nodes_is_blocked_if_its_requirements_can_never_be_met() {
+    for (avoided, taint, is_blocked) in
+        [("n0-0", "theirs", true), ("elsewhere", "theirs", true), ("n0-0", "", false)]
+    {
+        let mut model = Model::new("mesh:2x2", &json!({}));
+        let job = model.add_job("a", "2x2", &json!({}));
+        model.make_pods();
+        let mut memory = Memory::default();
+        memory.avoid(&job, avoided, 10_000);
+        if !taint.is_empty() {
+            let taint = json!([{ "key": taint, "effect": "NoSchedule" }]);
+            let taints = serde_json::from_value(taint).unwrap();
+            model.change_node("n1-1", |node| node.spec.taints = taints);
+        }
+        let made = planned_at(&model, &mut memory, 10_000).unwrap();
+        assert!(made.actions.is_empty(), "{made:?}");
+        assert_eq!(made.waiting[0].is_blocked(), is_blocked, "{avoided} {:?}", made.waiting);
+    }
+}
+
+#[test]
+fn a_namespace_cannot_have_any_number_of_node_requirements_checked() {
+    let mut model = Model::new("mesh:4x4", &json!({ "queuedPerNamespace": 2 }));
+    for number in 0..70 {
+        let selector = json!({ "nodeSelector": { "rack": number.to_string() } });
+        model.add_job(&format!("picky{number}"), "1x1", &selector);
+    }
+    model.add_job_in("other", "good", "1x1", &json!({ "nodeSelector": { "rack": "a" } }));
+    model.label(&["n0-0"], "rack", "a");
+    let made = settle(&mut model);
+    assert_eq!(made.status.busy, 1, "other namespaces are not affected");
+    let unchecked = |one: &&Waiting| one.why.contains("too many different node requirements");
+    assert_eq!(made.waiting.len(), 70);
+    assert_eq!(made.waiting.iter().filter(unchecked).count(), 4);
 }
 
 fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {

@@ -7,6 +7,7 @@ mod forecast;
 mod kueue;
 mod limits;
 mod model;
+mod queries;
 mod quota;
 mod quota_storm;
 mod races;

@@ -7,17 +7,28 @@ use super::small::{kinds, planned, settle};
 use crate::objects::{Object as _, Pod};
 use crate::plan::Action;
 
-/// Returns the node and Job number of each open pod, in order of Job and index.
-fn nodes(model: &Model) -> Vec<(String, String)> {
-    let open = model.pods(|pod| pod.node().is_some());
-    let of = |uid| {
-        let pod = &model.world.pods[uid];
-        let job = model.world.jobs[&pod.owner().unwrap()].name().to_string();
-        ((job, pod.rank().unwrap()), pod.node().unwrap().to_string())
-    };
-    let mut all: Vec<_> = open.iter().map(of).collect();
-    all.sort_unstable();
-    all.into_iter().map(|((job, _), node)| (job, node)).collect()
+/// A pod that is bound to a node.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct BoundPod {
+    /// The Job's number in its set, and the pod's index.
+    rank: (Option<u32>, Option<usize>),
+    node: String,
+}
+
+/// Returns the bound pods in order of Job number and index.
+fn bound_pods(model: &Model) -> Vec<BoundPod> {
+    let bound = model.pods(|pod| pod.node().is_some());
+    let mut pods: Vec<BoundPod> = bound
+        .iter()
+        .map(|uid| {
+            let pod = &model.world.pods[uid];
+            let job = &model.world.jobs[&pod.owner().unwrap()];
+            let node = pod.node().unwrap().to_string();
+            BoundPod { rank: (job.global_index(), pod.rank()), node }
+        })
+        .collect();
+    pods.sort_unstable();
+    pods
 }
 
 #[test]
@@ -33,10 +44,10 @@ fn a_set_gets_one_box_in_order_of_job_numbers_and_pod_indexes() {
     };
     assert_eq!((&job.uid, placement.set.len()), (&first, 2));
     settle(&mut model);
-    let nodes = nodes(&model);
-    let names: Vec<&str> = nodes.iter().map(|(_, node)| node.as_str()).collect();
-    assert_eq!(names, ["n0-0", "n1-0", "n2-0", "n3-0", "n0-1", "n1-1", "n2-1", "n3-1"]);
-    assert_eq!(nodes.iter().filter(|(job, _)| job == "s-0").count(), 3);
+    let pods = bound_pods(&model);
+    let nodes: Vec<&str> = pods.iter().map(|pod| pod.node.as_str()).collect();
+    assert_eq!(nodes, ["n0-0", "n1-0", "n2-0", "n3-0", "n0-1", "n1-1", "n2-1", "n3-1"]);
+    assert_eq!(pods.iter().filter(|pod| pod.rank.0 == Some(0)).count(), 3);
 }
 
 #[test]
@@ -51,7 +62,7 @@ fn an_incomplete_set_waits_with_a_reason() {
     // A Job that is in another set, or has another shape, does not belong to this set.
     model.add_job_of("t", 1, "4x2", 4);
     model.add_job_of("s", 2, "4x1", 4);
-    assert_eq!(settle(&mut model).status.busy, 4, "only the second set is complete");
+    assert_eq!(settle(&mut model).status.busy, 4, "the Job with the shape 4x1 is complete");
     model.add_job_of("s", 1, "4x2", 4);
     assert_eq!(settle(&mut model).status.busy, 12);
 }
@@ -61,9 +72,37 @@ fn duplicate_job_numbers_are_rejected() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     model.add_job_of("s", 0, "4x2", 4);
     model.add_job_of("s", 0, "4x2", 4);
+    rejected(
+        model,
+        "two Jobs in its set have the same number in jobset.sigs.k8s.io/job-global-index",
+    );
+}
+
+#[test]
+fn a_job_without_a_number_is_rejected() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job_of("s", 0, "4x2", 4);
+    let second = model.add_job_of("s", 1, "4x2", 4);
+    model.change_job(&second, |job| job.metadata.labels = None);
+    rejected(
+        model,
+        "a Job in its set has no number in its jobset.sigs.k8s.io/job-global-index label",
+    );
+}
+
+#[test]
+fn a_set_with_too_many_pods_is_rejected() {
+    let mut model = Model::new("mesh:4x4", &json!({}));
+    model.add_job_of("s", 0, "4x2", 4);
+    model.add_job_of("s", 1, "4x2", 5);
+    rejected(model, "its set has 2 Jobs with 9 completions in total, too many for 8 nodes");
+}
+
+/// Checks that the two Jobs of a set get no box and this reason.
+fn rejected(mut model: Model, why: &str) {
     let made = settle(&mut model);
-    assert_eq!((made.status.busy, made.waiting.len()), (0, 2));
-    assert!(made.waiting[0].why.contains("the same number"), "{}", made.waiting[0].why);
+    let reasons: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
+    assert_eq!((made.status.busy, reasons), (0, vec![why; 2]));
 }
 
 #[test]
@@ -72,23 +111,23 @@ fn a_set_is_placed_again_after_one_of_its_jobs_is_deleted() {
     let first = model.add_job_of("s", 0, "4x2", 4);
     let second = model.add_job_of("s", 1, "4x2", 4);
     settle(&mut model);
-    assert_eq!(nodes(&model).len(), 8);
+    assert_eq!(bound_pods(&model).len(), 8);
     model.delete_job(&second);
     assert_eq!(kinds(&planned(&model)), ["withdraw"]);
     // The other Job's pods keep running until there is a Job to place them with.
     let made = settle(&mut model);
     let is_bound = |pod: &Pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some();
     assert_eq!(model.pods(is_bound).len(), 4);
-    assert!(made.waiting.iter().all(|one| one.why.contains("too few")), "{:?}", made.waiting);
+    let [waiting] = &made.waiting[..] else { panic!("{:?}", made.waiting) };
+    assert!(waiting.why.contains("too few"), "{}", waiting.why);
     model.end_terminating();
     model.add_job_of("s", 1, "4x2", 4);
-    for _ in 0..3 {
-        settle(&mut model);
-        model.end_terminating();
-    }
+    // The old pods of the remaining Job are deleted, and its new pods can then be placed.
+    settle(&mut model);
+    model.end_terminating();
     let made = settle(&mut model);
     assert_eq!((made.status.busy, made.waiting.len()), (8, 0));
-    assert_eq!(nodes(&model).len(), 8);
+    assert_eq!(bound_pods(&model).len(), 8);
 }
 
 #[test]

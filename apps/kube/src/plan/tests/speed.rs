@@ -195,7 +195,7 @@ fn waits(world: &mut World, running: usize, waiting: usize) -> Duration {
     assert_eq!((made.actions.len(), made.waiting.len()), (0, waiting));
     let why = |at: usize| &made.waiting[at].why;
     assert!(why(0).contains("free"), "{}", why(0));
-    assert_eq!(*why(waiting - 1), format!("{} requests are ahead of it in the queue", waiting - 1));
+    assert_eq!(*why(waiting - 1), format!("{} Jobs are ahead of it in the queue", waiting - 1));
     time
 }
 
