@@ -3,6 +3,7 @@
 
 mod answers;
 mod attacks;
+mod bare_writer;
 mod certificates;
 mod client;
 mod crashes;
@@ -26,7 +27,6 @@ mod refusals;
 mod replies;
 mod requests;
 mod reservations;
-mod running;
 mod server;
 mod slots;
 mod slow;
