@@ -14,9 +14,9 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::definition::Definition;
 use crate::errors::{bad_name, input};
+use crate::extensions::Extensions;
 use crate::interrupt::{interruptible, interruptible_own};
 use crate::journal::Journal;
-use crate::own::Own;
 use crate::progress::Progress;
 use crate::results::Results;
 use crate::span::Span;
@@ -50,13 +50,13 @@ impl Specification {
         classes: Vec<Py<PyAny>>,
         logs: HashMap<String, Py<Trace>>,
     ) -> PyResult<Specification> {
-        let mut own = Own::default();
+        let mut extensions = Extensions::default();
         for class in &classes {
-            own.add(class.bind(py))?;
+            extensions.add(class.bind(py))?;
         }
-        let experiment = Experiment::parse_with(&text, name, &own.catalogue)
+        let experiment = Experiment::parse_with(&text, name, &extensions.catalogue)
             .map_err(|error| bad_name(&text, error.reason, error.span))?;
-        own.settle(&experiment)?;
+        extensions.settle(&experiment)?;
         let inputs =
             logs.iter().fold(Folder::new(&folder, Limits::LINES), |inputs, (name, log)| {
                 inputs.with_log(name, Arc::clone(&log.get().trace))

@@ -11,7 +11,7 @@ use crate::arrays::{boxes, word};
 use crate::errors::value;
 use crate::geometry::Box;
 use crate::jobs::{JobName, Jobs};
-use crate::shared::{Inner, Shared};
+use crate::shared_state::{Inner, SharedState};
 
 /// The maximum number of jobs that a plan moves.
 const MOVED: usize = 2;
@@ -31,7 +31,7 @@ pub(crate) struct Explanation {
 
 /// Finds where each strategy would place a request, without changing the machine.
 pub(crate) fn explain(
-    shared: &Shared,
+    shared: &SharedState,
     inner: &Inner,
     selections: &[Selection],
     request: &Request,

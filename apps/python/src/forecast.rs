@@ -13,11 +13,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 
 use crate::arguments::whole;
-use crate::asked::{Asked, Call, taken, unexpected};
 use crate::errors::{input, value};
-use crate::own::Code;
+use crate::excerpt::{cell, number};
+use crate::extensions::Code;
 use crate::progress::{Reporter, Task};
-use crate::shown::{cell, number};
+use crate::run_request::{Call, RunRequest, taken, unexpected};
 use crate::table::{Table, column, flags};
 
 /// Forecasts the start of each job in a log as an interval, using only what is known when the job
@@ -53,24 +53,24 @@ pub(crate) fn forecast<'py>(
     let easy = PyString::new(py, "easy").into_any();
     let call = Call::of(py, machine, [strategy, scheduler.or(Some(&easy))], Some(&rest))?;
     let mut reporter = Reporter::new(progress.as_ref(), "jobs", py)?;
-    let asked = Asked::new(call)?;
-    if asked.code == Code::Python {
+    let request = RunRequest::new(call)?;
+    if request.code == Code::Python {
         return Err(value("forecasts support only built-in strategies and schedulers"));
     }
-    let point = asked.point.clone();
+    let point = request.point.clone();
     let effort = Effort {
         futures: usize::try_from(futures).map_err(value)?,
         threads: usize::try_from(threads).map_err(value)?,
         seed: point.settings().seed,
     };
-    let (judged, rejected) = run(py, asked, effort, &mut reporter)?;
+    let (judged, rejected) = run(py, request, effort, &mut reporter)?;
     Ok(Forecasts { score: Score::of(&judged), judged, rejected, point, jobs: PyOnceLock::new() })
 }
 
 /// Computes all forecasts while reporting progress.
 fn run(
     py: Python<'_>,
-    asked: Asked,
+    request: RunRequest,
     effort: Effort,
     reporter: &mut Reporter,
 ) -> PyResult<(Vec<Judged>, u64)> {
@@ -80,12 +80,12 @@ fn run(
         move || -> Result<_, LogForecastError> {
             let mut judged = Vec::new();
             let environment = Environment {
-                files: asked.inputs(),
+                files: request.inputs(),
                 progress: &*task,
                 stop: Some(&task.stop),
                 ..Environment::PLAIN
             };
-            let settings = asked.point.settings();
+            let settings = request.point.settings();
             let rejected = forecast_log(settings, effort, environment, |job| judged.push(job))?;
             judged.sort_unstable_by_key(|job| (job.submit, job.number));
             Ok((judged, rejected))

@@ -8,13 +8,14 @@
 
 mod arguments;
 mod arrays;
-mod asked;
 mod definition;
 mod directory;
 mod episode;
 mod errors;
+mod excerpt;
 mod experiment;
 mod explain;
+mod extensions;
 mod forecast;
 mod geometry;
 mod interrupt;
@@ -22,14 +23,13 @@ mod jobs;
 mod journal;
 mod machine;
 mod outcome;
-mod own;
 mod progress;
 mod records;
 mod results;
+mod run_request;
 mod schedulers;
 mod series;
-mod shared;
-mod shown;
+mod shared_state;
 mod simulate;
 mod slots;
 mod span;
@@ -39,7 +39,7 @@ mod trace;
 
 use pyo3::prelude::*;
 
-/// The classes and functions that `pavior/__init__.py` exports.
+/// The classes and functions that the Python files of the package import.
 #[pymodule]
 mod _native {
     #[pymodule_export]
@@ -87,9 +87,9 @@ mod _native {
 
     use crate::arrays::reasons;
 
-    /// Adds the constants whose values the type stubs repeat.
+    /// Adds the constants whose values `pavior/_types.py` repeats, as `test_machine.py` checks.
     #[pymodule_init]
-    fn words(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn add_constants(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
         module.add("FREEDOMS", PyTuple::new(py, Freedom::ALL.map(Freedom::word))?)?;
         module.add("REASONS", PyTuple::new(py, reasons())?)

@@ -10,11 +10,12 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::errors::value;
-use crate::shown::{Excerpt, cell, number};
+use crate::excerpt::{Excerpt, cell, number};
 use crate::table::{Table, column, words};
 use crate::{records, series};
 
-struct Measured {
+/// The value of a metric in a run; `None` if the metric does not apply.
+struct Metric {
     name: &'static str,
     value: Option<f64>,
     unit: &'static str,
@@ -25,14 +26,15 @@ struct Measured {
 #[pyclass(frozen, name = "Result", module = "pavior")]
 pub(crate) struct Outcome {
     point: Point,
-    metrics: Vec<Measured>,
+    metrics: Vec<Metric>,
     record: RunRecord,
     jobs: PyOnceLock<Py<Table>>,
     placements: PyOnceLock<Py<Table>>,
 }
 
 impl Outcome {
-    fn once(
+    /// Returns the table in a cell, which is made at the first access.
+    fn table_in(
         &self,
         py: Python<'_>,
         cell: &PyOnceLock<Py<Table>>,
@@ -64,13 +66,13 @@ impl Outcome {
     /// same table.
     #[getter]
     fn jobs(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.once(py, &self.jobs, records::jobs)
+        self.table_in(py, &self.jobs, records::jobs)
     }
 
     /// A table with one row per box that a job held. Repeated accesses return the same table.
     #[getter]
     fn placements(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.once(py, &self.placements, records::placements)
+        self.table_in(py, &self.placements, records::placements)
     }
 
     /// Returns a time series with the columns `time` and `value`, and one row per change. `metric`
@@ -141,16 +143,16 @@ impl Outcome {
     ) -> Outcome {
         let unit = point.unit();
         let metrics = specification.metrics.iter().zip(sample.values);
-        let mut metrics: Vec<Measured> = metrics
+        let mut metrics: Vec<Metric> = metrics
             .map(|(spec, value)| {
                 let unit = spec.unit.word(unit);
-                Measured { name: spec.name, value, unit, meaning: spec.meaning }
+                Metric { name: spec.name, value, unit, meaning: spec.meaning }
             })
             .collect();
         if specification.timing {
             let (name, value, unit) = ("allocation_ns", sample.allocation_ns, "ns");
             let meaning = "measured time per allocation attempt";
-            metrics.push(Measured { name, value, unit, meaning });
+            metrics.push(Metric { name, value, unit, meaning });
         }
         let (jobs, placements) = (PyOnceLock::new(), PyOnceLock::new());
         Outcome { point, metrics, record, jobs, placements }
@@ -158,7 +160,7 @@ impl Outcome {
 
     /// Returns the metrics that apply, with the first columns of name, value, unit and meaning.
     fn excerpt(&self, columns: usize) -> Excerpt {
-        let row = |one: &Measured| {
+        let row = |one: &Metric| {
             let [name, unit, meaning] = [one.name, one.unit, one.meaning].map(str::to_string);
             Some([name, number(one.value?), unit, meaning][..columns].to_vec())
         };

@@ -6,8 +6,8 @@ use pavior::experiments;
 use pavior::simulation::Stop;
 use pyo3::prelude::*;
 
+use crate::extensions::Code;
 use crate::interrupt::{interruptible_own, watched};
-use crate::own::Code;
 
 /// The progress of a long call.
 #[pyclass(frozen, get_all, module = "pavior")]

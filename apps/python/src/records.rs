@@ -70,8 +70,8 @@ pub(crate) fn jobs(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
 /// which the job held the box; `end` is null if the job still holds it), `base_x` to `base_z`, and
 /// `side_x` to `side_z`.
 pub(crate) fn placements(records: &[JobRecord], unit: TimeUnit) -> PyResult<Table> {
-    type Held<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
-    let held: Vec<Held<'_>> = records
+    type PlacedBox<'r> = (&'r JobRecord, Time, Option<Time>, &'r Cuboid);
+    let held: Vec<PlacedBox<'_>> = records
         .iter()
         .flat_map(|record| record.stays().map(move |stay| (record, stay)))
         .flat_map(|(record, Stay { start, end, placement })| {

@@ -10,10 +10,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::whole;
-use crate::asked::{Asked, Call, taken};
 use crate::errors::{input, stopped};
 use crate::outcome::Outcome;
 use crate::progress::{Reporter, Task};
+use crate::run_request::{Call, RunRequest, taken};
 
 #[doc = include_str!("simulate.txt")]
 #[pyfunction]
@@ -30,28 +30,28 @@ pub(crate) fn simulate<'py>(
     let replication = taken(&call.rest, "replication")?;
     let replication = replication.as_ref().map_or(Ok(0), whole)?;
     let mut reporter = Reporter::new(taken(&call.rest, "progress")?.as_ref(), "jobs", py)?;
-    let asked = Asked::new(call)?;
-    let (point, specification) = (asked.point.clone(), asked.specification.clone());
-    let (sample, record) = run(py, asked, replication, &mut reporter)?;
+    let request = RunRequest::new(call)?;
+    let (point, specification) = (request.point.clone(), request.specification.clone());
+    let (sample, record) = run(py, request, replication, &mut reporter)?;
     Ok(Outcome::new(&specification, point, sample, record))
 }
 
 /// Runs one replication and reports its progress.
 fn run(
     py: Python<'_>,
-    asked: Asked,
+    request: RunRequest,
     replication: u64,
     reporter: &mut Reporter,
 ) -> PyResult<(Sample, RunRecord)> {
-    let (code, task) = (asked.code, Arc::new(Task::default()));
+    let (code, task) = (request.code, Arc::new(Task::default()));
     let run = {
         let task = task.clone();
         move || -> Result<_, Fault> {
-            let scenario = asked.scenario().map_err(Fault::Input)?;
+            let scenario = request.scenario().map_err(Fault::Input)?;
             task.planned.store(scenario.length(), Ordering::Relaxed);
             let stop = task.stop.clone();
-            let mut counter = Counter { task, of_log: asked.point.get("trace").is_some() };
-            let metrics = &asked.specification.metrics;
+            let mut counter = Counter { task, of_log: request.point.get("trace").is_some() };
+            let metrics = &request.specification.metrics;
             scenario.record(replication, metrics, Some(&mut counter), &stop).map_err(Fault::Run)
         }
     };

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList};
 
 use crate::errors::value;
-use crate::shown::Excerpt;
+use crate::excerpt::Excerpt;
 
 const STREAM: &CStr = c"arrow_array_stream";
 

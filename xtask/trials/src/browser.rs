@@ -21,6 +21,8 @@ const INSTALLED: [&str; 2] =
 /// The maximum time to wait for the page, on a busy machine.
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The time that a page may take to draw a change, before a screenshot.
+const DRAWING_TIME: Duration = Duration::from_millis(800);
 
 /// A browser with a single page. Dropping it closes the browser.
 pub struct Browser {
@@ -205,9 +207,11 @@ impl Browser {
         self.screenshot(&format!("{name}.png"), &json!({ "format": "png" }));
     }
 
-    /// Writes a screenshot in a format supported by the protocol, such as WebP.
+    /// Writes a screenshot in a format supported by the protocol, such as WebP, after the page has
+    /// had time to draw.
     pub fn screenshot(&mut self, file: &str, form: &Value) {
         let Some(folder) = std::env::var_os("PAVIOR_SCREENSHOTS") else { return };
+        std::thread::sleep(DRAWING_TIME);
         let answer = self.call("Page.captureScreenshot", form);
         let text = answer["data"].as_str().expect("a picture");
         let path = Path::new(&folder).join(file);

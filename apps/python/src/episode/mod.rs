@@ -17,10 +17,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyDict, PyTuple};
 
 use crate::arguments::whole;
-use crate::asked::{Asked, Call};
 use crate::errors::{input, other, stopped, value};
 use crate::geometry;
 use crate::interrupt::interruptible;
+use crate::run_request::{Call, RunRequest};
 use allocation::Allocating;
 use run::SteppedRun;
 use scheduling::Scheduling;
@@ -73,11 +73,11 @@ impl Episodes {
         }
         let call = Call::of(py, Some(machine), [Some(strategy), Some(scheduler)], parameters)?;
         let of_log = call.trace.is_some();
-        let asked = Asked::new(call)?;
-        let (grid, unit) = (asked.point.settings().machine, asked.point.unit());
+        let request = RunRequest::new(call)?;
+        let (grid, unit) = (request.point.settings().machine, request.point.unit());
         let jobs = jobs.map(|jobs| usize::try_from(jobs).unwrap_or(usize::MAX));
         let jobs = jobs.unwrap_or(if of_log { usize::MAX } else { 1_000 });
-        let scenario = interruptible(py, || (), move || asked.scenario())?;
+        let scenario = interruptible(py, || (), move || request.scenario())?;
         let scenario = scenario.map_err(|error| input(py, &error))?;
         Ok(Episodes { scenario, grid, unit, jobs })
     }

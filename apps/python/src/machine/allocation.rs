@@ -12,12 +12,12 @@ use crate::arrays::{array, boxes};
 use crate::errors::value;
 use crate::explain;
 use crate::jobs::JobName;
-use crate::shared::{Inner, Shared};
+use crate::shared_state::{Inner, SharedState};
 
 /// The nodes that a job holds. Leaving a `with` block releases them.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Allocation {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<SharedState>,
     pub(super) name: JobName,
     pub(super) placement: Placement,
 }
@@ -105,7 +105,7 @@ pub(super) fn new_name(inner: &mut Inner, job: Option<&Bound<'_, PyAny>>) -> PyR
 }
 
 /// Releases a job's nodes, even if the strategy's Python code fails.
-pub(super) fn release(py: Python<'_>, shared: &Shared, name: &JobName) -> PyResult<()> {
+pub(super) fn release(py: Python<'_>, shared: &SharedState, name: &JobName) -> PyResult<()> {
     let mut inner = shared.lock(py)?;
     let missing = || PyKeyError::new_err(format!("job {name} holds no nodes"));
     let number = inner.jobs.number(name).ok_or_else(missing)?;

@@ -19,11 +19,11 @@ use crate::errors::{bad_name, failed, other, read, refused, value};
 use crate::explain::{self, Explanation};
 use crate::geometry;
 use crate::jobs::{JobName, Jobs};
-use crate::shared::{Inner, Shared};
+use crate::shared_state::{Inner, SharedState};
 use crate::slots::{self, Slots};
 use crate::strategies;
 use allocation::{new_name, release};
-use request::Asked;
+use request::NodeRequest;
 
 pub(crate) use allocation::Allocation;
 
@@ -37,11 +37,11 @@ pub(crate) use allocation::Allocation;
 /// machine. Several threads can share a machine, which handles one call at a time.
 #[pyclass(frozen, module = "pavior")]
 pub(crate) struct Machine {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 impl Machine {
-    pub(crate) fn of(shared: Shared) -> Machine {
+    pub(crate) fn of(shared: SharedState) -> Machine {
         Machine { shared: Arc::new(shared) }
     }
 
@@ -50,7 +50,7 @@ impl Machine {
     fn grant(
         &self,
         py: Python<'_>,
-        asked: &Asked,
+        asked: &NodeRequest,
         job: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Result<Allocation, Refusal>> {
         let mut inner = self.shared.lock(py)?;
@@ -120,7 +120,7 @@ impl Machine {
             error => bad_name(&name, error.to_string(), 0..name.len()),
         })?;
         let rule = read(shape_rule)?;
-        Ok(Machine::of(Shared::new(built, Jobs::default(), rule, seed)))
+        Ok(Machine::of(SharedState::new(built, Jobs::default(), rule, seed)))
     }
 
     /// Grants nodes to a job. If the request is refused, raises `Refused` with the reason.
@@ -138,7 +138,7 @@ impl Machine {
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Allocation> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
+        let asked = NodeRequest::of(&self.shared.grid, shape, nodes, freedom)?;
         self.grant(py, &asked, job)?.map_err(refused)
     }
 
@@ -152,7 +152,7 @@ impl Machine {
         job: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
+        let asked = NodeRequest::of(&self.shared.grid, shape, nodes, freedom)?;
         match self.grant(py, &asked, job)? {
             Ok(allocation) => Ok(Py::new(py, allocation)?.into_any()),
             Err(refusal) => Ok(word(py, refusal)),
@@ -205,7 +205,7 @@ impl Machine {
         nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Py<PyAny>> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
+        let asked = NodeRequest::of(&self.shared.grid, shape, nodes, freedom)?;
         let mut inner = self.shared.lock(py)?;
         let request = asked.request(&mut inner.shaper);
         let answer = inner.machine.probe(&request);
@@ -229,7 +229,7 @@ impl Machine {
         nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
     ) -> PyResult<Explanation> {
-        let asked = Asked::of(&self.shared.grid, shape, nodes, freedom)?;
+        let asked = NodeRequest::of(&self.shared.grid, shape, nodes, freedom)?;
         let mut selections: Vec<Selection> = Vec::new();
         match strategies.map(|given| (given, given.extract::<String>())) {
             None => {}
@@ -296,9 +296,9 @@ impl Machine {
     fn fork(&self, py: Python<'_>) -> PyResult<Machine> {
         let inner = self.shared.lock(py)?;
         inner.check(py)?;
-        let Shared { rule, seed, .. } = &*self.shared;
+        let SharedState { rule, seed, .. } = &*self.shared;
         let (machine, jobs) = (inner.machine.clone(), inner.jobs.clone());
-        Ok(Machine::of(Shared::new(machine, jobs, rule.clone(), *seed)))
+        Ok(Machine::of(SharedState::new(machine, jobs, rule.clone(), *seed)))
     }
 
     /// The number of free, healthy nodes.
@@ -427,7 +427,7 @@ impl Machine {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let inner = self.shared.lock(py)?;
-        let Shared { grid, selection, .. } = &*self.shared;
+        let SharedState { grid, selection, .. } = &*self.shared;
         let (free, busy) = (inner.machine.free().count(), inner.machine.busy_nodes());
         let failed = inner.machine.failed_nodes();
         Ok(format!("<Machine {grid} {selection}: {free} free, {busy} busy, {failed} failed>"))

@@ -10,19 +10,19 @@ use crate::errors::value;
 use crate::geometry;
 
 /// A shape or a number of nodes, and the freedom in placing the job.
-pub(super) struct Asked {
+pub(super) struct NodeRequest {
     ask: Ask,
     freedom: Option<Freedom>,
 }
 
-impl Asked {
+impl NodeRequest {
     /// Reads the arguments of a call. If the shape is an int, it is a number of nodes.
     pub(super) fn of(
         grid: &Grid,
         shape: Option<&Bound<'_, PyAny>>,
         nodes: Option<&Bound<'_, PyAny>>,
         freedom: Option<&str>,
-    ) -> PyResult<Asked> {
+    ) -> PyResult<NodeRequest> {
         let is_count = |given: &Bound<'_, PyAny>| given.extract::<i64>().is_ok();
         let (shape, nodes) = match (shape, nodes) {
             (Some(count), None) if count.cast::<PyTuple>().is_err() && is_count(count) => {
@@ -38,7 +38,7 @@ impl Asked {
             let plain = word.to_ascii_lowercase().replace('_', "-");
             plain.parse().map_err(|error: UnknownFreedom| value(error))
         };
-        Ok(Asked {
+        Ok(NodeRequest {
             ask: Ask::read(given, nodes, grid).map_err(value)?,
             freedom: freedom.map(read).transpose()?,
         })

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::{read, value};
 use crate::jobs::{JobName, Jobs};
-use crate::shared::{Inner, Shared};
+use crate::shared_state::{Inner, SharedState};
 
 /// A machine's state in JSON. Points and sides have one number per axis of the machine.
 #[derive(Serialize, Deserialize)]
@@ -42,7 +42,7 @@ fn usual_rule() -> String {
     "compact".to_string()
 }
 
-pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
+pub(crate) fn to_json(shared: &SharedState, inner: &Inner) -> PyResult<String> {
     let axes = shared.grid.axes();
     let part = |part: &Cuboid| Part {
         base: part.base[..axes].to_vec(),
@@ -63,7 +63,7 @@ pub(crate) fn to_json(shared: &Shared, inner: &Inner) -> PyResult<String> {
     serde_json::to_string(&state).map_err(value)
 }
 
-pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
+pub(crate) fn from_json(text: &str) -> PyResult<SharedState> {
     let state = pavior::json::read(text.as_bytes()).map_err(value)?;
     let state: State = serde_json::from_value(state).map_err(value)?;
     let grid: Grid = read(&state.machine)?;
@@ -95,7 +95,7 @@ pub(crate) fn from_json(text: &str) -> PyResult<Shared> {
         }
         built.fail(grid.id(point)).map_err(value)?;
     }
-    Ok(Shared::new(built, jobs, read(&state.shape_rule)?, state.seed))
+    Ok(SharedState::new(built, jobs, read(&state.shape_rule)?, state.seed))
 }
 
 /// Reads one number per axis.

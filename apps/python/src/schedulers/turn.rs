@@ -22,7 +22,7 @@ use crate::errors::{broken, failed};
 use crate::geometry;
 use crate::jobs::Jobs;
 use crate::machine::Machine as PyMachine;
-use crate::shared::Shared;
+use crate::shared_state::SharedState;
 use crate::table::Table;
 
 /// The data for one call from the engine to a scheduler.
@@ -262,6 +262,6 @@ impl MachineView {
         }
         // Jobs are numbered from 0 in order of arrival, so a number can serve as a name.
         let rule = pavior::workload::Selection::defaults(ShapeRule::builtin()[0]);
-        Ok(PyMachine::of(Shared::new(machine, Jobs::default(), rule, 1)))
+        Ok(PyMachine::of(SharedState::new(machine, Jobs::default(), rule, 1)))
     }
 }

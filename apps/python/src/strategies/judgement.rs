@@ -14,10 +14,10 @@ use super::raised::Raised;
 use super::strategy;
 use crate::arguments::{self, whole};
 use crate::errors::{failed, value};
+use crate::excerpt;
 use crate::geometry;
 use crate::interrupt::interruptible_own;
 use crate::progress::Reporter;
-use crate::shown;
 
 const DEFAULT_MACHINE: &str = "mesh:3x3";
 /// The maximum number of nodes on a machine for which every occupancy is tried.
@@ -167,7 +167,7 @@ pub(crate) fn judge(
 
 fn describe(selection: &Selection, machine: &str) -> String {
     let claim = Claim::of(selection).recognition.meaning();
-    format!("On {machine}, {} claims {claim}", shown::cell(&selection.to_string()))
+    format!("On {machine}, {} claims {claim}", excerpt::cell(&selection.to_string()))
 }
 
 /// A test, which returns the number of correct answers.

@@ -17,10 +17,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arguments::shown;
-use crate::asked::{settings, unexpected};
 use crate::errors::{bad_name, log, value};
+use crate::excerpt::number;
 use crate::interrupt::interruptible;
-use crate::shown::number;
+use crate::run_request::{settings, unexpected};
 use crate::table::{Table, batches, column, words};
 use columns::{Columns, Row};
 

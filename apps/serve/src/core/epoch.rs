@@ -1,44 +1,48 @@
 //! Epochs: the fencing tokens of leases and of waiting requests. An epoch is an integer below 2^53,
 //! which every JSON parser reads exactly. Each epoch is one more than the previous one, except that
-//! a server derives its first epoch from the wall clock when it starts:
+//! a server derives its first epoch from the wall clock when it starts: it is 4096 times the number
+//! of milliseconds since 2025.
 //!
-//! ```text
-//! epoch   milliseconds since 2025, times 4096
-//! ```
 //! A server that starts from a restored backup or takes over from another server therefore issues
 //! epochs greater than any issued before it started, including those missing from its data. This
 //! fails only if the previous server averaged more than 4096 leases per millisecond, or if the
-//! clock is behind. A clock that is behind the last epoch is not trusted: epochs then continue from
-//! the last one after a random step of up to 2^30, so that two copies of the same data issue
-//! different epochs.
+//! clock is behind.
 //!
-//! Epochs stay below 2^53. A clock beyond the ceiling, which is reached in 2094, is treated as the
-//! ceiling, and random steps stop there. The 2^46 epochs above the ceiling are used one by one,
-//! which takes two years at a million grants per second.
+//! A clock that is behind the last epoch is not trusted: epochs then continue from the last one
+//! after a random step of up to 2^30, so that two copies of the same data almost certainly start
+//! from different epochs. Once the lower copy has issued as many epochs as the steps differ by, it
+//! issues epochs that the other has issued. On average, this is a third of 2^30, which takes four
+//! days at a thousand grants per second.
+//!
+//! A clock beyond 2094 is treated as a ceiling of 2^53 - 2^46, followed by a random step. Later
+//! clocks are then behind the last epoch, so each start takes a step. A step is at most a 2^16th of
+//! the remaining epochs, so steps never use them up. The 2^46 epochs above the ceiling last two
+//! years at a million grants per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
 /// The base-2 logarithm of the number of epochs per millisecond.
-const PER_MS: u32 = 12;
+const LOG2_PER_MS: u32 = 12;
 /// The largest integer that every JSON parser reads exactly.
 pub(crate) const MAX_EPOCH: u64 = (1 << 53) - 1;
 /// The ceiling for epochs derived from the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
 /// The upper bound of a random step (exclusive).
 const STEP: u64 = 1 << 30;
+/// The base-2 logarithm of the smallest ratio of the remaining epochs to a random step.
+const LOG2_MIN_STEPS: u32 = 16;
 
 /// Returns the epoch from which a server continues when it starts, given the last epoch in its data
 /// and the wall clock. `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
-    let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> PER_MS);
-    let by_clock = since << PER_MS;
-    if by_clock > last {
-        by_clock
-    } else if last < CEILING {
-        last + random % STEP
-    } else {
-        last
+    let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> LOG2_PER_MS);
+    let by_clock = since << LOG2_PER_MS;
+    if by_clock > last && by_clock < CEILING {
+        return by_clock;
     }
+    let last = last.max(by_clock);
+    let bound = (MAX_EPOCH.saturating_sub(last) >> LOG2_MIN_STEPS).clamp(1, STEP);
+    last + random % bound
 }
 
 #[cfg(test)]
@@ -66,11 +70,18 @@ mod tests {
     }
 
     #[test]
-    fn two_copies_issue_different_epochs_after_the_clock_is_set_back() {
+    fn two_copies_start_from_different_epochs_if_the_clock_is_wrong() {
         let last = begin(0, NOW, 0) + 10;
-        for wall in [0, ORIGIN_MS, NOW - 1, NOW - 86_400_000] {
+        let differ = |last, wall| {
             let (one, other) = (begin(last, wall, 12_345), begin(last, wall, 987_654_321));
             assert!(one >= last && other >= last && one.abs_diff(other) > 1_000_000);
+        };
+        for wall in [0, ORIGIN_MS, NOW - 1, NOW - 86_400_000] {
+            differ(last, wall);
+        }
+        // The clock is beyond the ceiling, or was at an earlier start.
+        for (last, wall) in [(last, u64::MAX), (CEILING, NOW), (CEILING + STEP, u64::MAX)] {
+            differ(last, wall);
         }
     }
 
@@ -80,14 +91,13 @@ mod tests {
         for wall in [0, NOW, u64::MAX, NOW, 0, u64::MAX] {
             for start in 0..1000 {
                 last = begin(last, wall, u64::MAX - start);
-                assert!(last <= CEILING + STEP);
+                assert!(MAX_EPOCH - last > 1 << 45, "half of the epochs above the ceiling remain");
             }
         }
-        // Beyond the ceiling there are no steps: each of the 2^46 epochs is a grant.
-        assert_eq!(begin(CEILING + STEP, u64::MAX, 7), CEILING + STEP);
-        const { assert!(MAX_EPOCH - CEILING - STEP > 1 << 45) };
+        // Steps never reach the end.
+        assert_eq!(begin(MAX_EPOCH, u64::MAX, 7), MAX_EPOCH);
         // A clock that is always behind: eight million startups fit below the ceiling.
         let behind = begin(0, NOW, 0);
-        assert!((CEILING - behind) / STEP > 5_000_000);
+        assert!((CEILING - behind) / STEP > 8_000_000);
     }
 }

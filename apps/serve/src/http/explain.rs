@@ -1,7 +1,6 @@
 //! Routes that explain refusals and waits, and answer what-if questions.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::{Extension, State};
@@ -237,7 +236,7 @@ fn choices(
         return Err(Problem::bad(detail));
     }
     let choice = |name: &String| {
-        if moment.stop.load(Ordering::Relaxed) {
+        if moment.stop.is_set() {
             return Err(Problem::bad("the caller has disconnected"));
         }
         let unknown = |error: BadName| Problem::new(Reason::UnknownStrategy, error.reason);

@@ -12,13 +12,14 @@ use tokio::sync::Semaphore;
 use super::Fault;
 use super::permits::Party;
 use crate::core::Caller;
-use crate::writer::Unavailable;
 
 /// The number of callers that triggers the removal of idle callers.
 const CLEANUP_AT: usize = 64;
 
 /// A queue that runs a few computations at a time, at most one per caller. A request first waits
 /// for the same caller's earlier requests, and then for at most one request from each other caller.
+/// The waiting time has no limit of its own: with `n` earlier requests from the same caller, it can
+/// be `n` times that of a single request. It ends when the caller disconnects.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     /// One semaphore per caller, with a single permit.
@@ -26,12 +27,27 @@ pub(crate) struct FairQueue {
     timeout: Duration,
 }
 
-/// A guard that stops a computation when no one is waiting for its result anymore.
-struct StopOnDrop(Arc<AtomicBool>);
+/// A flag that becomes true when no one is waiting for a computation's result anymore.
+#[derive(Clone, Default)]
+pub(crate) struct StopFlag(Arc<AtomicBool>);
+
+impl StopFlag {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns the flag as a forecaster takes it.
+    pub(crate) fn shared(&self) -> &Arc<AtomicBool> {
+        &self.0
+    }
+}
+
+/// A guard that sets a flag when it is dropped.
+struct StopOnDrop(StopFlag);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -42,17 +58,18 @@ impl FairQueue {
         FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
-    /// Runs a caller's computation when its turn comes. The computation's flag becomes true when
-    /// the caller disconnects or time runs out; a computation that ignores the flag keeps its turn.
+    /// Runs a caller's computation when its turn comes. Its flag is set when the caller disconnects
+    /// or time runs out, counted from its start. A computation that ignores the flag keeps its
+    /// turn.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         caller: &Caller,
-        work: impl FnOnce(&Arc<AtomicBool>) -> T + Send + 'static,
+        work: impl FnOnce(&StopFlag) -> T + Send + 'static,
     ) -> Result<T, Fault> {
-        let caller_turn = self.caller_turn(caller).acquire_owned().await;
-        let caller_turn = caller_turn.map_err(|_| Unavailable::Stopping)?;
-        let turn = self.turns.clone().acquire_owned().await.map_err(|_| Unavailable::Stopping)?;
-        let stop = StopOnDrop(Arc::default());
+        const NOT_CLOSED: &str = "the queue is never closed";
+        let caller_turn = self.caller_turn(caller).acquire_owned().await.expect(NOT_CLOSED);
+        let turn = self.turns.clone().acquire_owned().await.expect(NOT_CLOSED);
+        let stop = StopOnDrop(StopFlag::default());
         let flag = stop.0.clone();
         let done = tokio::task::spawn_blocking(move || {
             let _turns = (caller_turn, turn);
@@ -76,6 +93,8 @@ impl FairQueue {
 
 #[cfg(test)]
 mod tests {
+    use axum::response::IntoResponse;
+
     use super::*;
 
     #[test]
@@ -84,8 +103,8 @@ mod tests {
         let run = |timeout: u64, patience: u64| {
             let queue = FairQueue::new(1, Duration::from_millis(timeout));
             let (ended, has_ended) = std::sync::mpsc::channel();
-            let work = move |stop: &Arc<AtomicBool>| {
-                while !stop.load(Ordering::Relaxed) {
+            let work = move |stop: &StopFlag| {
+                while !stop.is_set() {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 ended.send(()).unwrap();
@@ -98,17 +117,19 @@ mod tests {
         };
         assert!(run(60_000, 50).is_none(), "the caller has disconnected");
         let fault = run(50, 60_000).expect("the caller gets an answer").unwrap_err();
-        assert_eq!(fault.problem.status, 503);
+        let response = fault.into_response();
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["retry-after"], "1");
     }
 
     #[test]
     fn a_caller_with_many_requests_does_not_delay_another() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let queue = FairQueue::new(1, Duration::from_mins(1));
-        let order = Mutex::new(Vec::new());
-        let order: &'static Mutex<Vec<&str>> = Box::leak(Box::new(order));
+        let order = Arc::new(Mutex::new(Vec::new()));
         let run = async |name: &'static str| {
             let caller = Caller { tenant: Some(name.to_string()) };
+            let order = order.clone();
             queue.run(&caller, move |_| order.lock().push(name)).await.unwrap();
         };
         runtime.block_on(async {

@@ -66,7 +66,8 @@ pub(crate) async fn forecast(
         let tenant = moment.caller.tenant.clone().unwrap_or_default();
         let request = ForecastRequest { board: index, request, tenant, stated_ms };
         let (forecasts, writer) = (&shared.forecasts, &shared.writer);
-        let forecast = forecasts.forecast_request(&request, writer, shared.seed, &moment.stop);
+        let stop = moment.stop.shared();
+        let forecast = forecasts.forecast_request(&request, writer, shared.seed, stop);
         let forecast = forecast.map_err(problem)?;
         Ok(ForecastReply { machine: board.spec.name.clone(), forecast })
     };

@@ -85,7 +85,7 @@ pub(super) fn status_of_reason(reason: Reason) -> u16 {
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<ProblemReply>,
-    /// The time to wait before trying again, in seconds.
+    /// The time to wait before trying again, in seconds. Defaults to that of any reply.
     retry_after: Option<u32>,
 }
 
@@ -101,7 +101,7 @@ impl Fault {
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    /// Adds the time to wait before trying again, in seconds.
+    /// Sets the time to wait before trying again, in seconds.
     pub(crate) fn with_retry_after(self, seconds: u32) -> Fault {
         Fault { retry_after: Some(seconds), ..self }
     }
@@ -143,7 +143,7 @@ impl From<Unavailable> for Fault {
             ),
             Unavailable::Stopping => ("stopping", "the service is stopping".to_string()),
         };
-        Fault::new(StatusCode::SERVICE_UNAVAILABLE, reason, detail).with_retry_after(1)
+        Fault::new(StatusCode::SERVICE_UNAVAILABLE, reason, detail)
     }
 }
 

@@ -2,14 +2,13 @@
 //! their turn and are answered on another thread.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use axum::Json;
 use pavior::Request;
 use pavior::workload::Shaper;
 
 use super::body::NodesRequested;
-use super::fair_queue::FairQueue;
+use super::fair_queue::{FairQueue, StopFlag};
 use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
@@ -20,8 +19,7 @@ pub(super) struct Moment {
     pub(super) caller: Caller,
     pub(super) now_ms: u64,
     pub(super) seed: u64,
-    /// A flag that becomes true when no one is waiting for the answer anymore.
-    pub(super) stop: Arc<AtomicBool>,
+    pub(super) stop: StopFlag,
 }
 
 impl App {
@@ -35,7 +33,7 @@ impl App {
         let view = self.writer.view().await?;
         let (now_ms, seed) = (self.writer.clock.now_ms(), self.seed);
         let owner = caller.clone();
-        let work = move |stop: &Arc<AtomicBool>| {
+        let work = move |stop: &StopFlag| {
             answer(&Moment { view, caller: owner, now_ms, seed, stop: stop.clone() })
         };
         Ok(Json(queue.run(caller, work).await??))

@@ -9,6 +9,9 @@ use utoipa::ToSchema;
 use super::problem::{ProblemReply, status_of_reason};
 use crate::core::{FormattedReply, Reply};
 
+/// The time after which a client may repeat a request answered with 503, in seconds.
+const RETRY_AFTER_S: u32 = 1;
+
 /// The answers to a batch.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Answers)]
@@ -89,6 +92,29 @@ impl IntoResponse for Reply {
         };
         let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let kind = if status >= 400 { "application/problem+json" } else { "application/json" };
-        (code, [(header::CONTENT_TYPE, kind)], body).into_response()
+        let mut response = (code, [(header::CONTENT_TYPE, kind)], body).into_response();
+        if code == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, RETRY_AFTER_S.into());
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::{Problem, Reason};
+    use crate::http::Fault;
+
+    #[test]
+    fn every_503_reply_says_when_to_try_again() {
+        for reason in [Reason::QueueFull, Reason::NotYet] {
+            let problem = Problem::new(reason, "");
+            let fault = Fault::from(problem.clone());
+            for response in [Reply::Problem(problem).into_response(), fault.into_response()] {
+                assert_eq!(response.status(), 503);
+                assert_eq!(response.headers()[header::RETRY_AFTER], "1", "{reason:?}");
+            }
+        }
     }
 }

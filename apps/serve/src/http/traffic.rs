@@ -166,7 +166,7 @@ impl Traffic {
 }
 
 fn busy(detail: &str) -> Fault {
-    Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail).with_retry_after(1)
+    Fault::new(StatusCode::SERVICE_UNAVAILABLE, "busy", detail)
 }
 
 fn slow() -> Fault {

@@ -152,22 +152,6 @@ fn a_folder_stays_locked_after_its_lock_file_is_removed() {
     assert!(matches!(error, StoreError::Failed(_)), "{error}");
 }
 
-/// Checks that a new scheduler is recorded only after the server has bound its address.
-#[test]
-fn a_start_that_fails_records_nothing() {
-    let (mut server, setup) = fresh(|setup| setup.scheduler = Some("easy".into()));
-    let seq = |server: &Server| server.client().get("/readyz").json()["seq"].clone();
-    let before = seq(&server);
-    server.kill();
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    for listen in [taken.local_addr().unwrap().to_string(), "0.0.0.0:0".to_string()] {
-        let other = Setup { strategy: "mbs".into(), scheduler: None, ..setup.clone() };
-        Server::refused(&Setup { listen: Some(listen), ..other });
-    }
-    server.restart(&setup);
-    assert_eq!(seq(&server), before, "nothing was recorded");
-}
-
 #[test]
 fn a_file_in_place_of_the_folder_is_refused_with_its_option() {
     let folder = tempfile::TempDir::new().unwrap();

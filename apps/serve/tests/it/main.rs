@@ -3,6 +3,7 @@
 
 mod answers;
 mod attacks;
+mod bare_writer;
 mod certificates;
 mod client;
 mod crashes;
@@ -22,13 +23,14 @@ mod openapi;
 mod page;
 mod random;
 mod records;
+mod refusals;
 mod replies;
 mod requests;
 mod reservations;
-mod running;
 mod server;
 mod slots;
 mod slow;
+mod starts;
 mod strangers;
 mod takeover;
 mod tenants;

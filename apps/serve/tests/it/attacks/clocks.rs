@@ -10,10 +10,10 @@ use pavior_serve::writer::CallerCommand;
 use pavior_trials::{attacked, size};
 use serde_json::{Value, json};
 
+use crate::bare_writer::{BareWriter, StartClock, wait};
 use crate::client::{holder, until};
 use crate::decisions::limits;
 use crate::random::Random;
-use crate::running::{Running, wait};
 use crate::server::{Server, Setup};
 
 const HOUR: u64 = 3600 * 1000;
@@ -31,12 +31,13 @@ fn locked(folder: &Path) -> DiskFolder {
 }
 
 /// A writer with a given clock.
-struct Clocked(Running);
+struct ClockedWriter(BareWriter);
 
-impl Clocked {
-    fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> Clocked {
-        let running = Running::start(locked(folder), (wall_ms, confirmed), limits());
-        let running = Clocked(running.expect("the folder is sound"));
+impl ClockedWriter {
+    fn start(folder: &Path, wall_ms: u64, confirmed: bool) -> ClockedWriter {
+        let clock = StartClock { wall_ms, confirmed };
+        let running = BareWriter::start(locked(folder), clock, limits());
+        let running = ClockedWriter(running.expect("the folder is sound"));
         // The writer detects the wrong clock before it answers the first question.
         running.view();
         running
@@ -82,7 +83,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
     for seed in 0..size(20, 20, 400) as u64 {
         let mut random = Random(seed);
         let folder = tempfile::TempDir::new().unwrap();
-        let first = Clocked::start(folder.path(), THEN, false);
+        let first = ClockedWriter::start(folder.path(), THEN, false);
         let leases: Vec<(u64, u64)> =
             (0..4).map(|hour| first.lease((hour + 1) * HOUR + random.below(HOUR))).collect();
         first.stop();
@@ -90,7 +91,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
         let mut later = Vec::new();
         for _ in 0..=random.below(3) {
             let wrong = THEN + 25 * HOUR + random.below(30 * YEAR);
-            let running = Clocked::start(folder.path(), wrong, false);
+            let running = ClockedWriter::start(folder.path(), wrong, false);
             assert!(running.doubts());
             let (id, epoch) = leases[3];
             let renewed = running.ask(None, Command::Renew { id, epoch, ttl_ms: Some(5 * HOUR) });
@@ -103,7 +104,7 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
             running.stop();
         }
         // After the clock is corrected, time continues from there, and leases end as they should.
-        let running = Clocked::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
+        let running = ClockedWriter::start(folder.path(), THEN + 2 * HOUR + HOUR / 2, false);
         assert!(!running.doubts());
         let held = running.held();
         tried += 3;
@@ -120,11 +121,11 @@ fn no_lease_ends_when_the_service_starts_with_a_wrong_clock() {
 fn a_clock_is_confirmed_by_request_or_by_option() {
     for by_request in [true, false] {
         let folder = tempfile::TempDir::new().unwrap();
-        let first = Clocked::start(folder.path(), THEN, false);
+        let first = ClockedWriter::start(folder.path(), THEN, false);
         let (old, long) = (first.lease(HOUR).0, first.lease(YEAR).0);
         first.stop();
         let now = THEN + 24 * 7 * HOUR;
-        let running = Clocked::start(folder.path(), now, !by_request);
+        let running = ClockedWriter::start(folder.path(), now, !by_request);
         let mut fresh = None;
         if by_request {
             fresh = Some(running.lease(HOUR).0);
@@ -145,7 +146,7 @@ fn a_clock_is_confirmed_by_request_or_by_option() {
             assert!(fresh.expires_ms.unwrap() >= now + HOUR);
         }
         running.stop();
-        let again = Clocked::start(folder.path(), now + HOUR / 2, false);
+        let again = ClockedWriter::start(folder.path(), now + HOUR / 2, false);
         assert!(!again.doubts());
         assert_eq!(again.held(), expected);
         again.stop();
@@ -155,10 +156,10 @@ fn a_clock_is_confirmed_by_request_or_by_option() {
 #[test]
 fn a_clock_behind_the_last_record_continues_from_it() {
     let folder = tempfile::TempDir::new().unwrap();
-    let first = Clocked::start(folder.path(), THEN, false);
+    let first = ClockedWriter::start(folder.path(), THEN, false);
     first.lease(50);
     first.stop();
-    let running = Clocked::start(folder.path(), THEN - 10 * YEAR, false);
+    let running = ClockedWriter::start(folder.path(), THEN - 10 * YEAR, false);
     until("the end of the lease", || running.held().is_empty());
     running.stop();
 }
@@ -169,7 +170,7 @@ fn readyz_reports_a_clock_in_doubt() {
     let mut setup = Setup::new(&folder.path().join("data"));
     setup.strategy = "tff".into();
     std::fs::create_dir(&setup.data).unwrap();
-    let first = Clocked::start(&setup.data.join("journal"), THEN, false);
+    let first = ClockedWriter::start(&setup.data.join("journal"), THEN, false);
     first.lease(HOUR);
     first.stop();
     let server = Server::start(&setup);

@@ -18,19 +18,21 @@ use pavior_serve::writer::{CallerCommand, Unavailable, WriterHandle};
 use pavior_trials::{attacked, size};
 use serde_json::json;
 
+use crate::bare_writer::{BareWriter, StartClock, wait};
 use crate::client::{Client, holder, until, watch_until};
 use crate::disk::{Fault, Simulated};
 use crate::random::Random;
-use crate::running::{Running, wait};
 use crate::server::Server;
 use crate::takeover::{Database, ready, setup};
+
+const CLOCK: StartClock = StartClock { wall_ms: 1_790_000_000_000, confirmed: false };
 
 type Outcome = Result<FormattedReply, Unavailable>;
 
 /// Runs a function with a writer on a disk.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let limits = ServiceLimits::default();
-    let running = Running::start(disk.clone(), (1_790_000_000_000, false), limits)?;
+    let running = BareWriter::start(disk.clone(), CLOCK, limits)?;
     let done = wait(act(&running.writer));
     running.stop().unwrap();
     Some(done)
@@ -130,7 +132,7 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
 #[test]
 fn a_service_whose_writer_panics_is_not_ready() {
     let disk = Simulated::default();
-    let running = Running::start(disk.clone(), (1, false), ServiceLimits::default()).unwrap();
+    let running = BareWriter::start(disk.clone(), CLOCK, ServiceLimits::default()).unwrap();
     let writer = &running.writer;
     assert!(wait(answer(writer, 1)).is_ok() && writer.unavailable().is_none());
     disk.fault_after(0, Fault::Panic);
@@ -155,8 +157,8 @@ fn every_command_is_answered_when_the_service_stops() {
     let (mut stopped, mut busy) = (0, 0);
     for round in 0..100 {
         let disk = Simulated::default();
-        let (clock, limits) = ((1, false), ServiceLimits::default());
-        let running = Running::with_queue(2, disk.clone(), clock, limits).unwrap();
+        let limits = ServiceLimits::default();
+        let running = BareWriter::with_queue(2, disk.clone(), CLOCK, limits).unwrap();
         let writer = &running.writer;
         let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
             let some = |first: u64| wait(join_all((first..first + 8).map(|n| answer(writer, n))));

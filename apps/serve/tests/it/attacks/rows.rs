@@ -9,30 +9,56 @@ use crate::disk::state_of;
 use crate::records;
 use crate::takeover::{Database, timeouts};
 
-/// Statements that damage a database while no server uses it.
-const DAMAGES: [&str; 18] = [
-    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq = 3",
-    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
-        (SELECT max(seq) FROM pavior_journal)",
-    "UPDATE pavior_journal SET record = replace(record, '\"at_ms\":', '\"at_ms\":1') WHERE seq =
-        (SELECT min(seq) FROM pavior_snapshot) + 1",
-    "UPDATE pavior_journal SET sum = sum + 1 WHERE seq = 5",
-    "UPDATE pavior_journal AS a SET record = b.record FROM pavior_journal AS b
-        WHERE a.seq = 4 AND b.seq = 5",
-    "DELETE FROM pavior_journal WHERE seq = 1",
-    "DELETE FROM pavior_journal WHERE seq < 4",
-    "DELETE FROM pavior_journal WHERE seq = 6",
-    "DELETE FROM pavior_journal WHERE seq = (SELECT max(seq) FROM pavior_journal)",
-    "DELETE FROM pavior_journal WHERE seq > (SELECT min(seq) FROM pavior_snapshot)",
-    "DELETE FROM pavior_journal WHERE seq <= (SELECT min(seq) FROM pavior_snapshot);
-        DELETE FROM pavior_snapshot",
-    "DELETE FROM pavior_journal",
-    "DROP TABLE pavior_journal",
-    "DROP TABLE pavior_journal; DROP TABLE pavior_snapshot",
-    "UPDATE pavior_snapshot SET body = replace(body, '\"now_ms\":', '\"now_ms\":1')",
-    "UPDATE pavior_snapshot SET chain = chain + 1",
-    "UPDATE pavior_leader SET seq = seq - 1",
-    "UPDATE pavior_leader SET sum = sum + 1",
+/// The seed and number of the groups of records.
+const SEED: u64 = 8;
+const GROUPS: usize = 30;
+
+/// An assignment that gives a record another time, to be used for `ALTER` in a statement.
+const ALTER: &str = "record = replace(record, '\"at_ms\":', '\"at_ms\":1')";
+
+/// The names and statements of damages to a database that no server uses.
+const DAMAGES: &[(&str, &str)] = &[
+    ("an early record altered", "UPDATE pavior_journal SET ALTER WHERE seq = 3"),
+    (
+        "the last record altered",
+        "UPDATE pavior_journal SET ALTER WHERE seq = (SELECT max(seq) FROM pavior_journal)",
+    ),
+    (
+        "the first record after the snapshot altered",
+        "UPDATE pavior_journal SET ALTER WHERE seq = (SELECT min(seq) FROM pavior_snapshot) + 1",
+    ),
+    ("a checksum altered", "UPDATE pavior_journal SET sum = sum + 1 WHERE seq = 5"),
+    (
+        "a record replaced by the next",
+        "UPDATE pavior_journal AS a SET record = b.record FROM pavior_journal AS b
+            WHERE a.seq = 4 AND b.seq = 5",
+    ),
+    ("the first record removed", "DELETE FROM pavior_journal WHERE seq = 1"),
+    ("the first three records removed", "DELETE FROM pavior_journal WHERE seq < 4"),
+    ("an early record removed", "DELETE FROM pavior_journal WHERE seq = 6"),
+    (
+        "the last record removed",
+        "DELETE FROM pavior_journal WHERE seq = (SELECT max(seq) FROM pavior_journal)",
+    ),
+    (
+        "all records after the snapshot removed",
+        "DELETE FROM pavior_journal WHERE seq > (SELECT min(seq) FROM pavior_snapshot)",
+    ),
+    (
+        "the snapshot and all records before it removed",
+        "DELETE FROM pavior_journal WHERE seq <= (SELECT min(seq) FROM pavior_snapshot);
+            DELETE FROM pavior_snapshot",
+    ),
+    ("all records removed", "DELETE FROM pavior_journal"),
+    ("the journal dropped", "DROP TABLE pavior_journal"),
+    ("both tables dropped", "DROP TABLE pavior_journal; DROP TABLE pavior_snapshot"),
+    (
+        "the snapshot altered",
+        "UPDATE pavior_snapshot SET body = replace(body, '\"now_ms\":', '\"now_ms\":1')",
+    ),
+    ("the snapshot's checksum altered", "UPDATE pavior_snapshot SET chain = chain + 1"),
+    ("the leader's last record altered", "UPDATE pavior_leader SET seq = seq - 1"),
+    ("the leader's checksum altered", "UPDATE pavior_leader SET sum = sum + 1"),
 ];
 
 fn store(url: &str) -> Result<PostgresStore, String> {
@@ -63,22 +89,24 @@ fn fill(url: &str, records: &[ServiceRecord]) {
 #[test]
 fn changed_and_missing_rows_are_detected() {
     let Some(database) = Database::start() else { return };
-    let (groups, state) = records::groups(8, 30);
+    let (groups, state) = records::groups(SEED, GROUPS);
     let mut admin = Client::connect(&database.url(), NoTls).unwrap();
     admin.batch_execute("CREATE DATABASE whole").unwrap();
     fill(&database.url_of("whole"), &groups.concat());
     let whole = opened(&database.url_of("whole"));
     assert_eq!(whole.map(|found| found.snapshot()), Ok(state));
     let (mut tried, mut failed) = (0, 0);
-    for (index, damage) in DAMAGES.iter().enumerate() {
+    for (index, (damage, statement)) in DAMAGES.iter().enumerate() {
         let name = format!("try{index}");
         admin.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE whole")).unwrap();
         let url = database.url_of(&name);
-        Client::connect(&url, NoTls).unwrap().batch_execute(damage).unwrap();
+        let statement = statement.replace("ALTER", ALTER);
+        Client::connect(&url, NoTls).unwrap().batch_execute(&statement).unwrap();
         tried += 1;
-        let found = opened(&url);
-        if found.is_ok() {
-            println!("not detected: {damage}");
+        // Any other error, such as a refused connection, is not a detection.
+        let error = opened(&url).err().unwrap_or_default();
+        if !(error.starts_with("pavior_") && error.contains(" is damaged at offset ")) {
+            println!("not detected: {damage}: {error}");
             failed += 1;
         }
     }
@@ -89,22 +117,27 @@ fn changed_and_missing_rows_are_detected() {
 fn rows_of_an_unknown_kind_are_refused_and_unchanged() {
     let Some(database) = Database::start() else { return };
     let url = database.url();
-    fill(&url, &records::groups(8, 30).0.concat());
+    let (groups, _) = records::groups(SEED, GROUPS);
+    fill(&url, &groups.concat());
     let mut client = Client::connect(&url, NoTls).unwrap();
     // The last record, with the checksum of a writer that knows its kind.
     let query = "SELECT seq, record, (SELECT sum FROM pavior_journal WHERE seq = last.seq - 1)
         FROM pavior_journal AS last ORDER BY seq DESC LIMIT 1";
     let row = client.query_one(query, &[]).unwrap();
     let (seq, record, before): (i64, String, i64) = (row.get(0), row.get(1), row.get(2));
-    let record = record.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
+    // An event is an object with its kind as the only member, or only its kind.
+    let known = record;
+    let record = known.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
     let record = record.replacen("\"event\":\"", "\"event\":\"novel-", 1);
+    assert_ne!(record, known);
     let chained = [&before.to_le_bytes()[..], &seq.to_le_bytes(), record.as_bytes()].concat();
     let sum = frame::sum(&chained) as i64;
     let update = "UPDATE pavior_journal SET record = $1, sum = $2 WHERE seq = $3";
     client.execute(update, &[&record, &sum, &seq]).unwrap();
     client.execute("UPDATE pavior_leader SET sum = $1", &[&sum]).unwrap();
     let error = opened(&url).err().expect("the row is refused");
-    assert!(error.starts_with(&format!("pavior_journal: found record {seq} of kind \"novel-")));
+    let kind = format!("pavior_journal: found record {seq} of kind \"novel-");
+    assert!(error.starts_with(&kind), "{error}");
     assert!(error.contains(&format!("at offset {seq}, written by another version")), "{error}");
     let stored = client.query_one("SELECT record FROM pavior_journal WHERE seq = $1", &[&seq]);
     assert_eq!(stored.unwrap().get::<_, String>(0), record);

@@ -35,7 +35,10 @@ fn check_accessibility(browser: &mut Browser, name: &str) {
         browser.prefer(dark, false);
         browser.value("new Promise((done) => setTimeout(done, 500))");
         browser.picture(&format!("{name}-{width}-{dark}"));
-        assert_eq!(browser.barriers().unwrap_or_default(), "", "{name} {width} dark: {dark}");
+        // Without axe-core, this reports a skipped test.
+        if let Some(found) = browser.barriers() {
+            assert_eq!(found, "", "{name} {width} dark: {dark}");
+        }
         let wide = "document.documentElement.scrollWidth <= innerWidth";
         assert_eq!(browser.value(wide), true, "{name} does not fit a width of {width}");
     }

@@ -5,12 +5,35 @@ use std::collections::BTreeSet;
 use pavior_trials::Browser;
 use serde_json::json;
 
-use super::log_in;
-use crate::server::fresh;
+use super::{check_accessibility, log_in};
+use crate::server::{Server, fresh};
 
 /// The color and pattern of each tenant in the legend.
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
+
+/// The number of colors at the center of each lease's first node in 2D: one if the lease is drawn
+/// without a pattern. The square is larger than a period of the patterns, but smaller than a node.
+const INKS: &str = "(() => { const { stage, page } = window.pavior, { flat } = stage;
+    const pen = flat.canvas.getContext('2d'), side = 10, channels = 4;
+    return [...page.machine.leases.values()].map((lease) => {
+      const at = flat.where(page.machine.holder.indexOf(lease.key)), scale = devicePixelRatio;
+      const [left, top] = [at.x, at.y].map((center) => (center - side / 2) * scale);
+      const { data } = pen.getImageData(left, top, side, side), colors = new Set();
+      for (let i = 0; i < data.length; i += channels) {
+        const [red, green, blue] = data.slice(i);
+        colors.add([red, green, blue].join());
+      }
+      return colors.size; }); })()";
+
+/// Returns the tenants' colors and patterns, of which no two may be the same.
+fn different_looks(browser: &mut Browser) -> BTreeSet<String> {
+    let looks = browser.value(LOOKS);
+    let looks: Vec<String> = serde_json::from_value(looks).expect("looks are texts");
+    let different: BTreeSet<String> = looks.iter().cloned().collect();
+    assert_eq!(different.len(), looks.len(), "{looks:?}");
+    different
+}
 
 #[test]
 fn each_of_36_tenants_has_its_own_color_or_pattern() {
@@ -23,36 +46,17 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
     }
     browser.open(&format!("{}/#by=tenant&view=2d", server.address));
     browser.until("document.querySelectorAll('#legend button').length === 36");
-    for dark in [false, true] {
-        browser.prefer(dark, false);
-        browser.until(&format!("matchMedia('(prefers-color-scheme: dark)').matches === {dark}"));
-        // The legend is updated with the next frame.
-        browser.value("new Promise((done) => setTimeout(done, 300))");
-        let looks = browser.value(LOOKS);
-        let looks: Vec<_> = looks.as_array().unwrap().iter().map(|one| one.as_str()).collect();
-        assert_eq!(looks.iter().collect::<BTreeSet<_>>().len(), 36, "{looks:?}");
-        for (width, key) in [(1400, "2"), (1400, "3"), (400, "2"), (400, "3")] {
-            browser.size(width, 900);
-            browser.press(key);
-            browser.value("new Promise((done) => setTimeout(done, 800))");
-            browser.picture(&format!("tenants-{width}-{key}-{dark}"));
-        }
-        browser.size(1400, 900);
-        assert_eq!(browser.barriers().unwrap_or_default(), "", "dark: {dark}");
+    let light = different_looks(&mut browser);
+    let before = browser.value(LOOKS);
+    browser.prefer(true, false);
+    browser.until(&format!("{LOOKS}.every((look, index) => look !== {before}[index])"));
+    assert_eq!((light.len(), different_looks(&mut browser).len()), (36, 36));
+    for (key, name) in [("3", "tenants-3d"), ("2", "tenants-2d")] {
+        browser.press(key);
+        check_accessibility(&mut browser, name);
     }
-    // The nodes have the legend's patterns, so a striped tenant's nodes have two colors.
-    browser.press("2");
-    let inks = "(() => { const { stage, page } = window.pavior, { flat } = stage;
-        const pen = flat.canvas.getContext('2d');
-        return [...page.machine.leases.values()].map((lease) => {
-          const at = flat.where(page.machine.holder.indexOf(lease.key)), scale = devicePixelRatio;
-          const { data } = pen.getImageData((at.x - 5) * scale, (at.y - 5) * scale, 10, 10);
-          const found = new Set();
-          for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
-          return found.size; }); })()";
-    let inks = browser.value(inks);
-    let plain = inks.as_array().unwrap().iter().filter(|one| one.as_u64() == Some(1)).count();
-    assert_eq!(plain, 12, "12 tenants have a plain color: {inks}");
+    // The nodes have the legend's patterns, so only 12 tenants have a plain color.
+    browser.until(&format!("{INKS}.filter((inks) => inks === 1).length === 12"));
 
     // Further tenants share a gray.
     for number in 36..39 {
@@ -63,10 +67,8 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
     assert_eq!(browser.value("document.querySelectorAll('#legend button').length"), 36);
 }
 
-/// Checks the legend of tenants' colors, and the reasons why requests are waiting.
-#[test]
-fn tenants_have_colors_and_waiting_is_explained() {
-    let Some(mut browser) = Browser::start(1400, 900) else { return };
+/// Starts a server on which seven tenants hold all nodes but eight.
+fn seven_tenants() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("easy".into());
         setup.strategy = "gabl".into();
@@ -77,41 +79,60 @@ fn tenants_have_colors_and_waiting_is_explained() {
         client
             .lease(json!({ "shape": [8, 1], "tenant": tenant, "job": index, "estimate_s": 3600 }));
     }
-    let head = json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 });
-    client.lease(head);
-    let behind = json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 });
-    client.lease(behind);
+    server
+}
+
+#[test]
+fn the_operator_has_a_color_like_any_tenant() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = seven_tenants();
     browser.open(&server.address);
     browser.shows("counts", "56 busy");
     browser.press("c");
     browser.shows("legend", "alice (8)");
-    let patches = "new Set([...document.querySelectorAll('#legend i')].slice(0, 7).map((one) => \
-                   one.style.backgroundColor)).size";
-    assert_eq!(browser.value(patches), 7, "no two tenants share a color");
-    browser.value("document.getElementById('tab-waiting').click()");
-    browser.shows("waiting", "reserved: 17");
-    browser.value("document.querySelectorAll('#waiting .act')[1].click()");
-    browser.shows("answer", "It fits, but would not end before job 17 starts");
-    let answer = browser.value("document.getElementById('answer').textContent");
-    assert!(!answer.as_str().unwrap().contains("would grant it now"), "{answer}");
+    assert_eq!(different_looks(&mut browser).len(), 7);
     browser.picture("tenants-light");
     browser.prefer(true, false);
     browser.picture("tenants-dark");
-    browser.press("c");
-    browser.until("document.querySelector('#legend .scale')");
-    browser.picture("age-dark");
-    browser.prefer(false, false);
-    browser.picture("age-light");
-
-    client.post("/v1/nodes/fail", r#"{"node":[7,7]}"#);
-    browser.shows("legend", "failed");
-
-    // The operator has a color like any tenant.
-    client.post("/v1/leases", r#"{"shape":[1,1],"tenant":"heidi"}"#);
-    browser.press("c");
-    browser.press("c");
+    let mut client = server.client();
+    client.lease(json!({ "shape": [1, 1], "tenant": "heidi" }));
+    client.lease(json!({ "shape": [2, 1] }));
     browser.shows("legend", "heidi (1)");
     browser.shows("legend", "operator (2)");
+    assert_eq!(different_looks(&mut browser).len(), 9);
+}
+
+#[test]
+fn the_page_explains_why_a_request_is_waiting() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = seven_tenants();
+    let mut client = server.client();
+    client.lease(json!({ "shape": [8, 8], "job": 17, "wait": true, "estimate_s": 1800 }));
+    client.lease(json!({ "shape": [2, 1], "job": "small", "wait": true, "estimate_s": 7200 }));
+    browser.open(&server.address);
+    browser.shows("counts", "56 busy");
+    browser.value("document.getElementById('tab-waiting').click()");
+    browser.shows("waiting", "reserved: 17");
+    browser.value(
+        "[...document.querySelectorAll('#waiting tbody tr')].find((row) =>
+           row.querySelector('.name')?.textContent === 'small').querySelector('.act').click()",
+    );
+    browser.shows("answer", "It fits, but would not end before job 17 starts");
+    let answer = browser.value("document.getElementById('answer').textContent");
+    assert!(!answer.as_str().unwrap().contains("would grant it now"), "{answer}");
+}
+
+#[test]
+fn the_legend_explains_ages_and_failed_nodes() {
+    let Some(mut browser) = Browser::start(1400, 900) else { return };
+    let server = seven_tenants();
+    browser.open(&format!("{}/#by=age", server.address));
+    browser.until("document.querySelector('#legend .scale')");
+    browser.picture("age-light");
+    browser.prefer(true, false);
+    browser.picture("age-dark");
+    server.client().post("/v1/nodes/fail", json!({ "node": [7, 7] }));
+    browser.shows("legend", "failed");
 }
 
 /// Checks that a tenant's page shows other tenants' leases, although it gets no events about them.
@@ -123,14 +144,16 @@ fn a_tenants_page_shows_the_leases_of_others() {
     log_in(&mut browser, "a-secret");
     browser.shows("counts", "64 free");
     let mut other = server.of("b-secret");
-    let lease = other.lease(r#"{"shape":[4,4],"job":"hidden"}"#);
+    let lease = other.lease(json!({ "shape": [4, 4], "job": "of-tenant-b" }));
     browser.shows("counts", "16 busy");
     browser.press("c");
     browser.shows("legend", "other tenants (16)");
-    assert_eq!(
-        browser.value("document.getElementById('lists').textContent.includes('hidden')"),
-        false
-    );
+    for known in [
+        "document.documentElement.outerHTML",
+        "JSON.stringify([...window.pavior.page.machine.leases.values()])",
+    ] {
+        assert_eq!(browser.value(&format!("{known}.includes('of-tenant-b')")), false, "{known}");
+    }
     other.end(&lease);
     browser.shows("counts", "64 free");
 }

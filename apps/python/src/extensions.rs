@@ -19,14 +19,14 @@ pub(crate) enum Code {
 
 /// The built-in strategies and schedulers, and those that the caller wrote.
 #[derive(Default)]
-pub(crate) struct Own {
+pub(crate) struct Extensions {
     pub(crate) catalogue: Catalogue,
     strategies: bool,
     schedulers: bool,
     unit: Unit,
 }
 
-impl Own {
+impl Extensions {
     /// Adds a class or a function, and returns its name in the registry.
     pub(crate) fn add(&mut self, own: &Bound<'_, PyAny>) -> PyResult<String> {
         if is_class(own, "Strategy")? { self.add_strategy(own) } else { self.add_scheduler(own) }

@@ -12,30 +12,37 @@ use pavior_serve::writer::{Tuning, WriterHandle, WriterParts, recover, start};
 
 use crate::decisions::begin;
 
+/// The wall clock at the start of a writer.
+#[derive(Clone, Copy)]
+pub(crate) struct StartClock {
+    pub(crate) wall_ms: u64,
+    /// True if the operator has confirmed the clock.
+    pub(crate) confirmed: bool,
+}
+
 /// A writer and its thread.
-pub(crate) struct Running {
+pub(crate) struct BareWriter {
     pub(crate) writer: WriterHandle,
     thread: JoinHandle<()>,
 }
 
-impl Running {
-    /// Starts a writer with a given wall clock, adding a machine to a new journal. Returns `None`
-    /// if the disk fails.
+impl BareWriter {
+    /// Starts a writer, adding a machine to a new journal. Returns `None` if the disk fails.
     pub(crate) fn start(
         disk: impl Disk + 'static,
-        (wall_ms, confirmed): (u64, bool),
+        clock: StartClock,
         limits: ServiceLimits,
-    ) -> Option<Running> {
-        Running::with_queue(Tuning::default().queue, disk, (wall_ms, confirmed), limits)
+    ) -> Option<BareWriter> {
+        BareWriter::with_queue(Tuning::default().queue, disk, clock, limits)
     }
 
-    /// Like [`Running::start`], but with a limit on waiting commands.
+    /// Like [`BareWriter::start`], but with a limit on waiting commands.
     pub(crate) fn with_queue(
         queue: usize,
         disk: impl Disk + 'static,
-        (wall_ms, confirmed): (u64, bool),
+        StartClock { wall_ms, confirmed }: StartClock,
         limits: ServiceLimits,
-    ) -> Option<Running> {
+    ) -> Option<BareWriter> {
         let (mut store, _) = JournalStore::open(Arc::new(disk)).ok()?;
         let mut state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
         if state.seq() == 0 {
@@ -44,12 +51,12 @@ impl Running {
             state = recover(&*store.history(), u64::MAX, &limits, 1).ok()?;
         }
         let clock = ClockRule { confirmed, ..ClockRule::default() };
-        let (tuning, clock) =
-            (Tuning { queue, clock, ..Tuning::default() }, ServiceClock::at(wall_ms));
+        let tuning = Tuning { queue, clock, ..Tuning::default() };
+        let clock = ServiceClock::at(wall_ms);
         let store = Box::new(store);
         let parts = WriterParts { clock, state, store, limits, seed: 1, tuning, unavailable: None };
         let (writer, thread) = start(parts).ok()?;
-        Some(Running { writer, thread })
+        Some(BareWriter { writer, thread })
     }
 
     pub(crate) fn stop(self) -> std::thread::Result<()> {
@@ -58,6 +65,7 @@ impl Running {
     }
 }
 
+/// Waits for an answer of the writer.
 pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }

@@ -14,7 +14,7 @@ use crate::errors::{broken, failed, other};
 use crate::jobs::Jobs;
 
 /// The state shared by all handles of a machine.
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) grid: Grid,
     pub(crate) selection: Selection,
     /// The rule that turns a number of nodes into a box.
@@ -41,12 +41,12 @@ impl Inner {
 }
 
 /// Exclusive access to the state.
-pub(crate) struct Held<'s> {
+pub(crate) struct StateAccess<'s> {
     inner: MutexGuard<'s, Inner>,
-    shared: &'s Shared,
+    shared: &'s SharedState,
 }
 
-impl Deref for Held<'_> {
+impl Deref for StateAccess<'_> {
     type Target = Inner;
 
     fn deref(&self) -> &Inner {
@@ -54,13 +54,13 @@ impl Deref for Held<'_> {
     }
 }
 
-impl DerefMut for Held<'_> {
+impl DerefMut for StateAccess<'_> {
     fn deref_mut(&mut self) -> &mut Inner {
         &mut self.inner
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for StateAccess<'_> {
     fn drop(&mut self) {
         self.shared.user.store(0, Ordering::Relaxed);
     }
@@ -78,17 +78,17 @@ fn this_thread() -> usize {
 /// The maximum number of nodes for which a search is faster than releasing the interpreter lock.
 const QUICK: u32 = 4096;
 
-impl Shared {
+impl SharedState {
     pub(crate) fn new(
         machine: pavior::Machine,
         jobs: Jobs,
         rule: pavior::workload::Selection<ShapeRule>,
         seed: u64,
-    ) -> Shared {
+    ) -> SharedState {
         let (grid, selection) = (*machine.grid(), machine.selection().clone());
         let shaper = Shaper::new(&rule, &grid, seed, 0);
         let inner = Mutex::new(Inner { machine, jobs, shaper });
-        Shared { grid, selection, rule, seed, inner, user: AtomicUsize::new(0) }
+        SharedState { grid, selection, rule, seed, inner, user: AtomicUsize::new(0) }
     }
 
     /// Returns true if searches are fast enough to keep the interpreter lock.
@@ -98,14 +98,14 @@ impl Shared {
 
     /// Locks the state. If another thread has access, this function releases the interpreter lock
     /// while it waits, because the other thread may need that lock.
-    pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<Held<'_>> {
+    pub(crate) fn lock(&self, py: Python<'_>) -> PyResult<StateAccess<'_>> {
         let this_thread = this_thread();
         let inner = match self.inner.try_lock() {
             Ok(inner) => inner,
             Err(_) => self.wait(py, this_thread)?,
         };
         self.user.store(this_thread, Ordering::Relaxed);
-        Ok(Held { inner, shared: self })
+        Ok(StateAccess { inner, shared: self })
     }
 
     #[cold]

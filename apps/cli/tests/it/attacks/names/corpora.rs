@@ -1,78 +1,8 @@
-//! Tests hostile names in all kinds of input for all commands. The output cannot move the cursor,
-//! reverse text or begin another line. Output for humans also has a bounded length.
-
-use std::process::Output;
+//! Attempts with a hostile name in each kind of input.
 
 use serde_json::{Value, json};
 
-use super::attacked;
-use crate::{Folder, pavior, words};
-
-/// A text that begins a line of output only if a line break was printed unescaped.
-const FORGED: &str = "FORGED";
-
-/// Returns the hostile names, which are used for jobs, keys, profiles, strategies and files.
-fn names() -> Vec<String> {
-    let mut names: Vec<String> = [
-        "a\u{1b}[2J\u{1b}[31mb",
-        "a\u{1b}]0;title\u{7}b",
-        "a\u{9b}31mb\u{90}q\u{9c}",
-        "a\u{202e}cba\u{2066}x",
-        "a\nFORGED: all is well\rFORGED",
-        "a\u{7f}\u{8}\u{0}\u{b}b",
-        "a\u{200b}\u{feff}\u{e0041}\u{fffe}b",
-        "=cmd|'/c calc'!A1",
-    ]
-    .map(String::from)
-    .to_vec();
-    names.push("long".repeat(250_000));
-    names
-}
-
-/// Returns the fault in the output. JSON and CSV may be as long as the names.
-fn fault(output: &Output, is_table: bool) -> Option<String> {
-    let shows = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().take(300).collect::<String>();
-    for (what, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-        let Ok(text) = std::str::from_utf8(bytes) else { return Some(format!("{what}: no UTF-8")) };
-        let raw = |c: char| {
-            let mut letter = [0; 4];
-            let letter: &str = c.encode_utf8(&mut letter);
-            c != '\n' && !(' '..='~').contains(&c) && pavior::text::cell(letter) != letter
-        };
-        if let Some(at) = text.find(raw) {
-            return Some(format!("{what}: {:?}", shows(&bytes[at.saturating_sub(40)..])));
-        }
-        if text.lines().any(|line| line.trim_start().starts_with(FORGED)) {
-            return Some(format!("{what}: a forged line: {:?}", shows(bytes)));
-        }
-        if (is_table || what == "stderr") && text.len() > 40_000 {
-            return Some(format!("{what}: {} bytes", text.len()));
-        }
-    }
-    let code = output.status.code();
-    let panicked = String::from_utf8_lossy(&output.stderr).contains("panicked");
-    (panicked || !matches!(code, Some(0..=2)))
-        .then(|| format!("{code:?}: {}", shows(&output.stderr)))
-}
-
-/// One attempt: files by name, arguments, and standard input. In arguments, `$` is replaced by the
-/// folder.
-struct Try {
-    files: Vec<(String, Vec<u8>)>,
-    arguments: Vec<String>,
-    input: String,
-}
-
-/// Creates an attempt without standard input. No argument contains white space.
-fn told(files: &[(&str, String)], line: &str) -> Try {
-    told_with(files, &words(line))
-}
-
-fn told_with(files: &[(&str, String)], arguments: &[&str]) -> Try {
-    let files = files.iter().map(|(name, text)| ((*name).to_string(), text.clone().into_bytes()));
-    let arguments = arguments.iter().map(|argument| (*argument).to_string()).collect();
-    Try { files: files.collect(), arguments, input: String::new() }
-}
+use super::{Attempt, attempt, attempt_with};
 
 /// Returns two jobs that block a request for the whole machine. One of them has the given name.
 fn busy(name: &str) -> String {
@@ -84,7 +14,7 @@ fn busy(name: &str) -> String {
 }
 
 /// Returns attempts with queues, without running jobs and with a running job of the same name.
-fn queues(name: &str) -> Vec<Try> {
+pub(super) fn queues(name: &str) -> Vec<Attempt> {
     let line = |members: Value| format!("{members}\n");
     let waits = line(json!({ "job": name, "nodes": 4, "estimate": 60 }));
     let held = json!({ "job": name, "end": 60, "parts": [{ "base": [0, 0], "sides": [4, 4] }] });
@@ -101,15 +31,15 @@ fn queues(name: &str) -> Vec<Try> {
         let files = [("queue", text), ("busy", line(held.clone()))];
         for format in ["table", "json", "csv"] {
             let run = format!("forecast --machine mesh:4x4 --queue $queue --format {format}");
-            tries.push(told(&files, &run));
-            tries.push(told(&files, &format!("{run} --busy $busy")));
+            tries.push(attempt(&files, &run));
+            tries.push(attempt(&files, &format!("{run} --busy $busy")));
         }
     }
     tries
 }
 
 /// Returns attempts with a machine state, one for each kind of question about it.
-fn states(name: &str) -> Vec<Try> {
+pub(super) fn states(name: &str) -> Vec<Attempt> {
     let mut tries = Vec::new();
     let state = "--machine mesh:4x4 --busy $busy";
     let twice = format!("{0}{0}", busy(name));
@@ -128,7 +58,7 @@ fn states(name: &str) -> Vec<Try> {
                 "unblock --shape 3x3 --nearest 3",
                 "unblock --drain 1,1",
             ] {
-                tries.push(told(&files, &format!("{question} {state} --format {format}")));
+                tries.push(attempt(&files, &format!("{question} {state} --format {format}")));
             }
         }
     }
@@ -140,13 +70,13 @@ fn states(name: &str) -> Vec<Try> {
     ] {
         let files = [("busy", busy(name)), ("weights", weights)];
         let run = format!("unblock {state} --shape 3x3 --format table --weights $weights");
-        tries.push(told(&files, &run));
+        tries.push(attempt(&files, &run));
     }
     tries
 }
 
 /// Returns attempts to read, replay and convert logs of every format.
-fn logs(name: &str) -> Vec<Try> {
+pub(super) fn logs(name: &str) -> Vec<Attempt> {
     let line = "1 0 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n";
     let text = json!(name).to_string();
     let batsim = |id: &str, profile: &str, extra: &str| {
@@ -189,7 +119,7 @@ fn logs(name: &str) -> Vec<Try> {
             let advise = |format| format!("advise {path} --format {format} --machine mesh:4x4");
             lines.extend(["table", "json", "csv", "html"].map(advise));
         }
-        tries.extend(lines.iter().map(|line| told(std::slice::from_ref(&log), line)));
+        tries.extend(lines.iter().map(|line| attempt(std::slice::from_ref(&log), line)));
     }
     tries
 }
@@ -211,14 +141,14 @@ fn sacct(cells: &[(&str, &str)]) -> String {
 }
 
 /// Returns attempts with lists of failures, lists of messages, and lines for the live allocator.
-fn lines(name: &str) -> Vec<Try> {
+pub(super) fn lines(name: &str) -> Vec<Attempt> {
     let mut tries = Vec::new();
     for text in [json!({ "op": name, "node": [0, 0], "at": 1 }), json!({ name: 1 }), json!(name)] {
         let files = [("failures", format!("{text}\n"))];
         let run = "simulate --machine mesh:4x4 --jobs 5 -s ff --failures $failures --format table";
-        tries.push(told(&files, run));
-        let network = told(&[], "network --machine mesh:4x4");
-        tries.push(Try { input: format!("{text}\n"), ..network });
+        tries.push(attempt(&files, run));
+        let network = attempt(&[], "network --machine mesh:4x4");
+        tries.push(Attempt { input: format!("{text}\n"), ..network });
     }
     let asks = [
         json!({ "op": "allocate", "job": name, "nodes": 2 }).to_string(),
@@ -233,13 +163,13 @@ fn lines(name: &str) -> Vec<Try> {
         json!({ "op": "allocate", "job": 1, name: 1 }).to_string(),
         name.to_string(),
     ];
-    let allocate = told(&[], "allocate --machine mesh:4x4 --strategy ff");
-    tries.push(Try { input: asks.join("\n") + "\n", ..allocate });
+    let allocate = attempt(&[], "allocate --machine mesh:4x4 --strategy ff");
+    tries.push(Attempt { input: asks.join("\n") + "\n", ..allocate });
     tries
 }
 
 /// Returns attempts to plot placements, jobs and results.
-fn plots(name: &str) -> Vec<Try> {
+pub(super) fn plots(name: &str) -> Vec<Attempt> {
     let part = json!([{ "base": [0, 0], "sides": [2, 2] }]);
     let placed =
         json!({ "job": name, "submit": 0, "start": 1, "end": 5, "nodes": 4, "parts": part });
@@ -256,7 +186,7 @@ fn plots(name: &str) -> Vec<Try> {
         let files = [("placed.jsonl", format!("{text}\n"))];
         for more in ["", "--at 2", "--animate", "--html --out $page.html"] {
             let run = format!("plot $placed.jsonl --machine mesh:4x4 {more}");
-            tries.push(told(&files, &run));
+            tries.push(attempt(&files, &run));
         }
     }
     for text in [
@@ -267,19 +197,19 @@ fn plots(name: &str) -> Vec<Try> {
     ] {
         let files = [("results.csv", text)];
         for more in ["", "--x strategy", "--filter strategy=none", "--title t", "--y none"] {
-            tries.push(told(&files, &format!("plot $results.csv {more}")));
+            tries.push(attempt(&files, &format!("plot $results.csv {more}")));
         }
     }
     let jobs = format!(
         "job_id,workload_name,{quoted},turnaround_time\n1,{quoted},2,3\n2,w0,{quoted},{quoted}\n"
     );
-    tries.push(told(&[("jobs.csv", jobs.clone())], "plot $jobs.csv"));
-    tries.push(told(&[("jobs.csv", jobs)], "plot $jobs.csv --cdf none"));
+    tries.push(attempt(&[("jobs.csv", jobs.clone())], "plot $jobs.csv"));
+    tries.push(attempt(&[("jobs.csv", jobs)], "plot $jobs.csv --cdf none"));
     tries
 }
 
 /// Returns attempts to run, list and print experiments.
-fn experiments(name: &str) -> Vec<Try> {
+pub(super) fn experiments(name: &str) -> Vec<Attempt> {
     let text = json!(name).to_string();
     let base =
         "machine = 'mesh:4x4'\nstrategy = 'ff'\njobs = 5\nreplications = 2\ntiming = false\n";
@@ -303,14 +233,14 @@ fn experiments(name: &str) -> Vec<Try> {
     for text in texts {
         for format in ["table", "json", "csv"] {
             let run = format!("experiment $e.toml --out $out --threads 1 --format {format}");
-            tries.push(told(&[("e.toml", text.clone())], &run));
+            tries.push(attempt(&[("e.toml", text.clone())], &run));
         }
         let spans =
             [("experiment.toml", text), ("spans", format!("[{{\"point\":0,{}:1}}]", json!(name)))];
         for run in
             ["sweep wanted $", "sweep wanted $ --json", "sweep run $ --spans $spans --out $part"]
         {
-            tries.push(told(&spans, run));
+            tries.push(attempt(&spans, run));
         }
     }
     tries
@@ -318,17 +248,17 @@ fn experiments(name: &str) -> Vec<Try> {
 
 /// Returns attempts with file names and option values. A path cannot contain NUL, and is shorter
 /// than a megabyte.
-fn paths(name: &str) -> Vec<Try> {
+pub(super) fn paths(name: &str) -> Vec<Attempt> {
     if name.len() > 200 || name.contains(['\0', '/']) {
         return Vec::new();
     }
     let (log, none) = (format!("${name}.swf"), format!("${name}"));
     let files = [(&*format!("{name}.swf"), "1 0 -1 60 4\n".to_string())];
     let mut tries = vec![
-        told_with(&files, &["trace", "inspect", &log]),
-        told_with(&files, &["trace", "convert", &log, &none]),
-        told_with(&files, &["simulate", "--trace", &log]),
-        told_with(&files, &["plot", &log]),
+        attempt_with(&files, &["trace", "inspect", &log]),
+        attempt_with(&files, &["trace", "convert", &log, &none]),
+        attempt_with(&files, &["simulate", "--trace", &log]),
+        attempt_with(&files, &["plot", &log]),
     ];
     for command in [
         &["trace", "inspect", &none][..],
@@ -354,76 +284,7 @@ fn paths(name: &str) -> Vec<Try> {
         &[name],
         &["simulate", &format!("--{name}")],
     ] {
-        tries.push(told_with(&[], command));
+        tries.push(attempt_with(&[], command));
     }
     tries
-}
-
-fn run(one: &Try) -> Output {
-    let folder = Folder::new();
-    for (name, bytes) in &one.files {
-        folder.write(name, bytes);
-    }
-    let place = |argument: &String| match argument.strip_prefix('$') {
-        Some(name) => folder.path(name),
-        None => argument.clone(),
-    };
-    let arguments: Vec<String> = one.arguments.iter().map(place).collect();
-    pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
-}
-
-/// Makes all attempts for one kind of input or, in the checks, some of them.
-fn attack(what: &str, tries: fn(&str) -> Vec<Try>) {
-    let step = pavior_trials::size(101, 5, 1);
-    let (mut tried, mut faults) = (0, Vec::new());
-    let all = names().into_iter().flat_map(|name| tries(&name));
-    for one in all.enumerate().filter(|(index, _)| index % step == 0).map(|(_, one)| one) {
-        // An argument cannot contain a NUL.
-        if one.arguments.iter().any(|argument| argument.contains('\0')) {
-            continue;
-        }
-        tried += 1;
-        let is_table = one.arguments.windows(2).any(|pair| pair == ["--format", "table"]);
-        if let Some(fault) = fault(&run(&one), is_table) {
-            let arguments: Vec<String> =
-                one.arguments.iter().map(|argument| argument.chars().take(60).collect()).collect();
-            faults.push(format!("{arguments:?}: {fault}"));
-        }
-    }
-    attacked(what, tried, &faults);
-}
-
-#[test]
-fn hostile_job_names_in_a_state_are_escaped() {
-    attack("hostile job names in --busy and --weights", states);
-}
-
-#[test]
-fn hostile_job_names_in_a_queue_are_escaped() {
-    attack("hostile job names in --queue", queues);
-}
-
-#[test]
-fn hostile_text_in_logs_is_escaped() {
-    attack("hostile text in logs of every format", logs);
-}
-
-#[test]
-fn hostile_text_in_lines_is_escaped() {
-    attack("hostile text in failures, messages and lines to the allocator", lines);
-}
-
-#[test]
-fn hostile_text_in_drawings_is_escaped() {
-    attack("hostile text in drawn placements, jobs and results", plots);
-}
-
-#[test]
-fn hostile_text_in_experiments_is_escaped() {
-    attack("hostile text in experiments and spans", experiments);
-}
-
-#[test]
-fn hostile_file_names_and_option_values_are_escaped() {
-    attack("hostile file names and option values", paths);
 }

@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 use crate::arguments::{machine_name, plain, shown};
 use crate::errors::{bad_name, value};
-use crate::own::{Code, Own};
+use crate::extensions::{Code, Extensions};
 use crate::trace::Trace;
 
 /// The name that a point uses for an in-memory log.
@@ -82,8 +82,13 @@ fn text(key: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
 }
 
 /// Creates an experiment from settings. Raises `BadName` if any of them is invalid.
-fn specification(settings: &[Setting], name: &str, own: &Own) -> PyResult<Specification> {
-    let read = Specification::from_settings_with(settings, name, Keys::Keywords, &own.catalogue);
+fn specification(
+    settings: &[Setting],
+    name: &str,
+    extensions: &Extensions,
+) -> PyResult<Specification> {
+    let read =
+        Specification::from_settings_with(settings, name, Keys::Keywords, &extensions.catalogue);
     let specification = read.map_err(|error| {
         let setting = error.setting.map(|index| &settings[index]);
         match (setting, error.value) {
@@ -94,7 +99,7 @@ fn specification(settings: &[Setting], name: &str, own: &Own) -> PyResult<Specif
             (None, _) => bad_name("", error.reason, 0..0),
         }
     })?;
-    own.settle(&specification)?;
+    extensions.settle(&specification)?;
     Ok(specification)
 }
 
@@ -104,7 +109,7 @@ pub(crate) struct Call<'py> {
     names: [String; 2],
     pub(crate) trace: Option<Bound<'py, PyAny>>,
     pub(crate) rest: Bound<'py, PyDict>,
-    own: Own,
+    extensions: Extensions,
 }
 
 impl<'py> Call<'py> {
@@ -117,7 +122,7 @@ impl<'py> Call<'py> {
     ) -> PyResult<Call<'py>> {
         let rest = parameters.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
         let trace = taken(&rest, "trace")?;
-        let ([strategy, scheduler], mut own) = (names, Own::default());
+        let ([strategy, scheduler], mut extensions) = (names, Extensions::default());
         for (key, given) in [("strategy", strategy), ("scheduler", scheduler)] {
             given.map_or(Ok(()), |given| one(key, given))?;
         }
@@ -135,11 +140,11 @@ impl<'py> Call<'py> {
             }
         }
         let names = [
-            named(strategy, "tff", Own::add_strategy, &mut own)?,
-            named(scheduler, "fcfs", Own::add_scheduler, &mut own)?,
+            named(strategy, "tff", Extensions::add_strategy, &mut extensions)?,
+            named(scheduler, "fcfs", Extensions::add_scheduler, &mut extensions)?,
         ];
         let machine = machine.map_or_else(|| Ok("mesh:16x16".to_string()), one_machine)?;
-        Ok(Call { machine, names, trace, rest, own })
+        Ok(Call { machine, names, trace, rest, extensions })
     }
 
     /// Returns the settings, and the log if it is in memory.
@@ -230,12 +235,12 @@ fn path(given: &Bound<'_, PyAny>) -> PyResult<String> {
     })
 }
 
-/// Returns the name of a strategy or scheduler, first adding a class or function to `own`.
+/// Returns the name of a strategy or scheduler, first adding a class or function to `extensions`.
 fn named(
     given: Option<&Bound<'_, PyAny>>,
     usual: &str,
-    add: fn(&mut Own, &Bound<'_, PyAny>) -> PyResult<String>,
-    own: &mut Own,
+    add: fn(&mut Extensions, &Bound<'_, PyAny>) -> PyResult<String>,
+    extensions: &mut Extensions,
 ) -> PyResult<String> {
     let Some(given) = given else { return Ok(usual.to_string()) };
     // A list with a single member is equivalent to that member.
@@ -243,27 +248,27 @@ fn named(
     let given = member.as_ref().unwrap_or(given);
     match given.cast::<PyString>() {
         Ok(name) => Ok(name.to_str()?.to_string()),
-        Err(_) => add(own, given),
+        Err(_) => add(extensions, given),
     }
 }
 
 /// A single combination of parameters, and the source of its jobs.
-pub(crate) struct Asked {
+pub(crate) struct RunRequest {
     pub(crate) specification: Specification,
     pub(crate) point: Point,
     inputs: Folder,
     pub(crate) code: Code,
 }
 
-impl Asked {
+impl RunRequest {
     /// Reads a call's arguments. Raises an error unless they describe exactly one run.
-    pub(crate) fn new(call: Call<'_>) -> PyResult<Asked> {
+    pub(crate) fn new(call: Call<'_>) -> PyResult<RunRequest> {
         let (all, trace) = call.settings()?;
         let mut inputs = Folder::new("", Limits::LINES);
         if let Some(trace) = trace {
             inputs = inputs.with_log(IN_MEMORY, Arc::clone(&trace.get().trace));
         }
-        let specification = specification(&all, "simulate", &call.own)?;
+        let specification = specification(&all, "simulate", &call.extensions)?;
         let [point] = &specification.points[..] else {
             return Err(value("this call makes only one run; use Experiment for several"));
         };
@@ -279,7 +284,7 @@ impl Asked {
             }
         }
         let point = point.clone();
-        Ok(Asked { specification, point, inputs, code: call.own.code() })
+        Ok(RunRequest { specification, point, inputs, code: call.extensions.code() })
     }
 
     /// Returns the source of logs and other files, including in-memory logs.
