@@ -28,7 +28,7 @@ const PAGES: [&str; 6] = [
 /// The time limit for a block, in seconds, on a busy machine.
 const SECONDS: &str = "600";
 
-/// The number of lines, from the end of the output, to show for a failure.
+/// The number of lines to show from the end of a failed block's output.
 const SHOWN: usize = 10;
 
 /// A block, or all the blocks on a page, with the line number of the first command.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::{notes, process, programs, viewer};
 
-/// The module's target, which rustup must add to a toolchain.
+/// The compilation target for the module, which must be installed with rustup.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// The paths to the module and to the page's directory, as used in the `apps/browser` tests.

@@ -25,7 +25,7 @@ const SECONDS: &str = "PAVIOR_STEP_SECONDS";
 enum End {
     Passed,
     Failed,
-    /// A prerequisite of the step did not pass.
+    /// The step was skipped because this prerequisite did not pass.
     Skipped(&'static str),
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     check_space(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // A build may replace the file of the program that is running.
+    // The path is found first, because a build may replace the file of the running program.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");
@@ -105,7 +105,7 @@ fn check_space(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs steps with this program. Waiting steps start as soon as their prerequisites have finished;
+/// Runs steps in subprocesses. Waiting steps start as soon as their prerequisites have finished;
 /// computing steps start in order as cores become free.
 fn run_steps(root: &Path, program: &Path, steps: &[&'static Step]) -> Vec<Ended> {
     let (sender, receiver) = mpsc::channel::<Ended>();

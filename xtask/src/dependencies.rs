@@ -23,7 +23,7 @@ const LICENCES: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages that may have other licenses, because only other platforms use the packages.
+/// Packages that may have other licenses, because they are built only for other platforms.
 const NOT_BUILT: &[(&str, &str)] =
     &[("tiny-keccak", "WebAssembly only: seeds the hashes of arrow-array")];
 

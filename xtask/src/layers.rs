@@ -22,7 +22,7 @@ const TRIALS: &str = "trials";
 const DAEMONS: [&str; 3] = ["serve", "slurm", "kube"];
 const FEATURES: [&str; 4] = ["answers", "files", "json", "serde"];
 
-/// Returns every dependency that ARCHITECTURE.md does not list.
+/// Returns all dependencies that the table in ARCHITECTURE.md does not allow.
 pub(crate) fn problems(root: &Path) -> Vec<String> {
     let page = std::fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let metadata = match process::metadata(root, "--no-deps") {

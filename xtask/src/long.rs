@@ -21,13 +21,13 @@ fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String>
     process::run(tests.envs([LONG]).envs(variables.iter().copied())).err()
 }
 
-/// Tries every hostile value for every option, and every output fault. Prints the counts by area.
+/// Tests every option with hostile values, and every kind of output failure. Prints counts by area.
 pub(crate) fn tries(root: &Path, _: &[String]) -> Vec<String> {
     let words = "--quiet --package pavior-cli --test it tries -- --nocapture --test-threads 1";
     tests(root, words, &[]).into_iter().collect()
 }
 
-/// Attacks every promise with long tests, and prints a table of attacks.
+/// Runs long tests that try to break documented promises, and prints a table of these attacks.
 pub(crate) fn attack(root: &Path, _: &[String]) -> Vec<String> {
     notes::begin(root);
     let notes = notes::path(root);

@@ -1,5 +1,5 @@
-//! Measurements that are run manually: the performance of `pavior serve`, and the way costs grow
-//! with machines, queues and clients.
+//! Measurements that are run manually: the performance of `pavior serve`, and how costs increase
+//! with machine size, queue length and the number of clients.
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Checks that the program contains the messages quoted in docs/troubleshooting.md.
 //!
-//! Each message is code in the first column of a table. An ellipsis in it stands for a variable
-//! part. The pieces between ellipses must occur in string literals in the sources.
+//! The messages are formatted as code in the first column of a table. An ellipsis stands for a
+//! variable part. The pieces between ellipses must occur in string literals in the sources.
 
 use std::path::Path;
 

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The variable that turns skipped parts into errors. It is set in `.ci/run`.
+/// The environment variable that turns skipped parts into errors. It is set in `.ci/run`.
 const REQUIRE_ALL: &str = "PAVIOR_REQUIRE_ALL";
 
 pub(crate) fn path(root: &Path) -> PathBuf {
@@ -18,7 +18,7 @@ pub(crate) fn begin(root: &Path) {
     let _ = fs::remove_file(path(root));
 }
 
-/// Notes a skipped part of the checks. Returns no problems.
+/// Records that a part of the checks was skipped. Returns an empty list of problems.
 pub(crate) fn skip(part: &str, why: &str) -> Vec<String> {
     pavior_trials::skipped(part, why, REQUIRE_ALL);
     Vec::new()
@@ -58,7 +58,7 @@ pub(crate) fn attacks(root: &Path) -> String {
     format!("| area | attack | tried | failed |\n|---|---|---:|---:|\n{}\n", rows.join("\n"))
 }
 
-/// Returns the text of each note, in order and without duplicates.
+/// Returns the texts that `text` extracts from the notes, sorted and without duplicates.
 fn sorted(root: &Path, text: impl Fn(&[&str]) -> Option<String>) -> Vec<String> {
     let notes = fs::read_to_string(path(root)).unwrap_or_default();
     let mut texts: Vec<String> =

@@ -55,7 +55,7 @@ impl Program {
     }
 }
 
-/// Runs the tests in the selected programs, optionally under another program.
+/// Runs the tests in the selected programs, optionally under a tool such as valgrind.
 fn tests(
     root: &Path,
     is_run: impl Fn(&Program) -> bool,
@@ -82,12 +82,12 @@ fn tests(
     failed.collect()
 }
 
-/// Runs all the other tests.
+/// Runs all tests that do not have a step of their own.
 pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }
 
-/// Runs a package's waiting tests, a few at a time.
+/// Runs a package's integration tests, which mostly wait, four at a time.
 pub(crate) fn waiting(root: &Path, folder: &str) -> Vec<String> {
     let is_run = |program: &Program| program.waits() && program.folder == folder;
     tests(root, is_run, &[], &["--test-threads", "4"])

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// The variable that makes it an error for Python or the package index to be missing.
+/// The environment variable that makes it an error if Python or the package index is missing.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
 /// Supported interpreters, newest first.
@@ -89,7 +89,7 @@ pub(crate) struct Environment(PathBuf);
 
 impl Environment {
     pub(crate) fn run(&self, folder: &Path, step: &[&str]) -> Result<(), String> {
-        // Programs in the environment run each other.
+        // Programs in the environment call each other, so its directory comes first in the path.
         let own = self.0.join("bin");
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));

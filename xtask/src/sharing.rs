@@ -19,7 +19,7 @@ const BUILDS: [&str; 5] = [
 /// Packages whose features depend on the interface.
 const CHANGED: &[&str] = &["pavior-cli", "pavior-serve"];
 
-/// Compiled packages: name and version, and features.
+/// The compiled packages, each given by its name and version, and by its features.
 type Packages = BTreeSet<(String, String)>;
 
 /// Returns the packages that are compiled twice, one per line.

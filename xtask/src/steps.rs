@@ -8,7 +8,7 @@ use crate::{packaging, process, programs, python, sharing, tidy, viewer};
 
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// The time in seconds on two idle cores, when earlier builds are reused.
+    /// The typical duration in seconds on two idle cores, if earlier builds are reused.
     seconds: u32,
     /// The number of cores that the step keeps from other computing steps while it runs.
     pub(crate) cores: usize,
@@ -43,7 +43,7 @@ impl Step {
     }
 }
 
-/// All steps. Cargo steps use all features, so that dependencies are built only once.
+/// All steps. Most cargo steps use all features, so that dependencies are built only once.
 #[rustfmt::skip]
 pub(crate) const STEPS: &[Step] = &[
     Step { name: "tidy", seconds: 1, cores: ONE, after: "",

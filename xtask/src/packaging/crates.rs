@@ -80,7 +80,7 @@ fn compile_packed(root: &Path) -> Result<(), String> {
         .and_then(|()| fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")))
         .map_err(|error| error.to_string())?;
     let words = "check --workspace --all-features --offline --quiet --target-dir";
-    // The dependencies have already been checked in that directory.
+    // Earlier steps have already checked the dependencies in this target directory.
     process::output(process::cargo(&workspace, words).arg(root.join("target"))).map(drop)
 }
 

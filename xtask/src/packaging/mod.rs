@@ -233,7 +233,7 @@ impl Release {
             let text = process::output(Command::new(&program).args(["completions", shell]))?;
             write(&prefix.join(file), &text)?;
         }
-        // Administrators install the units.
+        // The units are only included; administrators install them manually.
         for file in SLURM {
             copy_into(&self.root.join(file), &prefix.join("share/pavior/slurm"))?;
         }

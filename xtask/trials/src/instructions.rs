@@ -123,7 +123,7 @@ impl FixedSet {
         std::fs::write(self.file, text).map_err(|error| error.to_string())
     }
 
-    /// Compares this build's counts with the file. Notes a skipped part if that is impossible.
+    /// Compares this build's counts with the file. If that is impossible, notes a skipped part.
     fn check(&self) -> Result<(), String> {
         let text = std::fs::read_to_string(self.file).map_err(|error| error.to_string())?;
         let platform = platform();
