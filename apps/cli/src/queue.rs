@@ -69,7 +69,7 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
         optional(object, "estimate", "must be a number of seconds from 0 to 1e8", |value| {
             value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
         })?;
-    let user = optional(object, "user", "must be a user number from the log", Value::as_u64)?;
+    let user = optional(object, "user", "must be the number of a user in the log", Value::as_u64)?;
     let freedom = if let Some(member) = object.find("freedom") {
         Some(freedom(object, member)?)
     } else {

@@ -26,8 +26,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without past runs. By the estimates, job d ends before c can start, so d starts
-/// first, but the third job runs too long for that.
+/// Checks forecasts without past runs. Job d is short enough to be backfilled before c, but job 8
+/// would delay c, so it starts after c.
 #[test]
 fn without_past_jobs_only_the_plan_is_printed() {
     let reply = forecast(QUEUE, "");
@@ -124,7 +124,7 @@ fn mistakes_are_reported_with_their_place() {
         ("{\"job\":1,\"shape\":[4]}", machine, "expected 2 sides, one for each axis"),
         ("{\"job\":1,\"nodes\":0}", machine, "at least 1 node"),
         ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", machine, "a number of seconds"),
-        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "a user number from the log"),
+        ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "the number of a user in the log"),
         ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
         ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
         ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),

@@ -69,7 +69,7 @@ impl Service {
         (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    /// Sends a signal by name. The process must exit with success; returns how long that took.
+    /// Sends a signal by name, and returns the time until the process has exited successfully.
     fn end(&mut self, signal: &str) -> Duration {
         let began = Instant::now();
         let pid = self.process.id().to_string();

@@ -1,7 +1,7 @@
 //! A server's claim to write, renewed and checked on a separate thread. A decision may take longer
-//! than other servers wait for a heartbeat, so this thread sends the heartbeats on its own
-//! connection. It stops when a decision has taken longer than [`ClaimTimeouts::hang`]; another
-//! server then takes over.
+//! than the heartbeat timeout of other servers, so this thread sends the heartbeats on its own
+//! connection. It stops when a decision takes longer than [`ClaimTimeouts::hang`]; another server
+//! then takes over.
 #![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct ClaimTimeouts {
 struct ClaimState {
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, if the thread has noticed that.
+    /// The reason why the last epoch was lost, once the thread has noticed the loss.
     lost: Option<String>,
     /// The start of the writer's current decision.
     decision_start: Option<Instant>,
@@ -44,7 +44,7 @@ struct ClaimState {
     is_closed: bool,
 }
 
-/// The sender of the reply to a reader's check.
+/// The channel for the result of a reader's check.
 type ClaimCheck = oneshot::Sender<Result<(), String>>;
 
 /// A server's claim.
@@ -86,12 +86,12 @@ impl ServerClaim {
         (state.epoch, state.lost) = (epoch, None);
     }
 
-    /// Returns the reason why this server may no longer write, if the thread has noticed that.
+    /// Returns the reason why this server may no longer write, if the thread has noticed.
     pub(super) fn lost(&self) -> Option<String> {
         self.state.lock().lost.clone()
     }
 
-    /// Records that the writer begins or has finished a decision.
+    /// Records that the writer is beginning a decision or has finished one.
     pub(super) fn note_decision(&self, begins: bool) {
         self.state.lock().decision_start = begins.then(Instant::now);
     }
@@ -105,14 +105,14 @@ impl ServerClaim {
 impl Claim for ServerClaim {
     fn check(&self) -> BoxFuture<'static, Result<(), String>> {
         let (sender, reply) = oneshot::channel();
-        // A thread that has ended drops the sender.
+        // The sender is dropped when the thread has ended.
         let _ = self.checks.send(sender);
         let stopped = || Err("this server has stopped".to_string());
         async move { reply.await.unwrap_or_else(|_| stopped()) }.boxed()
     }
 }
 
-/// Waits for checks until the given time; returns `None` once no one can send more checks.
+/// Waits for checks until the given time. Returns `None` once no one can send more checks.
 fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
     match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(inbox.try_iter()).collect()),
@@ -129,7 +129,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if a renewal is due, and tells the readers whether the claim still holds.
+    /// Renews the claim if a renewal is due, and tells the readers whether it is still valid.
     fn answer(&mut self, claim: &ServerClaim, checks: Vec<ClaimCheck>, is_due: bool) {
         let (epoch, decision_start) = {
             let state = claim.state.lock();
@@ -143,7 +143,7 @@ impl Renewal {
         };
         let result = match epoch {
             None => Err("this server is a standby".to_string()),
-            // A lost connection does not end the claim, so the statement is tried once more.
+            // A lost connection does not end the claim, so retry the statement once.
             Some(epoch) => match self.execute(statement, epoch) {
                 Err(_) => self.execute(statement, epoch),
                 done => done,
@@ -153,7 +153,7 @@ impl Renewal {
         };
         if let Err(reason) = &result {
             let mut state = claim.state.lock();
-            // The writer may have taken over again in the meantime.
+            // Meanwhile, the writer may have taken over again.
             if state.epoch.is_some() && state.epoch == epoch {
                 (state.epoch, state.lost) = (None, Some(reason.clone()));
             }
