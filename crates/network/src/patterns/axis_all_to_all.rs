@@ -28,8 +28,7 @@ pub(super) static ENTRY: Entry = Entry {
     }],
     variants: &["", "y", "z"],
     does: PatternKind {
-        meaning: "the ranks on a line along an axis send to each other, starting with the next \
-                  rank",
+        meaning: "the ranks on a line along an axis send to each other, from the next rank on",
         quota_only: false,
         objection,
         build: BuildPattern::Function(build),
