@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most a number of instants, but not beyond `until`. */
+  /** Advances by at most a number of instants, or to the first event at or after `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
