@@ -174,10 +174,11 @@ mod tests {
         (0..MAX_FAULTS).for_each(|verb| faults.note_rejection(&why(verb)));
         assert!(faults.lines().ends_with("\nand 1 more\n"), "{}", faults.lines());
         for _ in 0..2 {
+            faults.note_rejection(&why(3));
             let earlier = |at: &Instant| at.checked_sub(MISSING_PERMISSION_TIME * 2 / 3).unwrap();
             faults.permissions.values_mut().for_each(|at| *at = earlier(at));
-            faults.note_rejection(&why(3));
         }
+        faults.expire();
         assert!(faults.permissions.keys().eq([&permission(3)]), "{:?}", faults.permissions);
     }
 
