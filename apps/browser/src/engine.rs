@@ -23,7 +23,7 @@ enum Command {
     Registries,
     /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
-    /// Advances a run through at most `instants` event times, but not past `until`.
+    /// Advances a run through at most `instants` event times, or to the first at or after `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
@@ -127,7 +127,7 @@ impl Engine {
         Ok(advice_json(&advice.map_err(Fault::of)?))
     }
 
-    fn open(&self, settings: &Settings) -> Result<Session, Fault> {
+    pub(crate) fn open(&self, settings: &Settings) -> Result<Session, Fault> {
         let specification = specification(settings)?;
         let [point] = &specification.points[..] else {
             return Err("each setting must have exactly one value".to_string().into());

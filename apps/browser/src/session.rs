@@ -17,8 +17,15 @@ use crate::statistics::{MIN_COMPARED_JOBS, Statistics, mean_difference};
 /// and for moves and box counts in answers.
 pub(crate) const MAX_SEARCHED_NODES: u32 = 40_000;
 
-/// The start time of a running job, and the first box of its placement.
-type Stay = (Time, Option<Cuboid>);
+/// The start time of a running job, and the boxes of its placement.
+type Stay = (Time, Vec<Cuboid>);
+
+/// Changes to the running jobs since the last report to the page.
+struct Changes {
+    placed: Vec<Value>,
+    /// The ids of jobs that no longer occupy the place known to the page.
+    ended: Vec<u64>,
+}
 
 /// A run, and the state that was last reported to the page.
 pub(crate) struct Session {
@@ -81,7 +88,8 @@ impl Session {
         })
     }
 
-    /// Advances through at most `instants` event times, but not past `until`. Returns the changes.
+    /// Advances through at most `instants` event times, or to the first at or after `until`, and
+    /// returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();
@@ -101,12 +109,12 @@ impl Session {
                 }
             }
         }
-        Ok(self.changes())
+        Ok(self.take_changes())
     }
 
     /// Returns the run's state, and the jobs that started, moved or left since the last call.
-    fn changes(&mut self) -> Value {
-        let (placed, ended) = self.moved_jobs();
+    fn take_changes(&mut self) -> Value {
+        let Changes { placed, ended } = self.take_job_changes();
         let (grid, machine, now) = (self.grid(), self.run.machine(), self.run.now());
         let is_searched = grid.nodes() <= MAX_SEARCHED_NODES;
         let largest = is_searched.then(|| machine.free().largest_free()).flatten();
@@ -129,16 +137,15 @@ impl Session {
         })
     }
 
-    /// Returns the jobs that were placed since the last call, and the ids of jobs that no longer
-    /// occupy the place known to the page.
-    fn moved_jobs(&mut self) -> (Vec<Value>, Vec<u64>) {
+    /// Returns the jobs that started, moved or left since the last call.
+    fn take_job_changes(&mut self) -> Changes {
         let machine = self.run.machine();
         let mut running = BTreeMap::new();
         let mut placed = Vec::new();
         for job in self.run.running().by_estimated_end() {
             let id = job.job.id;
             let parts = machine.placement(id).map(Placement::parts).unwrap_or_default();
-            let stay = (job.start, parts.first().copied());
+            let stay = (job.start, parts.to_vec());
             if self.known.get(&id) != Some(&stay) {
                 placed.push((id, self.placed(job, parts)));
             }
@@ -148,7 +155,7 @@ impl Session {
         let has_left = |(id, stay): &(&JobId, &Stay)| running.get(id) != Some(stay);
         let ended = self.known.iter().filter(has_left).map(|(id, _)| id.0).collect();
         self.known = running;
-        (placed.into_iter().map(|(_, job)| job).collect(), ended)
+        Changes { placed: placed.into_iter().map(|(_, job)| job).collect(), ended }
     }
 
     fn placed(&self, running: &RunningJob, parts: &[Cuboid]) -> Value {
@@ -179,9 +186,57 @@ impl Session {
         })
     }
 
-    /// Returns the number of jobs before the first job that is still waiting or has not arrived.
+    /// Returns the number of jobs before the first job that has not started or has not arrived. An
+    /// interrupted job in the queue has started.
     fn settled_jobs(&self) -> usize {
-        let oldest = self.run.queue().iter().map(|job| job.index).min();
-        oldest.map_or(self.statistics.known_jobs(), |index| index as usize)
+        let indexes = self.run.queue().iter().map(|job| job.index as usize);
+        let oldest = indexes.filter(|&index| !self.statistics.has_wait(index)).min();
+        oldest.unwrap_or(self.statistics.known_jobs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(settings: &Value) -> Session {
+        crate::Engine::default().open(settings.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_page_knows_the_boxes_of_moved_jobs() {
+        let mut session = open(&json!({
+            "machine": "torus:8x8", "strategy": "tff", "load": "2", "jobs": "1500", "seed": "1",
+            "migration": "0", "freedom": "any:25%",
+        }));
+        let mut page = BTreeMap::new();
+        while !session.is_over {
+            let changes = session.step(1, None).unwrap();
+            for id in changes["ended"].as_array().unwrap() {
+                page.remove(&id.as_u64().unwrap());
+            }
+            for job in changes["placed"].as_array().unwrap() {
+                page.insert(job["id"].as_u64().unwrap(), job["parts"].clone());
+            }
+            for (&id, parts) in &page {
+                let placement = session.run.machine().placement(JobId(id)).unwrap();
+                assert_eq!(*parts, json!(Place::all(session.grid(), placement.parts())));
+            }
+        }
+    }
+
+    #[test]
+    fn interrupted_jobs_keep_their_waits_in_a_comparison() {
+        let mut session = open(&json!({
+            "machine": "mesh:8x8", "strategy": "tff", "load": "0.5", "jobs": "1000", "mttf": "50",
+            "mttr": "1",
+        }));
+        let mut before = 0;
+        while !session.is_over {
+            session.step(1, None).unwrap();
+            let jobs = session.difference(&session)["jobs"].as_u64().unwrap();
+            assert!(jobs >= before, "{jobs} jobs after {before}");
+            before = jobs;
+        }
     }
 }

@@ -36,7 +36,7 @@ impl Statistics {
     /// Records that a job started. Only its first start counts.
     pub(crate) fn add_start(&mut self, job: &Job, start: Time) {
         let index = usize::try_from(job.index).unwrap_or(usize::MAX);
-        if self.waits.get(index).is_some_and(Option::is_some) {
+        if self.has_wait(index) {
             return;
         }
         if self.waits.len() <= index {
@@ -46,6 +46,11 @@ impl Statistics {
         self.waits[index] = Some(wait);
         self.started += 1;
         self.waited += u128::from(wait.0);
+    }
+
+    /// Returns true if the job with this index has started.
+    pub(crate) fn has_wait(&self, index: usize) -> bool {
+        self.waits.get(index).is_some_and(Option::is_some)
     }
 
     /// Returns the number of jobs that have started.

@@ -15,13 +15,15 @@ use crate::log::log;
 /// The default probe address.
 pub const PROBES: &str = "0.0.0.0:9324";
 
-/// The time after which a reconciliation is considered hung. Normally, it takes seconds.
+/// The time after which the work on one machine is considered hung. Normally, it takes seconds; if
+/// the API server never answers, less than a minute.
 const HANG_TIME: Duration = Duration::from_mins(5);
 
 /// The time for which a permission counts as missing after the API server rejects a write. Writes
 /// are retried sooner.
 const MISSING_PERMISSION_TIME: Duration = Duration::from_mins(1);
 
+/// The maximum number of listed faults, and of recorded permissions.
 const MAX_FAULTS: usize = 16;
 
 /// The daemon's current activity.
@@ -31,7 +33,7 @@ enum Progress {
     #[default]
     Reading,
     Idle,
-    /// A reconciliation is in progress. It began at this time.
+    /// A reconciliation is in progress. Its work on the current machine began at this time.
     Reconciling(Instant),
 }
 
@@ -49,7 +51,7 @@ pub(crate) struct Faults {
     /// Faulty Machines, with the reasons.
     pub(crate) machines: BTreeMap<String, String>,
     /// True if there are machines and all of them are faulty.
-    pub(crate) no_machine: bool,
+    pub(crate) all_machines_faulty: bool,
     /// The reason why the Lease cannot be read or written.
     pub(crate) lease: Option<String>,
     /// Missing permissions and, for each, the time of the latest write that was rejected.
@@ -57,32 +59,50 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Records a permission that the API server reports as missing: `... cannot VERB resource ...
-    /// in the namespace ...`. The rest of the message is dropped because it may name users'
-    /// objects. Other messages are ignored.
+    /// Records the permission that the API server reports as missing, if any.
     pub(crate) fn note_rejection(&mut self, message: &str) {
-        let permission = message.split_once(" cannot ").map_or("", |(_, permission)| permission);
-        let permission = permission.split(" in the namespace").next().unwrap_or(permission);
-        if permission.contains(" resource ") && self.permissions.len() < MAX_FAULTS {
-            self.permissions.insert(permission.to_string(), Instant::now());
+        self.expire();
+        let Some(permission) = missing_permission(message) else { return };
+        if self.permissions.len() < MAX_FAULTS || self.permissions.contains_key(&permission) {
+            self.permissions.insert(permission, Instant::now());
         }
     }
 
-    /// Describes the faults, one per line.
-    fn lines(&mut self) -> String {
+    /// Removes permissions that no longer count as missing.
+    fn expire(&mut self) {
         self.permissions.retain(|_, at| at.elapsed() < MISSING_PERMISSION_TIME);
+    }
+
+    /// Describes the faults, one per line.
+    fn lines(&self) -> String {
         let lease = self.lease.iter().map(|why| format!("the Lease: {why}"));
         let kinds = self.kinds.iter().map(|(kind, why)| format!("{kind} cannot be read: {why}"));
         let machines = self.machines.iter().map(|(name, why)| format!("Machine {name}: {why}"));
         let permissions =
             self.permissions.keys().map(|permission| format!("the account cannot {permission}"));
-        let all = lease.chain(kinds).chain(machines).chain(permissions).take(MAX_FAULTS);
-        all.flat_map(|text| [shown(&text).to_string(), "\n".to_string()]).collect()
+        let mut all: Vec<String> = lease.chain(kinds).chain(machines).chain(permissions).collect();
+        let unlisted = all.len().saturating_sub(MAX_FAULTS);
+        all.truncate(MAX_FAULTS);
+        all.extend((unlisted > 0).then(|| format!("and {unlisted} more")));
+        all.iter().flat_map(|text| [shown(text).to_string(), "\n".to_string()]).collect()
     }
 }
 
+/// Parses a message of the API server, `... is forbidden: User "..." cannot VERB resource "..." in
+/// API group "..." ...`, and returns its part from the verb to the API group. The rest is dropped
+/// because it may name users' objects.
+fn missing_permission(message: &str) -> Option<String> {
+    let (_, message) = message.split_once(" is forbidden: User \"")?;
+    let (_, message) = message.split_once("\" cannot ")?;
+    let (verb, message) = message.split_once(" resource \"")?;
+    let (resource, message) = message.split_once("\" in API group \"")?;
+    let (group, _) = message.split_once('"')?;
+    let permission = || format!("{verb} resource \"{resource}\" in API group \"{group}\"");
+    [verb, resource, group].iter().all(|word| !word.contains(' ')).then(permission)
+}
+
 impl Health {
-    /// Records that a reconciliation has begun.
+    /// Records that a reconciliation, or its work on another machine, has begun.
     pub(crate) fn begin(&self) {
         *self.progress() = Progress::Reconciling(Instant::now());
     }
@@ -109,7 +129,8 @@ impl Health {
     /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
-        let can_act = !faults.no_machine && faults.lease.is_none();
+        let can_act = !faults.all_machines_faulty && faults.lease.is_none();
+        faults.expire();
         (can_act && !matches!(*self.progress(), Progress::Reading), faults.lines())
     }
 
@@ -139,8 +160,26 @@ mod tests {
         let long_ago = Instant::now().checked_sub(2 * HANG_TIME).unwrap();
         *health.progress() = Progress::Reconciling(long_ago);
         assert!(!health.is_alive());
+        health.begin();
+        assert!(health.is_alive(), "it continues with the next machine");
         health.end();
         assert!(health.is_alive());
+    }
+
+    #[test]
+    fn a_permission_is_missing_for_a_minute_after_its_latest_rejection() {
+        let mut faults = Faults { lease: Some("forbidden".into()), ..Faults::default() };
+        let permission = |verb| format!("v{verb} resource \"pods\" in API group \"\"");
+        let why = |verb| format!("x is forbidden: User \"a\" cannot {}", permission(verb));
+        (0..MAX_FAULTS).for_each(|verb| faults.note_rejection(&why(verb)));
+        assert!(faults.lines().ends_with("\nand 1 more\n"), "{}", faults.lines());
+        for _ in 0..2 {
+            faults.note_rejection(&why(3));
+            let earlier = |at: &Instant| at.checked_sub(MISSING_PERMISSION_TIME * 2 / 3).unwrap();
+            faults.permissions.values_mut().for_each(|at| *at = earlier(at));
+        }
+        faults.expire();
+        assert!(faults.permissions.keys().eq([&permission(3)]), "{:?}", faults.permissions);
     }
 
     #[test]
@@ -153,13 +192,16 @@ mod tests {
                    \"placements\" in API group \"pavior.dev\" in the namespace \"team\"";
         health.faults().note_rejection(why);
         health.faults().note_rejection("placements \"x\" is forbidden: exceeded quota");
+        let webhook =
+            "admission webhook \"p\" denied the request: alice cannot use resource pool x";
+        health.faults().note_rejection(webhook);
         let machine = ("pod".into(), format!("grid:\u{1b}{}", "x".repeat(1000)));
         health.faults().machines.extend([machine]);
         let (is_ready, lines) = health.readiness();
         assert!(is_ready && lines.lines().count() == 3 && lines.len() < 700, "{lines}");
         assert!(lines.contains("the account cannot delete resource \"placements\" in API group"));
         assert!(!lines.contains("secret") && !lines.contains("team") && !lines.contains('\u{1b}'));
-        health.faults().no_machine = true;
+        health.faults().all_machines_faulty = true;
         assert!(!health.readiness().0);
         *health.faults() = Faults { lease: Some("forbidden".into()), ..Faults::default() };
         assert_eq!(health.readiness(), (false, "the Lease: forbidden\n".into()));

@@ -13,7 +13,8 @@ pub(crate) fn events(
     machine: &str,
 ) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    // A page can only append to its queue, so resend every job after those still in order.
+    // A page can only append to its queue, so all jobs from the first one that moved or changed
+    // are resent.
     let present: BTreeMap<&String, &Value> =
         new.waiting.iter().map(|(id, job)| (id, job)).collect();
     let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));
@@ -35,9 +36,10 @@ pub(crate) fn events(
     let node = |node: &Vec<u16>, state: &str| {
         ("node", json!({ "machine": machine, "node": node, "state": state }))
     };
-    let repaired = old.failed.iter().filter(|at| !new.failed.contains(at));
+    let [before, after] = [old, new].map(|page| page.failed.iter().collect::<BTreeSet<_>>());
+    let repaired = old.failed.iter().filter(|at| !after.contains(at));
     events.extend(repaired.map(|at| node(at, "healthy")));
-    let failed = new.failed.iter().filter(|at| !old.failed.contains(at));
+    let failed = new.failed.iter().filter(|at| !before.contains(at));
     events.extend(failed.map(|at| node(at, "failed")));
     events
 }
@@ -46,35 +48,52 @@ pub(crate) fn events(
 mod tests {
     use super::*;
 
-    /// Applies events to a queue as the page does.
-    fn page_queue(mut queue: Vec<String>, events: &[(&'static str, Value)]) -> Vec<String> {
+    /// Applies events in the same way as the page.
+    fn apply(page: &mut PageState, events: Vec<(&'static str, Value)>) {
+        let id = |value: &Value| value["id"].as_str().unwrap().to_string();
         for (kind, data) in events {
-            match *kind {
-                "ended" => queue.retain(|id| *id != data["id"]),
-                "queued" => queue.push(data["waiting"]["id"].as_str().unwrap().to_string()),
-                _ => {}
+            match kind {
+                "ended" => {
+                    page.waiting.retain(|(id, _)| *id != data["id"]);
+                    page.leases.remove(&id(&data));
+                }
+                "queued" => page.waiting.push((id(&data["waiting"]), data["waiting"].clone())),
+                "granted" => {
+                    page.leases.insert(id(&data["lease"]), data["lease"].clone());
+                }
+                _ if data["state"] == "failed" => {
+                    page.failed.push(serde_json::from_value(data["node"].clone()).unwrap());
+                }
+                _ => page.failed.retain(|node| json!(node) != data["node"]),
             }
         }
-        queue
     }
 
     #[test]
-    fn a_page_that_applies_the_events_has_the_new_queue() {
-        let page = |queue: &str| {
-            let waiting = queue.split(' ').map(|id| (id.to_string(), json!({ "id": id })));
-            PageState { leases: BTreeMap::new(), waiting: waiting.collect(), failed: Vec::new() }
+    fn a_page_that_applies_the_events_has_the_new_state() {
+        let page = |waiting: &str, leases: &str, failed: &[u16]| {
+            let lease = |id: &str| (id[..1].to_string(), json!({ "id": id[..1], "part": id }));
+            let waiting = waiting.split_whitespace();
+            PageState {
+                waiting: waiting.map(|id| (id.to_string(), json!({ "id": id }))).collect(),
+                leases: leases.split_whitespace().map(lease).collect(),
+                failed: failed.iter().map(|&x| vec![x, 0]).collect(),
+            }
         };
-        let queue = |page: &PageState| page.waiting.iter().map(|(id, _)| id.clone()).collect();
-        for (old, new, sent) in [
-            ("a b c", "a b c", 0),
-            ("a b c", "a c d", 2),
-            ("a b c", "c b a", 6),
-            ("a b c", "a x b c", 5),
+        for (mut shown, new, sent) in [
+            (page("a b c", "", &[]), page("a b c", "", &[]), 0),
+            (page("a b c", "", &[]), page("a c d", "", &[]), 2),
+            (page("a b c", "", &[]), page("c b a", "", &[]), 6),
+            (page("a b c", "", &[]), page("a x b c", "", &[]), 5),
+            (page("a b", "x1 y1", &[]), page("b", "x1 y2 a1", &[]), 4),
+            (page("", "x1 y1", &[1, 2, 3]), page("a", "y1", &[2, 4]), 5),
         ] {
-            let (old, new) = (page(old), page(new));
-            let events = events(&old, &new, "m");
-            assert_eq!(page_queue(queue(&old), &events), queue(&new) as Vec<String>);
+            let events = events(&shown, &new, "m");
             assert_eq!(events.len(), sent);
+            apply(&mut shown, events);
+            shown.failed.sort_unstable();
+            assert_eq!(shown.failed, new.failed);
+            assert_eq!((shown.waiting, shown.leases), (new.waiting, new.leases));
         }
     }
 }

@@ -17,6 +17,7 @@ fn settings() -> Vec<Value> {
         "machine=mesh:16x16 strategy=random scheduler=ssd load=2 seed=5",
         "machine=grid:8wx8x4 strategy=tff scheduler=easy load=1.5 mttf=2000 mttr=5 seed=9",
         "machine=torus:8x8x4 strategy=bf scheduler=easy load=2 freedom=any",
+        "machine=torus:16x16 strategy=tff load=2 migration=0 freedom=any:25%",
         "machine=mesh:16x16 strategy=tff load=0.01 service=messages jobs=60",
     ];
     texts.map(of_words).to_vec()

@@ -135,11 +135,13 @@ impl Reconciler {
         let index = Index::of(world);
         let mut faults = BTreeMap::new();
         for machine in world.machines.values() {
+            self.reporter.health.begin();
             if let Some(fault) = self.reconcile_machine(&index, machine, now).await? {
                 faults.insert(machine.name().to_string(), fault);
             }
         }
         self.set_machine_faults(faults, world.machines.len());
+        self.reporter.health.begin();
         if self.is_leader {
             self.publish_events(&unassigned(&index), now, Instant::now() + WRITE_TIME).await;
         }
@@ -232,7 +234,7 @@ impl Reconciler {
                 log("warn", "cannot use the Machine", more);
             }
         }
-        known.no_machine = !faults.is_empty() && faults.len() == machines;
+        known.all_machines_faulty = !faults.is_empty() && faults.len() == machines;
         known.machines = faults;
     }
 

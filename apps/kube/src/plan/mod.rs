@@ -173,7 +173,11 @@ fn shared_node(map: &NodeMap<'_>, machine: &Machine, index: &Index<'_>) -> Optio
 
 /// Counts how many boxes of each listed shape fit at the same time.
 fn count_slots(config: &MachineConfig, memory: &mut Memory, free: &Occupancy) -> Vec<SlotCount> {
-    if let Some((_, slots)) = memory.slots.as_ref().filter(|(before, _)| before == free) {
+    let shapes = || config.slots.iter().map(|(text, _)| text);
+    if let Some((before, slots)) = &memory.slots
+        && before == free
+        && slots.iter().map(|slot| &slot.shape).eq(shapes())
+    {
         return slots.clone();
     }
     let count = |(text, shape): &(String, Shape)| {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use kube::Client;
 use kube::runtime::watcher::Event;
+use kube::{Client, Resource as _};
 use serde_json::json;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -35,8 +35,8 @@ const UPDATE_BUFFER: usize = 4096;
 pub(crate) struct ClusterWatch {
     pub(crate) world: World,
     clock: Clock,
-    /// True once the API server has answered a request for the time.
-    is_time_known: bool,
+    /// True once the API server has answered a request for the time, with or without the time.
+    has_time_reply: bool,
     planned_at: Option<Instant>,
     machines: InitialList<Machine>,
     nodes: InitialList<Node>,
@@ -66,7 +66,8 @@ impl ClusterWatch {
         (watch, receiver)
     }
 
-    /// Starts the watches for a given machine in a cluster without our custom resources.
+    /// Starts the watches for a given machine in a cluster without our custom resources. Kueue
+    /// objects are not read, because an observer does not need them.
     pub(crate) fn start_for_machine(
         client: &Client,
         machine: Machine,
@@ -75,6 +76,8 @@ impl ClusterWatch {
         read_start_times(client.clone(), sender);
         watch.world.machines.insert(name_of(&machine), machine);
         (watch.machines.is_complete, watch.placements.is_complete) = (true, true);
+        watch.workloads.is_complete = true;
+        (watch.checks.is_complete, watch.flavors.is_complete) = (true, true);
         (watch, receiver)
     }
 
@@ -121,7 +124,7 @@ impl ClusterWatch {
                 self.placements.apply(event, &mut world.placements, Object::uid);
             }
             Update::Time(now) => {
-                self.is_time_known = true;
+                self.has_time_reply = true;
                 if let Some(now) = now {
                     self.clock.observe(now, time::now());
                 }
@@ -172,16 +175,16 @@ impl ClusterWatch {
         &self.faults
     }
 
-    /// Returns the reason if some kind of Kueue object has never been read completely.
+    /// Returns the fault of a kind of Kueue object that has never been read completely.
     fn kueue_fault(&self) -> Option<String> {
         let kinds = [
-            ("workloads", self.workloads.is_complete),
-            ("admissionchecks", self.checks.is_complete),
-            ("resourceflavors", self.flavors.is_complete),
+            (Workload::plural(&()), self.workloads.is_complete),
+            (AdmissionCheck::plural(&()), self.checks.is_complete),
+            (ResourceFlavor::plural(&()), self.flavors.is_complete),
         ];
         let mut incomplete = kinds.into_iter().filter(|(_, is_complete)| !is_complete);
         let fault = |kind: &str| Some(format!("Kueue {kind}: {}", self.faults.get(kind)?));
-        incomplete.find_map(|(kind, _)| fault(kind))
+        incomplete.find_map(|(kind, _)| fault(&kind))
     }
 
     /// Watches Kueue objects once a machine needs them.
@@ -204,11 +207,12 @@ impl ClusterWatch {
         self.clock.now(time::now())
     }
 
-    /// Returns true if every kind of object has been read completely once and the time is known.
+    /// Returns true if every kind of object has been read completely once and the request for
+    /// the time has been answered.
     fn is_complete(&self) -> bool {
         let has_kueue =
             self.workloads.is_complete && self.checks.is_complete && self.flavors.is_complete;
-        self.is_time_known
+        self.has_time_reply
             && self.machines.is_complete
             && self.nodes.is_complete
             && self.jobs.is_complete
@@ -242,6 +246,21 @@ mod tests {
             let waits = due(Some(planned_at), now).duration_since(now);
             assert_eq!(waits, Duration::from_millis(wait_ms), "{since_ms} ms after a plan");
         }
+    }
+
+    #[tokio::test]
+    async fn a_given_machine_with_an_admission_check_does_not_wait_for_kueue() {
+        let spec =
+            json!({ "grid": "mesh:2", "nodes": { "pattern": "n{}" }, "admissionCheck": "place" });
+        let machine = serde_json::from_value(json!({ "metadata": {}, "spec": spec })).unwrap();
+        let unused = kube::Config::new("http://127.0.0.1:9".parse().unwrap());
+        let client = Client::try_from(unused).unwrap();
+        let (mut watch, _updates) = ClusterWatch::start_for_machine(&client, machine);
+        watch.apply(Update::Node(Event::InitDone));
+        watch.apply(Update::Job(Event::InitDone));
+        watch.apply(Update::Pod(Event::InitDone));
+        watch.apply(Update::Time(None));
+        assert!(watch.is_complete());
     }
 
     #[test]

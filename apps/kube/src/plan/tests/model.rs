@@ -1,5 +1,6 @@
-//! An in-memory cluster. Changes are numbered; each replica has read each kind up to some number,
-//! and its writes are rejected if the object has changed since then.
+//! An in-memory cluster. Changes are numbered; each replica has read each kind up to some number.
+//! Its writes to existing placements and Workloads are rejected if the object has changed since
+//! then. To open a pod, the patch tests the uid and the gate; to delete one, the uid suffices.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -214,7 +215,7 @@ impl Model {
         }
     }
 
-    /// Adds a gate to every pod.
+    /// Gives every pod our gate and another one.
     pub(super) fn gate_all(&mut self, gate: &str) {
         for uid in self.pods(|_| true) {
             let mut pod = self.world.pods[&uid].clone();
@@ -224,7 +225,7 @@ impl Model {
         }
     }
 
-    /// Deletes a Job in the background: its placement is deleted first, and its pods end later.
+    /// Deletes a Job, and then its placement and its pods, as in the background.
     pub(super) fn delete_job(&mut self, uid: &Uid) {
         self.note(Change::Job(uid.clone(), None));
         let of = |one: &&Placement| one.spec.job_uid == *uid;
@@ -324,7 +325,7 @@ impl Model {
     pub(super) fn bind(&mut self) {
         let living = self.world.pods.values().filter(|pod| pod.is_active());
         let mut taken: HashSet<String> = living.filter_map(Pod::node).map(String::from).collect();
-        for uid in self.pods(|pod| pod.spec.gate().is_none() && pod.node().is_none()) {
+        for uid in self.pods(|pod| pod.spec.scheduling_gates.is_empty() && pod.node().is_none()) {
             let Some(name) = self.world.pods[&uid].target_node() else { continue };
             let ready = self.world.nodes.get(&name).is_some_and(Node::is_ready);
             if ready && taken.insert(name.clone()) {
@@ -463,18 +464,23 @@ impl Model {
         (ObjectRef::of(one) == *seen).then(|| one.clone())
     }
 
+    /// Applies a patch to a pod, unless one of its tests fails.
     fn open(&mut self, seen: &ObjectRef, patch: &Value) -> bool {
         let Some(mut pod) = self.world.pods.get(&seen.uid).cloned() else { return false };
-        if pod.spec.gate().is_none() {
-            return false;
-        }
         for step in patch.as_array().unwrap() {
-            match step["path"].as_str().unwrap() {
-                "/spec/affinity" => pod.spec.affinity = Some(CompactJson::of(&step["value"])),
-                path if path.starts_with("/spec/schedulingGates/") && step["op"] == "remove" => {
-                    pod.spec.scheduling_gates.clear();
+            let (value, gates) = (&step["value"], &mut pod.spec.scheduling_gates);
+            let path = step["path"].as_str().unwrap().split('/').collect::<Vec<_>>();
+            let index = |text: &str| text.parse::<usize>().unwrap();
+            match (step["op"].as_str().unwrap(), &path[1..]) {
+                ("test", ["metadata", "uid"]) if *value == seen.uid.0 => {}
+                ("test", ["spec", "schedulingGates", gate, "name"]) => {
+                    if gates.get(index(gate)).is_none_or(|gate| *value != gate.name) {
+                        return false;
+                    }
                 }
-                _ => {}
+                ("remove", ["spec", "schedulingGates", gate]) => drop(gates.remove(index(gate))),
+                ("add", ["spec", "affinity"]) => pod.spec.affinity = Some(CompactJson::of(value)),
+                _ => panic!("unknown step: {step}"),
             }
         }
         self.put_pod(pod);

@@ -46,6 +46,17 @@ pub(super) fn kinds(made: &Plan) -> Vec<&'static str> {
 }
 
 #[test]
+fn slots_are_counted_for_the_current_shapes() {
+    let mut model = Model::new("torus:4x4", &json!({}));
+    let memory = &mut Memory::default();
+    for (shape, free) in [("2x2", 4), ("4x2", 2)] {
+        model.world.machines.get_mut("m").unwrap().spec.slots = vec![shape.to_string()];
+        let slots = planned_at(&model, memory, 0).unwrap().status.slots;
+        assert_eq!((slots[0].shape.as_str(), slots[0].free), (shape, free));
+    }
+}
+
+#[test]
 fn a_job_is_proposed_confirmed_and_opened_in_the_order_of_its_ranks() {
     let mut model = Model::new("torus:4x4", &json!({}));
     model.add_job("a", "2x2", &json!({}));
