@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use postgres::{Client, Config};
 use tokio::sync::oneshot;
 
-use super::{ANOTHER_EPOCH, HEARTBEAT, connect, describe};
+use super::{ANOTHER_EPOCH, HEARTBEAT, STANDBY, connect, describe};
 use crate::storage::{Claim, StoreError};
 
 /// The interval between heartbeats.
@@ -64,7 +64,7 @@ impl ServerClaim {
         let weak = Arc::downgrade(&claim);
         let thread = std::thread::Builder::new().name("claim".into());
         let run = move || {
-            let mut renewal = Renewal { config, hang: timeouts.hang, client: None };
+            let mut renewal = Renewal { config, timeouts, client: None, failing_since: None };
             let mut at = Instant::now();
             while let Some(checks) = next(&inbox, at) {
                 let open = weak.upgrade().filter(|claim| !claim.state.lock().is_closed);
@@ -86,14 +86,28 @@ impl ServerClaim {
         (state.epoch, state.lost) = (epoch, None);
     }
 
+    /// Ends the claim to an epoch, for the given reason, unless the writer has taken over again in
+    /// the meantime.
+    fn end(&self, epoch: i64, reason: &str) {
+        let mut state = self.state.lock();
+        if state.epoch == Some(epoch) {
+            (state.epoch, state.lost) = (None, Some(reason.to_string()));
+        }
+    }
+
     /// Returns the reason why this server may no longer write, if the thread has noticed that.
     pub(super) fn lost(&self) -> Option<String> {
         self.state.lock().lost.clone()
     }
 
-    /// Records that the writer begins or has finished a decision.
-    pub(super) fn note_decision(&self, begins: bool) {
-        self.state.lock().decision_start = begins.then(Instant::now);
+    /// Records that the writer begins a decision.
+    pub(super) fn begin_decision(&self) {
+        self.state.lock().decision_start = Some(Instant::now());
+    }
+
+    /// Records that the writer has finished its decisions.
+    pub(super) fn end_decisions(&self) {
+        self.state.lock().decision_start = None;
     }
 
     /// Stops sending heartbeats.
@@ -124,8 +138,10 @@ fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
 /// The state that only the heartbeat thread uses.
 struct Renewal {
     config: Config,
-    hang: Duration,
+    timeouts: ClaimTimeouts,
     client: Option<Client>,
+    /// The start of the first failure since the database was last reached.
+    failing_since: Option<Instant>,
 }
 
 impl Renewal {
@@ -135,32 +151,45 @@ impl Renewal {
             let state = claim.state.lock();
             (state.epoch, state.decision_start)
         };
-        let hangs = decision_start.is_some_and(|start| start.elapsed() > self.hang);
+        let hangs = decision_start.is_some_and(|start| start.elapsed() > self.timeouts.hang);
         let statement = match (is_due && !hangs, checks.is_empty()) {
             (true, _) => HEARTBEAT,
             (false, false) => CHECK,
             (false, true) => return,
         };
         let result = match epoch {
-            None => Err("this server is a standby".to_string()),
-            // A lost connection does not end the claim, so the statement is tried once more.
-            Some(epoch) => match self.execute(statement, epoch) {
-                Err(_) => self.execute(statement, epoch),
-                done => done,
-            }
-            .map_err(|error| error.to_string())
-            .and_then(|rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) }),
+            None => Err(claim.lost().unwrap_or_else(|| STANDBY.to_string())),
+            Some(epoch) => self.renew(claim, statement, epoch),
         };
-        if let Err(reason) = &result {
-            let mut state = claim.state.lock();
-            // The writer may have taken over again in the meantime.
-            if state.epoch.is_some() && state.epoch == epoch {
-                (state.epoch, state.lost) = (None, Some(reason.clone()));
-            }
-        }
         for check in checks {
             let _ = check.send(result.clone());
         }
+    }
+
+    /// Executes a statement that renews or checks the claim. If the database cannot be reached,
+    /// only the database knows whether the claim still holds, so the claim ends only after the time
+    /// in which another server takes over.
+    fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
+        let began = Instant::now();
+        // The connection may have been lost, so the statement is tried once more.
+        let done = self.execute(statement, epoch).or_else(|_| self.execute(statement, epoch));
+        let reason = match done {
+            Ok(1) => {
+                self.failing_since = None;
+                return Ok(());
+            }
+            Ok(_) => ANOTHER_EPOCH.to_string(),
+            Err(error) => {
+                let since = *self.failing_since.get_or_insert(began);
+                if since.elapsed() <= self.timeouts.silence {
+                    return Err(error.to_string());
+                }
+                error.to_string()
+            }
+        };
+        self.failing_since = None;
+        claim.end(epoch, &reason);
+        Err(reason)
     }
 
     fn execute(&mut self, statement: &str, epoch: i64) -> Result<u64, StoreError> {
