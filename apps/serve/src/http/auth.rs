@@ -46,7 +46,7 @@ pub struct Access {
 const BAD_TENANT: &str =
     "a tenant's name must be 1 to 255 letters, digits or the characters . _ : @ -";
 
-/// An error in a line of a token file. Its text never contains the token.
+/// An error in a line of a token file. Its message never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
 pub struct BadToken {
@@ -57,9 +57,9 @@ pub struct BadToken {
 }
 
 impl Access {
-    /// Parses a token file. Each line contains a token, followed by `tenant=NAME` unless the token
-    /// is the operator's, and `quota=NODES` if the tenant has a quota. A comment begins with `#` at
-    /// the start of a line or after a space or tab.
+    /// Parses a token file. Each line contains a token, then `tenant=NAME` unless the token is the
+    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment at the start
+    /// of a line or after white space.
     ///
     /// # Errors
     /// Returns an error if a line does not have this form.

@@ -39,7 +39,7 @@ impl Layout {
         Ok(Layout { data: data.to_path_buf() })
     }
 
-    /// Opens the directory for records, creating it if no records ever existed.
+    /// Opens the directory for records, creating it if no records have ever existed.
     ///
     /// # Errors
     /// Returns an error if the directory is missing or cannot be opened, or is locked by a process.

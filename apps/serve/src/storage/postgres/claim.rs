@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use postgres::{Client, Config};
 use tokio::sync::oneshot;
 
-use super::{ANOTHER_EPOCH, HEARTBEAT, STANDBY, connect, describe};
+use super::{ANOTHER_EPOCH, HEARTBEAT, connect, describe};
 use crate::storage::{Claim, StoreError};
 
 /// The interval between heartbeats.
@@ -95,7 +95,7 @@ impl ServerClaim {
         }
     }
 
-    /// Returns the reason why this server may no longer write, if the thread has noticed that.
+    /// Returns the reason why this server may no longer write, if the thread has noticed.
     pub(super) fn lost(&self) -> Option<String> {
         self.state.lock().lost.clone()
     }
@@ -158,7 +158,7 @@ impl Renewal {
             (false, true) => return,
         };
         let result = match epoch {
-            None => Err(claim.lost().unwrap_or_else(|| STANDBY.to_string())),
+            None => Err(claim.lost().unwrap_or_else(|| "it is a standby".to_string())),
             Some(epoch) => self.renew(claim, statement, epoch),
         };
         for check in checks {
@@ -173,23 +173,17 @@ impl Renewal {
         let began = Instant::now();
         // The connection may have been lost, so the statement is tried once more.
         let done = self.execute(statement, epoch).or_else(|_| self.execute(statement, epoch));
-        let reason = match done {
-            Ok(1) => {
-                self.failing_since = None;
-                return Ok(());
-            }
-            Ok(_) => ANOTHER_EPOCH.to_string(),
-            Err(error) => {
-                let since = *self.failing_since.get_or_insert(began);
-                if since.elapsed() <= self.timeouts.silence {
-                    return Err(error.to_string());
-                }
-                error.to_string()
-            }
-        };
-        self.failing_since = None;
-        claim.end(epoch, &reason);
-        Err(reason)
+        self.failing_since = done.is_err().then(|| self.failing_since.unwrap_or(began));
+        let one_row = |rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) };
+        let result = done.map_err(|error| error.to_string()).and_then(one_row);
+        let may_end = |since: Instant| since.elapsed() > self.timeouts.silence;
+        if let Err(reason) = &result
+            && self.failing_since.is_none_or(may_end)
+        {
+            self.failing_since = None;
+            claim.end(epoch, reason);
+        }
+        result
     }
 
     fn execute(&mut self, statement: &str, epoch: i64) -> Result<u64, StoreError> {

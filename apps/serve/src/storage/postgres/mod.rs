@@ -26,9 +26,6 @@ pub use store::PostgresStore;
 /// The SQL statement that renews a claim.
 const HEARTBEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
-/// The reason why a server that has not taken over may not write.
-const STANDBY: &str = "it is a standby";
-
 /// The reason for losing a claim when the leader's row contains another epoch.
 const ANOTHER_EPOCH: &str = "its epoch has ended";
 

@@ -8,7 +8,7 @@ use postgres::{Client, Config};
 use super::chain::Chain;
 use super::claim::{ClaimTimeouts, ServerClaim};
 use super::rows::Rows;
-use super::{ANOTHER_EPOCH, HEARTBEAT, STANDBY, column, connect, describe, failed, is_refusal};
+use super::{ANOTHER_EPOCH, HEARTBEAT, column, connect, describe, failed, is_refusal};
 use crate::core::ServiceRecord;
 use crate::storage::disk::DiskFolder;
 use crate::storage::{Claim, History, RecordStore, StoreError};
@@ -134,7 +134,7 @@ impl PostgresStore {
         carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,
     ) -> Result<u64, StoreError> {
         let Some(epoch) = self.epoch else {
-            return Err(self.step_down(STANDBY));
+            return Err(self.step_down("it is a standby"));
         };
         let client = match self.client() {
             Ok(client) => client,
