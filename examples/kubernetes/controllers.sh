@@ -128,14 +128,16 @@ prepare() {
     --selector "app.kubernetes.io/name=$name" --timeout=60s >/dev/null
 }
 
-# In a cluster, the contents of Kueue's Secret are mounted into its pod.
+# In a cluster, the contents of Kueue's Secret are mounted into its pod. Kueue reads all files once
+# tls.crt exists, so this file is written last, and complete.
 certificates() {
   local dir=$1 name text
-  for name in ca.crt ca.key tls.crt tls.key; do
+  for name in ca.crt ca.key tls.key tls.crt; do
     text=$("$dir/bin/kubectl" --kubeconfig "$dir/kubeconfig" get secret kueue-webhook-server-cert \
       --namespace kueue-system --output "jsonpath={.data['${name/./\\.}']}" 2>/dev/null) || return
     [ -n "$text" ] || return
-    base64 -d <<<"$text" >"$dir/keys/kueue/$name"
+    base64 -d <<<"$text" >"$dir/kueue.$name"
+    mv "$dir/kueue.$name" "$dir/keys/kueue/$name"
   done
 }
 
@@ -145,7 +147,7 @@ run() {
     >>"$dir/log/$name" 2>&1 </dev/null 9>&- &
   echo $! >"$dir/$name.pid"
   for try in $(seq 300); do
-    [ -s "$dir/keys/$name/tls.key" ] || certificates "$dir" || true
+    [ -s "$dir/keys/$name/tls.crt" ] || certificates "$dir" || true
     ! curl -s --max-time 2 "http://127.0.0.1:$probe/readyz" | grep -qx ok || return 0
     sleep 0.2
   done

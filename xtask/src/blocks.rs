@@ -124,7 +124,7 @@ impl Clone {
         Ok(Clone { folder, path, temporary })
     }
 
-    /// Runs a block, then ends all of its processes.
+    /// Runs a block, then kills all of its processes.
     fn run(&self, block: &Block) -> Result<(), String> {
         let output = self.temporary.join("output");
         let file = fs::File::create(&output).map_err(|error| error.to_string())?;
@@ -146,7 +146,7 @@ impl Clone {
         let _ = Command::new("kill").args(kill).stderr(Stdio::null()).status();
         match status.code() {
             Some(0) => return Ok(()),
-            // This is the exit status of `timeout`.
+            // `timeout` exits with this status when the time limit is reached.
             Some(124) => return Err(format!("the block took more than {SECONDS} seconds")),
             _ => {}
         }

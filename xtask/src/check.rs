@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path, only: &[&str]) -> Result<Vec<String>, String> {
     check_space(root)?;
     notes::begin(root);
     let began = (Instant::now(), machine_seconds());
-    // The path is found first, because a build may replace the file of the running program.
+    // Get the path first, because a build may replace the running program's file.
     let program = std::env::current_exe().unwrap_or_default();
     let ended = run_steps(root, &program, &steps);
     println!("\nstep              wall processor, in seconds");

@@ -32,7 +32,7 @@ fn listed(index: &str) -> BTreeMap<&str, BTreeSet<&'static str>> {
         }
         let link = line.strip_prefix("| [").and_then(|row| row.split_once("]("));
         let Some((page, cells)) = link.and_then(|(_, row)| row.split_once(')')) else { continue };
-        // In a reading path, the second cell gives the kind; elsewhere, the heading does.
+        // In a reading path, the second cell contains the kind; elsewhere, the heading does.
         let cell = cells.split('|').nth(1).unwrap_or_default().trim();
         let kind = KINDS.into_iter().find(|&kind| cell == kind || heading.starts_with(kind));
         found.entry(page).or_default().extend(kind);

@@ -8,7 +8,7 @@ use crate::process::{self, array, text};
 
 const PAGE: &str = "ARCHITECTURE.md";
 
-/// The first line of the table of each crate's permitted dependencies, without `pavior-`.
+/// The first line of the table of permitted dependencies. Crate names there omit `pavior-`.
 const HEAD: &str = "| crate | may use |";
 
 /// The crate that interfaces use. It re-exports individual items, never a whole crate.
@@ -53,7 +53,7 @@ fn whole_crates(path: &str, text: &str) -> Vec<String> {
 fn allowed<'a>(page: &'a str, own: &str) -> Option<Vec<&'a str>> {
     let words = |cell: &'a str| cell.split([',', ' ']).filter(|word| !word.is_empty());
     let rows = page.lines().skip_while(|line| *line != HEAD).take_while(|line| line.contains('|'));
-    // Crates in a row with more than two cells count as not listed.
+    // Crates in a row with more than two cells are treated as missing from the table.
     rows.filter_map(|row| row.trim_matches('|').split_once('|'))
         .find(|(crates, uses)| !uses.contains('|') && words(crates).any(|name| name == own))
         .map(|(_, uses)| words(uses).collect())

@@ -14,7 +14,7 @@ pub(crate) fn example(root: &Path, name: &str, profile: &str, names: &[String]) 
     process::run(process::cargo(root, &words).args(names)).err().into_iter().collect()
 }
 
-/// Runs tests at the long size, with the given environment variables set.
+/// Runs tests at the long size, with the given environment variables.
 fn tests(root: &Path, words: &str, variables: &[(&str, &str)]) -> Option<String> {
     let words = format!("test --all-features {words}");
     let mut tests = process::cargo(root, &words);

@@ -1,4 +1,4 @@
-//! Notes left by steps and tests, and read at the end of a run: skipped parts and attacks.
+//! Notes that steps and tests leave for the end of a run: skipped parts and attacks.
 //!
 //! `xtask/trials` describes the format.
 

@@ -51,7 +51,7 @@ fn generated(root: &Path, environment: &Environment, address: &str) -> Result<()
     environment.run(root, &["python", SCRIPT, &client, address, TOKEN])
 }
 
-/// Starts a service with no earlier data. Returns its process and URL.
+/// Starts a service with no existing data. Returns its process and URL.
 fn start(root: &Path) -> Result<(Child, String), String> {
     let program = process::program_of_tests(root)?;
     let folder = root.join("target/openapi");

@@ -14,7 +14,7 @@ pub(crate) const LONG: (&str, &str) = (pavior_trials::SIZE, "long");
 pub(crate) const CHECKED: [(&str, &str); 2] =
     [("RUSTDOCFLAGS", "-D warnings"), ("CARGO_INCREMENTAL", "0")];
 
-/// Returns a command that runs the current cargo in the root directory with space-separated words.
+/// Returns a command that runs this cargo in the root directory with space-separated arguments.
 pub(crate) fn cargo(root: &Path, words: &str) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(words.split_whitespace()).current_dir(root).envs([SIZE]);

@@ -1,4 +1,4 @@
-//! The test programs, all created by a single build, and the steps that run them.
+//! The test programs, which are all built at once, and the steps that run them.
 //!
 //! The programs run as under cargo, but without its lock, so waiting tests can run during builds.
 
@@ -49,7 +49,7 @@ impl Program {
         Some(Program { folder: folder.display().to_string(), target, path: path.to_string() })
     }
 
-    /// Returns true if the program runs servers, clusters or browsers, and has a step of its own.
+    /// Returns true if the program runs servers, clusters or browsers, and has its own step.
     fn waits(&self) -> bool {
         self.target == "it" && (self.folder == BROWSER || steps::waits(&self.folder))
     }
@@ -82,7 +82,7 @@ fn tests(
     failed.collect()
 }
 
-/// Runs all tests that do not have a step of their own.
+/// Runs all tests that do not have their own step.
 pub(crate) fn others(root: &Path) -> Vec<String> {
     tests(root, |program| !program.waits(), &[], &["--quiet"])
 }

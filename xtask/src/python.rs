@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::{browser, notes, process};
 
-/// The environment variable that makes it an error if Python or the package index is missing.
+/// The environment variable that turns a missing Python or package index into an error.
 const REQUIRE: &str = "PAVIOR_REQUIRE_PYTHON";
 
 /// Supported interpreters, newest first.
@@ -94,7 +94,7 @@ impl Environment {
         let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = Command::new(own.join(step[0]));
         command.args(&step[1..]).current_dir(folder).env("VIRTUAL_ENV", &self.0);
-        // The variables allow the checks to share build output.
+        // These variables allow the checks to share build output.
         command.envs(process::CHECKED).env("PATH", path);
         process::run(command.env_remove("PYTHONPATH"))
     }

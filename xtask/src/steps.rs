@@ -10,7 +10,7 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// The typical duration in seconds on two idle cores, if earlier builds are reused.
     seconds: u32,
-    /// The number of cores that the step keeps from other computing steps while it runs.
+    /// The number of cores that other computing steps cannot use while this step runs.
     pub(crate) cores: usize,
     /// The names of prerequisite steps, separated by spaces.
     after: &'static str,

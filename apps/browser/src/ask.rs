@@ -16,7 +16,7 @@ use crate::session::{MAX_SEARCHED_NODES, Session};
 const MAX_MOVED_JOBS: usize = 3;
 
 /// Reports whether a shape fits now, and how many such boxes fit. If it does not fit, also reports
-/// the jobs in the place that becomes free first, and moves that would make room.
+/// the jobs that occupy the earliest place to become free, and moves that would make room.
 pub(crate) fn shape(session: &Session, shape: &str) -> Result<Value, Fault> {
     let (run, grid) = (session.run(), session.grid());
     let ask = Ask::typed(Some(shape), None, grid).map_err(Fault::of)?;
@@ -95,8 +95,8 @@ pub(crate) struct Scene {
     request: String,
 }
 
-/// Gives the same answer as `pavior explain`: a drawing of the candidates with their indices, the
-/// chosen parts, and sentences. Randomized strategies use the seed 1.
+/// Returns the same answer as `pavior explain`: a drawing of the candidates with their indices, the
+/// chosen parts, and sentences. Randomized strategies use seed 1.
 pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
     let grid: Grid = scene.machine.parse().map_err(Fault::of)?;
     let selection = scene.strategy.parse().map_err(Fault::of)?;
@@ -124,9 +124,10 @@ pub(crate) fn explain(scene: &Scene) -> Result<Value, Fault> {
             let places: Vec<String> = parts.iter().map(|part| words(&grid, part)).collect();
             let perfect = request.shape.and_then(|shape| perfect_index(&state, shape));
             let most = perfect.filter(|_| parts.len() == 1);
-            let most = most.map_or(String::new(), |most| format!(" of at most {most}"));
+            let most =
+                most.map_or(String::new(), |most| format!(" (maximum for a single box: {most})"));
             let (places, index) = (places.join("; "), choice.index());
-            (vec![format!("{selection} chooses {places}, with index {index}{most}.")], parts)
+            (vec![format!("{selection} chooses {places}, with an index of {index}{most}.")], parts)
         }
         Err(refusal) => {
             let words = Words {

@@ -23,7 +23,7 @@ enum Command {
     Registries,
     /// Opens a run that advances in steps, replacing any run with the same number.
     Open { run: usize, settings: Settings },
-    /// Advances a run by at most `instants` instants, but not past `until`.
+    /// Advances a run through at most `instants` event times, but not past `until`.
     Step { run: usize, instants: u64, until: Option<f64> },
     /// Compares the wait times in two runs.
     Difference { runs: [usize; 2] },
@@ -31,7 +31,7 @@ enum Command {
     Ask { run: usize, shape: String },
     /// Shows where a strategy places a request in a given state.
     Explain(ask::Scene),
-    /// Does the same as `pavior simulate --no-timing --format json`.
+    /// Runs a simulation, like `pavior simulate --no-timing --format json`.
     Simulate { settings: Settings },
     /// Reads and summarizes the log that follows the command line.
     Log { name: String },
@@ -46,7 +46,7 @@ pub struct Engine {
     log: Log,
 }
 
-/// The alternatives to try first. Those already in use are skipped, and at most `MOST_TRIED` run.
+/// The alternatives to try first: at most `MOST_TRIED` of them, except those already in use.
 const TRIED: [&str; 7] = [
     "strategy tff",
     "strategy gabl",
@@ -62,9 +62,9 @@ const MOST_TRIED: usize = 5;
 const MAX_RUNS: usize = 8;
 
 impl Engine {
-    /// Answers a message, which is one line with a command in JSON, followed by the bytes of a log
-    /// if the command reads one. The reply is a JSON object, which has an `error` member if the
-    /// command fails.
+    /// Answers a message: a command as one line of JSON, followed by the bytes of a log if the
+    /// command reads one. The reply is a JSON object. It has an `error` member if the command
+    /// fails.
     ///
     /// ```
     /// let mut engine = pavior_browser::Engine::default();

@@ -36,7 +36,8 @@ impl Session {
     pub(crate) fn new(scenario: &Scenario, point: &experiments::Point) -> Result<Session, Fault> {
         let jobs = usize::try_from(scenario.length()).unwrap_or(usize::MAX);
         let run = scenario.stepped(0, jobs).map_err(Fault::of)?;
-        let run = run.ok_or_else(|| "a run requires jobs, not a snapshot".to_string())?;
+        let run =
+            run.ok_or_else(|| "expected a simulation of jobs, but found a snapshot".to_string())?;
         Ok(Session {
             statistics: Statistics::new(run.now()),
             run,
@@ -80,7 +81,7 @@ impl Session {
         })
     }
 
-    /// Advances by at most `instants` instants, but not past `until`, and returns the changes.
+    /// Advances through at most `instants` event times, but not past `until`. Returns the changes.
     pub(crate) fn step(&mut self, instants: u64, until: Option<f64>) -> Result<Value, Fault> {
         for _ in 0..instants {
             let now = self.run.now();

@@ -9,7 +9,7 @@ pub(crate) const MIN_COMPARED_JOBS: usize = 10 * BATCHES;
 
 /// The waiting times and the utilization in a run.
 pub(crate) struct Statistics {
-    /// The start of the period for utilization: the last event before the first job starts.
+    /// The time from which utilization is measured: the last event before the first job starts.
     begin: Time,
     /// The waiting times of the started jobs, by job index.
     waits: Vec<Option<Time>>,
@@ -25,7 +25,7 @@ impl Statistics {
         Statistics { begin, waits: Vec::new(), started: 0, waited: 0, used: 0 }
     }
 
-    /// Adds a period with a constant number of busy nodes.
+    /// Adds an interval during which the number of busy nodes was constant.
     pub(crate) fn add_period(&mut self, from: Time, to: Time, busy_nodes: u32) {
         if self.started == 0 {
             self.begin = self.begin.max(from);

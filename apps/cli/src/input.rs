@@ -73,7 +73,7 @@ pub(crate) fn strategies(
                 reason: error.to_string(),
             }),
             Err(error) => {
-                let hint = if several { "; --skip-unsupported skips it" } else { "" };
+                let hint = if several { "; use --skip-unsupported to skip it" } else { "" };
                 return Err(wrong(at, part, format!("{error}{hint}")));
             }
         }

@@ -89,7 +89,7 @@ pub(crate) struct LineObject<'l> {
 }
 
 impl<'l> LineObject<'l> {
-    /// Parses a line, in which repeated keys are errors. Error messages quote `expected`.
+    /// Parses a line, rejecting repeated keys. Error messages quote `expected`.
     pub(crate) fn parse(line: &'l str, expected: &str) -> Result<LineObject<'l>, LineError> {
         let start = line.len() - line.trim_start().len();
         let span = start..line.len();
@@ -98,7 +98,10 @@ impl<'l> LineObject<'l> {
             LineError::new(format!("not JSON: {}", json::reason(&error)), at..at)
         })?;
         if !line[start..].starts_with('{') {
-            return Err(LineError::new(format!("each line must be an object: {expected}"), span));
+            return Err(LineError::new(
+                format!("each line must be an object of the form {expected}"),
+                span,
+            ));
         }
         let object = LineObject::at(line, span);
         for (index, member) in object.members.iter().enumerate() {
@@ -127,7 +130,7 @@ impl<'l> LineObject<'l> {
             None => Ok(()),
             Some(member) => {
                 let (key, known) = (shown(&member.key), known.join(", "));
-                let message = format!("unknown key \"{key}\"; the keys are {known}");
+                let message = format!("unknown key \"{key}\"; the valid keys are {known}");
                 Err(LineError::new(message, member.key_place.clone()))
             }
         }

@@ -15,7 +15,8 @@ pub(crate) fn print_log_notes(folder: &Folder) {
         if skipped > 0 {
             let lines = report.job_lines;
             eprintln!(
-                "note: {skipped} of {lines} job lines skipped; `pavior trace inspect` shows why"
+                "note: {skipped} of {lines} job lines were skipped; `pavior trace inspect` shows \
+                 why"
             );
         }
         if report.follows {
@@ -29,8 +30,8 @@ fn describe_dependencies(records: &[Record]) -> String {
     let found = Dependencies::of(records);
     let Dependencies { links, jobs, missing, later, cycles, .. } = &found;
     if found.is_empty() {
-        return "no job in the log refers to a preceding job (fields 17, 18); `pavior trace convert \
-                --sessions 20m` adds such references"
+        return "no job in the log refers to a preceding job (fields 17 and 18); `pavior trace \
+                convert --sessions 20m` adds such references"
             .to_string();
     }
     let (all, followed) = (records.len(), links.len());
@@ -90,10 +91,10 @@ fn describe_places(counts: &PlacedCounts) -> String {
     let all = placed + unknown + elsewhere;
     let mut text = format!("{placed} of {all} jobs run on the nodes recorded in the log");
     for (count, words) in [
-        (unknown, "without nodes or start time"),
+        (unknown, "without recorded nodes or a start time"),
         (elsewhere, "on nodes that the machine does not have"),
-        (overlapping, "starting on another job's node"),
-        (sharing, "starting on another job's router"),
+        (overlapping, "starting on a node that another job holds"),
+        (sharing, "starting on a router that another job uses"),
     ] {
         if count > 0 {
             text += &format!(", {count} {words}");

@@ -48,7 +48,10 @@ pub(crate) fn begin(
 ) -> Result<(OpenRun, Vec<JournalEntry>), Failure> {
     let (open, known) = Directory::open(out)?.begin(run, text, specification, resume)?;
     if known.discarded > 0 {
-        eprintln!("ignored {} damaged lines; their replications will run again", known.discarded);
+        eprintln!(
+            "ignored {} damaged lines; their replications will be run again",
+            known.discarded
+        );
     }
     Ok((open, known.entries))
 }

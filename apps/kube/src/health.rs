@@ -105,8 +105,8 @@ impl Health {
         self.faults.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if this replica could act, and a line for each fault. A replica cannot act
-    /// until it has read the cluster, without access to the Lease, or if every machine is faulty.
+    /// Returns true if this replica is able to act, and a line for each fault. A replica cannot act
+    /// before it has read the cluster, without access to the Lease, or if every machine is faulty.
     fn readiness(&self) -> (bool, String) {
         let mut faults = self.faults();
         let can_act = !faults.no_machine && faults.lease.is_none();

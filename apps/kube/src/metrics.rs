@@ -42,7 +42,11 @@ impl Metrics {
                 "kinds_unreadable",
                 "Number of object kinds that cannot be read",
             ),
-            overlaps: register(all, "overlaps", "Number of nodes in two confirmed placements"),
+            overlaps: register(
+                all,
+                "overlaps",
+                "Number of nodes that belong to two confirmed placements",
+            ),
             changes: register(all, "changes", "Number of changes made, by kind"),
             rejections: register(
                 all,
@@ -61,7 +65,7 @@ impl Metrics {
         }
     }
 
-    /// Counts a change that was carried out.
+    /// Counts a change that was made successfully.
     pub(crate) fn count_change(&self, kind: &str) {
         self.changes.get_or_create(&[("change", kind.to_string())]).inc();
     }

@@ -40,7 +40,7 @@ pub(crate) fn broken(message: impl Into<String>) -> PyErr {
     Broken::new_err((message.into(),))
 }
 
-/// Returns the exception that the caller's code raised, or else `Broken`.
+/// Returns the exception that the caller's code raised, or `Broken` if it raised none.
 pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     match error.get().downcast_ref::<PyErr>() {
         Some(raised) => raised.clone_ref(py),
@@ -48,7 +48,7 @@ pub(crate) fn failed(py: Python<'_>, error: &CallerError) -> PyErr {
     }
 }
 
-/// Converts the error that stopped a run. The message begins with `of`, which can name the run.
+/// Converts the error that stopped a run. The message begins with `of`, which may name the run.
 pub(crate) fn stopped(py: Python<'_>, error: &RunError, of: &str) -> PyErr {
     match error {
         RunError::Failed(error) => failed(py, error),

@@ -83,7 +83,7 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
-    /// Takes the first and last rows of a table, at most `most` in total.
+    /// Creates an excerpt of the first and last rows of a table, at most `most` in total.
     pub(crate) fn of(batch: &RecordBatch, most: usize) -> Excerpt {
         let total = batch.num_rows();
         let (head, tail) = if total <= most { (total, 0) } else { (most - most / 2, most / 2) };

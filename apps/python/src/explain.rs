@@ -1,4 +1,4 @@
-//! Shows where several strategies would place a request, and which jobs are in its way.
+//! Shows where several strategies would place a request, and which jobs block it.
 
 use pavior::answers::{Demand, Question, SearchLimits, Shape, Snapshot, Why, Words, nearest, why};
 use pavior::strategies::Selection;

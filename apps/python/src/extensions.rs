@@ -66,7 +66,7 @@ impl Extensions {
         if self.strategies || self.schedulers { Code::Python } else { Code::Native }
     }
 
-    /// Tells the schedulers the time unit, which is known once the experiment has been read.
+    /// Sets the schedulers' time unit, which is known once the experiment has been read.
     pub(crate) fn settle(&self, experiment: &Specification) -> PyResult<()> {
         let Some(first) = experiment.points.first() else { return Ok(()) };
         if self.schedulers && experiment.points.iter().any(|point| point.unit() != first.unit()) {
@@ -79,7 +79,7 @@ impl Extensions {
     }
 }
 
-/// Returns true if an object is a subclass of a class in the package.
+/// Returns true if an object is a subclass of the given class in the package.
 fn is_class(own: &Bound<'_, PyAny>, class: &str) -> PyResult<bool> {
     let class = own.py().import("pavior")?.getattr(class)?;
     own.cast::<PyType>().map_or(Ok(false), |own| own.is_subclass(&class))

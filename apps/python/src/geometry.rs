@@ -73,7 +73,7 @@ fn on(grid: &Grid, argument: &Bound<'_, PyAny>, what: &str, fill: u16) -> PyResu
 pub(crate) fn sides(grid: &Grid, argument: &Bound<'_, PyAny>) -> PyResult<Sides> {
     let sides = on(grid, argument, "a shape", 1)?;
     if sides.contains(&0) {
-        return Err(value("a side of a shape must be at least 1"));
+        return Err(value("each side of a shape must be at least 1"));
     }
     Ok(sides)
 }
@@ -150,7 +150,7 @@ impl Box {
             )));
         }
         if sides.contains(&0) {
-            return Err(value("a side of a box must be at least 1"));
+            return Err(value("each side of a box must be at least 1"));
         }
         Ok(Box { cuboid: Cuboid::new(base, sides), axes })
     }

@@ -14,10 +14,10 @@ use crate::errors::other;
 const POLL: Duration = Duration::from_millis(50);
 
 /// The time to wait for interrupted work to stop. Work that takes longer, such as reading a long
-/// log, ends later by itself, and its result is dropped.
+/// log, ends later on its own, and its result is discarded.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Does the same as [`watched`], but for work that calls the caller's code. The worker thread stays
+/// Works like [`watched`], but for work that calls the caller's code. The worker thread stays
 /// registered with the interpreter, which makes calls cheap. Because the caller's code may be in an
 /// endless loop, an exception is also raised there after a signal or once another thread makes
 /// `is_stopped` true.
@@ -43,7 +43,7 @@ pub(crate) fn interruptible_own<T: Send + 'static>(
     let mut polls_since = 0;
     let on_poll = || {
         polls_since += u32::from(is_stopped());
-        // Most code stops by itself at the run's next instant, so wait for another poll.
+        // Most code stops on its own at the run's next event, so wait for another poll.
         if polls_since > 1 {
             raise();
         }
@@ -76,8 +76,8 @@ pub(crate) fn interruptible<T: Send + 'static>(
     watched(py, stop, || Ok(()), work)
 }
 
-/// Does the same as [`interruptible`], but also calls `on_poll` after each check that finds no
-/// signal. An exception from `on_poll` ends the work, too.
+/// Works like [`interruptible`], but also calls `on_poll` after each check that finds no signal. An
+/// exception from `on_poll` also ends the work.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     stop: impl FnOnce() + Send,

@@ -33,7 +33,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the table in a cell, which is made at the first access.
+    /// Returns the table in a cell, creating it on first access.
     fn table_in(
         &self,
         py: Python<'_>,

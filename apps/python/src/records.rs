@@ -123,7 +123,7 @@ fn boxes(records: &[JobRecord]) -> PyResult<ArrayRef> {
             numbers.extend(base.iter().chain(sides));
         }
         let count = i32::try_from(numbers.len() / 6)
-            .map_err(|_| value("one table cannot hold more than 2^31 boxes"))?;
+            .map_err(|_| value("a table cannot contain more than 2^31 boxes"))?;
         offsets.push(count);
     }
     let number = Arc::new(Field::new("item", DataType::UInt16, false));

@@ -134,7 +134,7 @@ impl<'py> Call<'py> {
             }
             if is_of_several(&key) {
                 return Err(value(format!(
-                    "{key} applies to several runs, but this call makes only one; use \
+                    "{key} applies to several runs, but this call performs only one; use \
                      Experiment({key}=...)"
                 )));
             }
@@ -193,7 +193,7 @@ fn is_of_several(key: &str) -> bool {
     CONTROLS.iter().any(|control| control.name == name) && !of_one.contains(&name.as_str())
 }
 
-/// Raises an error unless a parameter has exactly one value, because a call makes only one run.
+/// Raises an error unless a parameter has exactly one value, because a call performs only one run.
 fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     let count = match members(given)? {
         Some(members) => members.len(),
@@ -204,11 +204,11 @@ fn one(key: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
     match count {
         1 => Ok(()),
         0 => Err(value(format!(
-            "{key} is a range or an empty list, but this call makes only one run; use \
+            "{key} is a range or an empty list, but this call performs only one run; use \
              Experiment({key}=...)"
         ))),
         several => Err(value(format!(
-            "{key} has {several} values, but this call makes only one run; use \
+            "{key} has {several} values, but this call performs only one run; use \
              Experiment({key}=[...]).run()"
         ))),
     }
@@ -270,10 +270,10 @@ impl RunRequest {
         }
         let specification = specification(&all, "simulate", &call.extensions)?;
         let [point] = &specification.points[..] else {
-            return Err(value("this call makes only one run; use Experiment for several"));
+            return Err(value("this call performs only one run; use Experiment for several"));
         };
         if point.is_snapshot() {
-            return Err(value("a snapshot is not a run; use Experiment"));
+            return Err(value("a snapshot is not a simulation of jobs; use Experiment instead"));
         }
         for (key, given) in &call.rest {
             let takes_seconds = point.unit() == TimeUnit::SECOND && !given.is_none();

@@ -193,7 +193,7 @@ class Answers(Scheduler):
         ((0, Box((0, 0), (1, 1))), pavior.Broken, "was started on 1"),
         ((0, Box((0, 0, 0), (1, 1, 1))), ValueError, "mesh:8x8"),
         ((0, []), pavior.Broken, "was started on 0"),
-        (10_000, pavior.Broken, "index 10000 is outside the queue"),
+        (10_000, pavior.Broken, "queue index 10000 is out of range"),
         (ZeroDivisionError("of its own"), ZeroDivisionError, "of its own"),
         (SystemExit(3), SystemExit, "3"),
     ],

@@ -134,7 +134,7 @@ def test_what_the_system_says_of_a_file_is_raised_as_python_has_it(tmp_path: Pat
     with pytest.raises(IsADirectoryError):
         Trace(tmp_path / "folder.swf")
     (tmp_path / "log.txt").write_text("hello\n")
-    with pytest.raises(ValueError, match="cannot detect the log's format from its text or name"):
+    with pytest.raises(ValueError, match="cannot detect the log's format from its contents or name"):
         Trace(tmp_path / "log.txt")
     (tmp_path / "plain").write_text("")
     with pytest.raises((FileExistsError, NotADirectoryError)):

@@ -81,10 +81,10 @@ def test_mutants_are_refused_with_a_drawn_state(mutant: type[Strategy]) -> None:
 def test_judgements_are_told_in_words_and_drawn() -> None:
     judgement = judge(Misses, "mesh:3x3")
     assert repr(judgement) == (
-        "<Judgement: failed. On mesh:3x3, misses claims to refuse only if no base is free; "
-        "after 6 correct answers, one is wrong.>\n"
-        "misses is wrong on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse only if no base is "
-        "free, but 3x1 at 0,0 is free.\n\n"
+        "<Judgement: failed. On mesh:3x3, misses claims to refuse a request only if no base is "
+        "free; after 6 correct answers, one is wrong.>\n"
+        "misses is wrong on mesh:3x3. Asked for 3x1, it refuses; it claims to refuse a "
+        "request only if no base is free, but 3x1 at 0,0 is free.\n\n"
         "  2 | . . .\n  1 | . . .\n  0 | + + +\n      0 1 2\n\n  . free   + expected"
     )
     assert judgement.answers == 6 and judgement.asked is not None

@@ -115,7 +115,7 @@ fn watch(address: &str) -> BufReader<TcpStream> {
     watcher
 }
 
-/// Reads up to the first line with the given beginning.
+/// Reads up to the first line that starts with `beginning`.
 fn read_until(watcher: &mut BufReader<TcpStream>, beginning: &str) {
     let mut line = String::new();
     while !line.starts_with(beginning) {

@@ -152,7 +152,7 @@ impl std::fmt::Display for Received {
     }
 }
 
-/// Carries out operations while watchers are connected. Returns the rate and the events received.
+/// Performs operations while watchers are connected. Returns the rate and the events received.
 fn watched(server: &Server, watchers: usize, work: impl FnOnce() -> usize) -> (f64, Received) {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {

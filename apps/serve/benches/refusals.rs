@@ -40,13 +40,13 @@ fn main() {
     counts.into_iter().for_each(measure);
 }
 
-/// Returns the largest side at which `leases` squares and a quarter more fit on the machine.
+/// Returns the largest side for which 1.25 × `leases` squares still fit on the machine.
 fn width(leases: usize) -> usize {
     let all = leases * 5 / 4;
     (1..=SIDE).rev().find(|width| (SIDE / width).pow(2) >= all).expect("the file system has space")
 }
 
-/// Returns a server whose machine was filled with leases, every fifth of which has then ended.
+/// Returns a server whose machine has been filled with leases, one in five of which has ended.
 fn filled(leases: usize) -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = format!("mesh:{SIDE}x{SIDE}");

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// A clock that counts milliseconds since 1970. It reads the wall clock only once, so it does not
-/// jump while the service runs; on Linux, it also stands still while the system is suspended.
-/// Clones share the same time.
+/// jump while the service runs. On Linux, it also stops while the system is suspended. Clones share
+/// the same time.
 #[derive(Clone, Debug)]
 pub struct ServiceClock {
     wall_ms: u64,
     created: Instant,
-    /// The offset in milliseconds that is added to the elapsed time.
+    /// The offset added to the elapsed time, in milliseconds.
     base_ms: Arc<AtomicI64>,
 }
 
@@ -41,12 +41,12 @@ impl ServiceClock {
         u64::try_from(now).unwrap_or(0)
     }
 
-    /// Returns the time that the wall clock would show if it had not been adjusted since startup.
+    /// Returns the wall clock time, ignoring any adjustments to the wall clock since startup.
     pub fn wall_ms(&self) -> u64 {
         self.wall_ms.saturating_add(self.elapsed_ms())
     }
 
-    /// Sets the clock to the given time, from which it continues.
+    /// Sets the clock to the given time. The clock keeps running from there.
     pub fn set_ms(&self, ms: u64) {
         self.base_ms.store(signed(ms).saturating_sub(signed(self.elapsed_ms())), Ordering::Release);
     }

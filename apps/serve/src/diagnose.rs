@@ -49,7 +49,7 @@ pub(crate) fn state(view: &StateView, board: &BoardView, changes: &Changes) -> e
     state
 }
 
-/// Builds a machine from an explanation's state, for planning moves.
+/// Builds a machine from an explanation's state, in order to plan moves.
 ///
 /// # Errors
 /// Returns an error if the strategy cannot be built.
@@ -62,12 +62,12 @@ pub(crate) fn machine(
     state.machine(&strategy, seed).map_err(|error| error.to_string())
 }
 
-/// Returns when a lease expires or its job is expected to end.
+/// Returns the time when a lease expires or its job is expected to end.
 pub(crate) fn end(view: &StateView, JobId(id): JobId) -> Option<Time> {
     expected_end(view, view.leases.get(id)?.end_ms())
 }
 
-/// Converts a lease's expected end from milliseconds. An end in the past becomes the current time.
+/// Converts a lease's expected end from milliseconds. A time in the past becomes the current time.
 fn expected_end(view: &StateView, end_ms: Option<u64>) -> Option<Time> {
     end_ms.map(|end_ms| micros(end_ms.max(view.now_ms)))
 }
@@ -92,10 +92,10 @@ fn counts(board: &BoardView, state: &explain::State, changes: &Changes) -> NodeC
 /// A diagnosis of a refused request.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Diagnosis {
-    /// The answer in sentences: the reason, the leases in the way, and the moves that would help.
+    /// The answer in sentences: the reason, the blocking leases, and the moves that would help.
     why: Vec<String>,
     counts: NodeCounts,
-    /// The number of free nodes that the request needs.
+    /// The number of free nodes required.
     needed: u64,
     /// The missing resource: `nodes` or a contiguous `place`; null if nothing is missing.
     missing: Option<&'static str>,
@@ -110,7 +110,7 @@ pub(crate) struct Diagnosis {
     blocked: Option<Blocked>,
 }
 
-/// The place where the request will start, and what blocks it now.
+/// The place where the request is expected to start, and what blocks it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocked {
     #[schema(value_type = Vec<u16>)]
@@ -132,12 +132,12 @@ pub(crate) struct Blocked {
     /// The time when the place becomes free; null if that is unknown or hidden from the caller.
     #[schema(value_type = Option<String>, format = DateTime)]
     until: Option<Instant>,
-    /// Moves that would make room sooner, if they were searched for and the caller may see them.
+    /// Moves that would make room sooner, if the search was requested and the caller may see them.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
 
-/// A lease that blocks a request. Another tenant's lease is shown only with its number of nodes.
+/// A lease that blocks a request. For another tenant's lease, only the number of nodes is shown.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Blocker {
     lease: Option<u64>,
@@ -146,7 +146,7 @@ pub(crate) struct Blocker {
     nodes: u64,
 }
 
-/// A request to diagnose for a caller.
+/// A request to diagnose, and the caller who asked.
 pub(crate) struct DiagnosisQuery<'a> {
     pub(crate) view: &'a StateView,
     pub(crate) board: &'a BoardView,
@@ -192,8 +192,8 @@ impl Scene {
         Scene { snapshot, ends, counts, largest: OnceLock::new() }
     }
 
-    /// Returns a job's expected end. Looks first at index `next`, because jobs are usually looked
-    /// up in ascending order.
+    /// Returns a job's expected end. Tries index `next` first, because jobs are usually looked up
+    /// in ascending order.
     fn end(&self, job: JobId, next: &Cell<usize>) -> Option<Time> {
         let is_next = self.ends.get(next.get()).is_some_and(|(other, _)| *other == job);
         let at = if is_next {
@@ -211,7 +211,7 @@ impl Scene {
 }
 
 impl DiagnosisQuery<'_> {
-    /// Queries a strategy, then diagnoses the request in the given state.
+    /// Queries the strategy, then diagnoses the request in the given state.
     ///
     /// # Errors
     /// Returns an error if the strategy cannot be built.
@@ -228,7 +228,7 @@ impl DiagnosisQuery<'_> {
         Ok(self.diagnose(&Scene::of(self.view, &machine, counts), &demand, by_count))
     }
 
-    /// Diagnoses the request, omitting the names and end times of other tenants' leases. If the
+    /// Diagnoses the request, hiding the names and end times of other tenants' leases. If the
     /// strategy grants by count, the diagnosis contains no box.
     pub(crate) fn diagnose(&self, scene: &Scene, demand: &Demand, by_count: bool) -> Diagnosis {
         let DiagnosisQuery { view, board, caller, .. } = *self;

@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 const RESERVE: u64 = 64;
 
 /// Raises the open file limit as far as the system permits. Returns the number of connections that
-/// it then allows, up to `wanted`.
+/// the new limit allows, up to `wanted`.
 pub(crate) fn connections(wanted: usize) -> usize {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };

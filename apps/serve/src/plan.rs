@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::core::JobName;
 
 /// Returns the cheapest plan that makes room for a request. The cost of moving a job is its number
-/// of nodes. The request may use any box that its freedom allows. If it has no freedom, it may use
+/// of nodes. The request may use any box that its freedom allows. Without a freedom, it may use
 /// only its own box, rotated if `limits` allows that. Ties go to the first box.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub(crate) struct Plan {
     /// The leases to move; null if there is no plan.
     #[cfg_attr(feature = "http", schema(value_type = Option<Vec<u64>>))]
     pub(crate) jobs: Option<Vec<JobName>>,
-    /// The moves, in an order in which they can be made.
+    /// The moves, in a feasible order.
     #[cfg_attr(feature = "http", schema(value_type = Vec<crate::core::schema::Move>))]
     pub(crate) moves: Vec<Move>,
 }

@@ -5,17 +5,17 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// The maximum size of a secret file, in bytes. The limit also ends reads from endless devices.
+/// The maximum size of a secret file, in bytes. The limit also stops reads from endless devices.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads a file that only its owner may access. The owner must be root or this process's user.
 ///
 /// # Errors
-/// Returns an error that says how to fix the problem if the file is unreadable or other users have
-/// access to it.
+/// Returns an error that explains how to fix the problem if the file is unreadable or other users
+/// have access to it.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
-    // The path could be replaced in the meantime, so the checks examine the open file.
+    // The path could be replaced in the meantime, so check the open file itself.
     let metadata = file.metadata()?;
     // Pipes and devices leave no copy on disk, so their owner and mode do not matter.
     let is_on_disk = metadata.is_file();
@@ -41,9 +41,9 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads a text file, with the same checks as [`read`].
 ///
 /// # Errors
-/// Fails like [`read`], and if the file is not UTF-8.
+/// Fails like [`read`], or if the file is not UTF-8.
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not text"))
+    String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 
 #[cfg(test)]

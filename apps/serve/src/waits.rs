@@ -1,4 +1,4 @@
-//! Reasons why requests are waiting, with the names and times that a caller may see.
+//! Reasons why requests are waiting, with the names and times that the caller may see.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::core::{
 };
 use crate::diagnose;
 
-/// The threshold above which a time belongs to a job without an estimate.
+/// The threshold above which a time is assumed to belong to a job without an estimate.
 const ENDLESS: Time = Time(UNLIMITED.0 / 2);
 
 /// Explains why the requests in a machine's queue are waiting ([`answers::waits`]).
@@ -76,7 +76,7 @@ impl WaitsCache {
     }
 }
 
-/// Job names and times, as a caller may see them. Other tenants' jobs are not named.
+/// Job names and times that a caller may see. Other tenants' jobs are anonymous.
 pub(crate) struct Names<'a> {
     view: &'a StateView,
     board: &'a BoardView,
@@ -98,7 +98,7 @@ impl<'a> Names<'a> {
         request.filter(|request| self.caller.may_touch(&request.tenant))
     }
 
-    /// Returns the phrase that refers to a lease or a request in a sentence.
+    /// Returns a phrase that refers to a lease or a request in a sentence.
     fn job(&self, job: JobId) -> String {
         let waiting = self.waiting(job).map(|request| &request.job);
         let name = waiting

@@ -28,11 +28,11 @@ pub(crate) struct Bounds {
     pub(crate) output: u64,
 }
 
-/// The default limits. Slurm commands themselves give up after tens of seconds, and 256 MiB is
+/// The default limits. Slurm commands time out by themselves after tens of seconds, and 256 MiB is
 /// enough for about 400,000 jobs.
 pub(crate) const CALL_BOUNDS: Bounds = Bounds { time: Duration::from_mins(1), output: 256 << 20 };
 
-/// The maximum number of bytes kept from a command's standard error.
+/// The maximum number of bytes kept from standard error.
 const MAX_STDERR: u64 = 256 << 10;
 
 /// Prefixes of environment variables that change the output of Slurm commands.
@@ -57,7 +57,7 @@ pub(crate) enum Query {
     Nodes,
     /// `squeue`, which lists jobs.
     Jobs,
-    /// `scontrol show`, which shows everything else.
+    /// `scontrol show`, for everything else.
     Show,
     /// `sacctmgr show`, which shows the contents of slurmdbd.
     Accounts,
@@ -89,7 +89,7 @@ impl Operator {
         Operator(())
     }
 
-    /// Runs `scontrol` with changes on its standard input. Slurm may reject some of the changes.
+    /// Runs `scontrol` with changes on standard input. Slurm may reject some of the changes.
     ///
     /// # Errors
     /// Returns an error if the command cannot be run or does not respond.
@@ -125,7 +125,7 @@ pub(crate) struct Call<'a> {
     subcommand: Option<&'static str>,
     arguments: &'a [&'a str],
     environment: &'a [(&'a str, &'a str)],
-    /// The text to pass on standard input.
+    /// The standard input.
     input: String,
     bounds: Bounds,
 }
@@ -162,7 +162,7 @@ impl<'a> Call<'a> {
         Call { bounds, ..self }
     }
 
-    /// Runs the command, which must succeed, and replaces any invalid UTF-8 in its output.
+    /// Runs the command, which must succeed. Replaces any invalid UTF-8 in its output.
     pub(crate) fn answer(self) -> Result<String, SlurmError> {
         let command = self.program;
         let output = self.run()?;
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
             .env("SLURM_TIME_FORMAT", "%s")
             .env("SLURM_BITSTR_LEN", "0")
             .envs(self.environment.iter().copied())
-            // In its own process group, the command can be killed together with its children.
+            // The process group allows the command to be killed together with its children.
             .process_group(0)
             .stdin(if self.input.is_empty() { Stdio::null() } else { Stdio::piped() })
             .stdout(Stdio::piped())
@@ -230,7 +230,7 @@ fn collect(child: &mut Child, bounds: Bounds, deadline: Instant) -> Result<Outpu
     Ok(Output { stdout, stderr, status })
 }
 
-/// Reads up to `most` bytes on a separate thread, then discards the rest if `to_the_end` is true.
+/// Reads up to `most` bytes on a separate thread. If `to_the_end` is true, discards the rest.
 fn read(mut from: impl Read + Send + 'static, most: u64, to_the_end: bool) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {

@@ -17,7 +17,7 @@ pub(crate) mod lock;
 /// The one-word note on a job whose gate is closed.
 const CLOSED_NOTE: &str = "pavior:waits";
 
-/// The maximum number of objections to return.
+/// The maximum number of errors to return.
 const MAX_OBJECTIONS: usize = 64;
 
 /// The maximum length of a `scontrol` input line, in bytes, including the line break.
@@ -51,7 +51,7 @@ impl Change {
             }
             Change::Close { job, licenses, wait_s, priority } => {
                 let start = wait_s.map_or(String::new(), |wait| format!(" StartTime=now+{wait}"));
-                // The job no longer owns the box that its previous note names.
+                // The job no longer owns the box named in its previous note.
                 let note = note(CLOSED_NOTE).map_or(String::new(), |note| format!(" {note}"));
                 let update =
                     format!("update JobId={job} ReqNodeList= Licenses={licenses}{start}{note}");
@@ -80,8 +80,8 @@ impl Change {
     }
 }
 
-/// Applies changes in order, then writes notes. Returns Slurm's objections, which are normal: jobs
-/// may have started or ended meanwhile. The next cycle reads the actual state.
+/// Applies changes in order, then writes notes. Returns Slurm's error messages, which are normal:
+/// jobs may have started or ended meanwhile. The next cycle reads the actual state.
 pub(crate) fn apply(
     operator: &Operator,
     changes: &[Change],
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(strip(true, None), "update JobId=7 ReqNodeList= Licenses=\nrelease 7\n");
     }
 
-    /// Checks 150 nodes with long names, whose list fits on a line only if it is compressed.
+    /// Checks 150 nodes with long names, whose list fits on a line only if compressed.
     #[test]
     fn long_node_lists_are_compressed_or_passed_as_arguments() {
         let opening = |pattern: &str, apart: usize| {

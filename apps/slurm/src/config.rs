@@ -19,7 +19,7 @@ pub(crate) const LICENSE: &str = "pavior";
 
 /// The maximum number of shapes in `slots`.
 const MAX_SLOTS: usize = 16;
-/// The maximum value of each time in the configuration, in that setting's unit.
+/// The maximum value of each time in the configuration, in the unit of that setting.
 const MAX_INTERVAL: u64 = 3_600_000;
 
 /// The daemon's configuration.
@@ -35,7 +35,7 @@ pub struct Config {
     pub partitions: Vec<String>,
     /// The partition names, joined with commas for Slurm commands.
     pub(crate) partition: String,
-    /// The name of the license that the gate adds to jobs and of the reservation that contains it.
+    /// The name of the license that the gate adds to jobs, and of the reservation that contains it.
     pub license: String,
     /// The job field that contains notes to users.
     pub(crate) note_field: NoteField,
@@ -45,7 +45,7 @@ pub struct Config {
     pub(crate) order: Order,
     /// The time between cycles, in milliseconds.
     pub poll_ms: u64,
-    /// The maximum time that a job may take to start after its gate opens, in seconds.
+    /// The maximum time for a job to start after its gate opens, in seconds.
     pub patience_s: u64,
     /// The minimum time before a closed gate reopens or a requeued job starts again, in seconds.
     pub cooldown_s: u64,
@@ -200,7 +200,7 @@ impl Config {
     }
 }
 
-/// Parses the strategy, which must support the machine and give each job the box it requests.
+/// Parses the strategy, which must support the machine and grant exactly the requested boxes.
 fn strategy(name: &str, grid: &Grid) -> Result<Selection, String> {
     let strategy: Selection = name
         .parse()
@@ -328,7 +328,7 @@ mod tests {
             ("{:02}", "", "nodes"),
             ("{:02}", "{:x}", "nodes"),
             ("\"n{:02}\"", "{ a = [0, 0], b = [9, 9] }", "nodes.b"),
-            ("\"n{:02}\"", "{ a = [0, 0] }", "no name for"),
+            ("\"n{:02}\"", "{ a = [0, 0] }", "no name is given for"),
             ("\"mesh\"", "\"a b\"", "partition"),
             // Slurm commands would interpret either name as an option.
             ("\"mesh\"", "\"-a\"", "partition"),

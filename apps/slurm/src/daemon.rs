@@ -159,7 +159,7 @@ impl Daemon {
             log(now(), "warn", "configuration", details);
         }
         (self.shaper, self.config) = (shaper(&config.grid), config);
-        // The gate and the reservation may have been renamed.
+        // The gate and the reservation may have new names.
         (self.site_read_at, self.gate_check_at) = (0, 0);
         self.log_machine("configuration reloaded");
     }
@@ -232,7 +232,7 @@ impl Daemon {
         let free = free.count();
         Ok(format!(
             "{running} jobs hold nodes, {opened} may start, {waiting} are waiting; {free} nodes \
-             are free, {failed} unavailable"
+             are free and {failed} are unavailable"
         ))
     }
 
@@ -307,7 +307,7 @@ impl Daemon {
 fn status(outcome: &Result<String, SlurmError>) -> String {
     match outcome {
         Ok(summary) => summary.clone(),
-        Err(error @ SlurmError::Call { .. }) => format!("cycles are skipped: {error}"),
+        Err(error @ SlurmError::Call { .. }) => format!("cycles are being skipped: {error}"),
         Err(error) => error.to_string(),
     }
 }
@@ -339,7 +339,10 @@ mod tests {
     fn the_status_contains_the_error_of_a_skipped_cycle() {
         let fault = CallFault::Timeout { seconds: 60 };
         let hung = status(&Err(SlurmError::Call { command: "squeue", fault }));
-        assert_eq!(hung, "cycles are skipped: squeue did not respond within 60 s and was killed");
+        assert_eq!(
+            hung,
+            "cycles are being skipped: squeue did not respond within 60 s and was killed"
+        );
         assert_eq!(status(&Err(SlurmError::Missing("add this line".into()))), "add this line");
     }
 }

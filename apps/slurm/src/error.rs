@@ -28,7 +28,7 @@ pub enum SlurmError {
         fault: CallFault,
     },
     /// The partition has no active job with this name. The name is safe to print.
-    #[error("no active job {0} in the partition")]
+    #[error("the partition has no active job {0}")]
     UnknownJob(String),
     /// A file cannot be read or written, or an address or another resource is unavailable.
     #[error("{subject}: {error}")]

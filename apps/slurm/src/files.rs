@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::SlurmError;
 
-/// The maximum file size in bytes, in case a path refers to a device or another endless file.
+/// The maximum file size in bytes, in case a path refers to an endless device.
 const MAX_FILE: u64 = 16 << 20;
 
 /// Reads a file of at most [`MAX_FILE`] bytes.
@@ -35,7 +35,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, SlurmError> {
 }
 
 /// Writes a world-readable file. The write is atomic, because slurmctld may read the file at any
-/// time. It is not synced to disk, so after a power failure, the command must be run again.
+/// time. It is not synced to disk, so the command must be rerun after a power failure.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.

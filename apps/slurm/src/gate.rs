@@ -1,8 +1,8 @@
-//! The gate, which is the part of `pavior slurm` that runs in slurmctld as a Lua script.
+//! The gate: the part of `pavior slurm` that runs in slurmctld, as a Lua script.
 //!
 //! Each machine has its own module, which job_submit.lua calls. Both files are sealed: their first
-//! line contains a checksum of the text. The seal shows whether Pavior wrote a file that no one has
-//! edited since, and it identifies the gate that slurmctld has loaded.
+//! line contains a checksum of the text. The seal shows whether Pavior wrote the file and no one
+//! has edited it since, and it identifies the gate that slurmctld has loaded.
 
 use std::path::Path;
 
@@ -72,8 +72,8 @@ pub(crate) fn modules(job_submit: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Adds a first line that is a comment with the checksum of the text. The text itself may also
-/// contain the placeholder.
+/// Prepends a comment line with the checksum of the text. The text itself may also contain the
+/// placeholder.
 pub(crate) fn sealed(comment: &str, text: &str) -> String {
     let text = format!("{comment} {SEAL}{PLACEHOLDER}.\n{text}");
     text.replace(PLACEHOLDER, &Checksum::of(text.as_bytes()).to_string())

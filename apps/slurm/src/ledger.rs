@@ -1,11 +1,11 @@
 //! The ledger, which contains the partition's nodes and active jobs as Slurm reports them. For
 //! 1,500 jobs, `squeue -o` takes about 40 ms, much less than `--json`.
 //!
-//! Nodes are read before jobs; in the opposite order, a node that had just been allocated could
-//! look free. They are read again in two cases. If a job ended between the two reads, its nodes
-//! would otherwise appear to be held by another partition for an unknown time. A large box that
-//! needs them would then have no reservation in this cycle. If there is a new job, it must not be
-//! planned using data older than the job itself. Reservations are read last for the same reason.
+//! Nodes are read before jobs; otherwise, a node that had just been allocated could look free. They
+//! are read again in two cases. First, if a job ended between the two reads, its nodes would appear
+//! to be held by another partition for an unknown time, and a large box that needs them would have
+//! no reservation in this cycle. Second, a new job must not be planned using data older than the
+//! job itself. Reservations are read last for the same reason.
 //!
 //! A malformed record does not affect other records. If a node's line is malformed, the node is
 //! unavailable. If a job's record is malformed, its nodes are free only if Slurm reports them as

@@ -55,8 +55,8 @@ pub(crate) fn number<T: FromStr>(text: &str) -> Option<T> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Returns true if the text could be a node or partition name and no command interprets it as an
-/// option.
+/// Returns true if the text could be a node or partition name and cannot be mistaken for a
+/// command-line option.
 pub(crate) fn is_safe_name(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     text.bytes().all(plain)

@@ -40,7 +40,7 @@ const MAX_NOTED_JOBS: usize = 32;
 const MAX_NOTES: usize = 4;
 /// The minimum time between two notes for the same job, in seconds.
 const NOTE_INTERVAL_S: u64 = 10;
-/// The time after its start during which a job on the wrong nodes may be requeued, in seconds.
+/// The time after its start, in seconds, during which a job on the wrong nodes may be requeued.
 const REQUEUE_TIME_S: u64 = 60;
 
 /// The changes planned in a cycle, and a summary of the state before them.
@@ -145,7 +145,7 @@ fn waiting(
     order
 }
 
-/// Queues, in Slurm's order, the waiting jobs that no limit prevents from starting.
+/// Queues the waiting jobs that no limit holds back, in Slurm's order.
 pub(crate) fn queue(
     world: World<'_>,
     site: &Site,
@@ -188,8 +188,8 @@ impl Cycle<'_> {
     }
 
     /// Starts the jobs that the scheduler chooses and opens their gates. Jobs that would exceed a
-    /// limit are hidden from the scheduler so that no other job waits for them. They are returned
-    /// with notes.
+    /// limit are hidden from the scheduler, so no other job waits for them, and are returned with
+    /// notes.
     fn open(
         &mut self,
         waiting: &[Waiting],

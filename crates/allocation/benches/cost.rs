@@ -1,11 +1,10 @@
-//! Prints the growth of each strategy's work as a Markdown table: counts and measured time per
-//! attempt, by machine, job size and occupancy. Also prints the number of pieces into which TBL
-//! divides planes.
+//! Prints a Markdown table of each strategy's work (counts and measured time per attempt) by
+//! machine, job size and occupancy. Also prints the number of pieces into which TBL divides planes.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench cost [-- NAME,NAME]`, where each NAME is a
 //! strategy (default: all). All strategies answer the same questions in the same states. To create
 //! a state, Turning First Fit fills the machine until it has refused twenty jobs in a row; then,
-//! random jobs are released. Counts do not depend on the processor, but nanoseconds do.
+//! random jobs are released. The counts do not depend on the processor, but the times do.
 
 use std::time::{Duration, Instant};
 
@@ -29,9 +28,9 @@ const MACHINES: [&str; 9] = [
 /// skipped.
 const LIMIT: Duration = Duration::from_secs(2);
 const ATTEMPTS: usize = 48;
-/// The number of times that all questions are asked. The fastest round counts.
+/// The number of times that all questions are asked. Only the fastest round counts.
 const ROUNDS: u32 = 7;
-/// The number of jobs that are released and granted again in order to measure the upkeep of lists.
+/// The number of jobs that are released and granted again to measure the upkeep of lists.
 const EXCHANGES: usize = 16;
 
 /// A state and its questions.
@@ -93,8 +92,8 @@ fn request(grid: &Grid, longest: u16, dice: &mut Stream) -> Request {
 /// Asks every question once to warm up, then measures several rounds. Returns the number of
 /// questions and of grants, the work per round, and the time of the fastest round.
 fn ask(machine: &mut Machine, requests: &[Request]) -> Option<(u64, u64, Work, Duration)> {
-    // A strategy that caches refusals must not be asked the same question again. Therefore, each
-    // round uses a copy of the machine that has not been asked.
+    // A strategy that caches refusals must not be asked the same question twice. Therefore, each
+    // round uses a fresh copy of the machine.
     let unasked = machine.clone();
     let begin = Instant::now();
     let mut asked = 0;

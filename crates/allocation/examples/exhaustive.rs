@@ -26,7 +26,7 @@ fn grids(most: u32) -> Vec<Grid> {
                 }
                 for code in 0..1 << sides.len() {
                     let wraps: Vec<bool> = (0..sides.len()).map(|i| code >> i & 1 == 1).collect();
-                    // On a ring of 2 nodes, a wrap adds no new boxes.
+                    // On a ring of two nodes, wrapping adds no new boxes.
                     let matters = sides.iter().zip(&wraps).all(|(&side, &wrap)| side > 2 || !wrap);
                     grids.extend(matters.then(|| Grid::new(&sides, &wraps).expect("small")));
                 }

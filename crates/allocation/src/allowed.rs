@@ -1,4 +1,4 @@
-//! The placements that a freedom allows for a request, in any state.
+//! The placements that a freedom allows for a request, regardless of the state.
 
 use pavior_mesh::{Freedom, Grid, Request, Sides, orientations, volume};
 

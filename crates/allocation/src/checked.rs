@@ -1,7 +1,7 @@
-//! A wrapper that checks the proposals of strategies that are not built in.
+//! A wrapper that checks proposals from strategies that are not built in.
 //!
-//! Invariant: once the strategy has failed or has proposed something that cannot be granted, it
-//! proposes nothing more. Forks share the error, so the machine learns of failures in plans, too.
+//! Invariant: once the strategy has failed or made a proposal that cannot be granted, it makes no
+//! more proposals. Forks share the error, so the machine also learns of failures in plans.
 //!
 //! Cost: O(N/64) per proposal for N nodes, in addition to the strategy's own cost.
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::strategy::CopyForMachine;
 
-    /// A strategy that fails when first queried and must not be queried again.
+    /// A strategy that fails on its first query and must not be queried again.
     #[derive(Clone)]
     struct Failing(bool);
 

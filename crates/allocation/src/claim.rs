@@ -58,12 +58,12 @@ pub enum Recognition {
     Partial(Question),
     /// The strategy succeeds if and only if enough nodes are free.
     Count,
-    /// The strategy follows its own rule (partition hardware, connected sets). The rule may depend
-    /// on the placements that jobs hold.
+    /// The strategy follows its own rule (partition hardware, connected sets), which may depend on
+    /// the placements that jobs hold.
     Own {
         /// Returns true if and only if a grant is possible.
         feasible: fn(&Scene<'_>) -> bool,
-        /// Returns true if the strategy may grant a placement whose nodes are all free.
+        /// Returns true if the strategy may grant a placement that consists of free nodes.
         allowed: fn(&Scene<'_>, &Placement) -> bool,
     },
 }
@@ -99,8 +99,8 @@ pub enum Question {
     Count,
 }
 
-/// Returns the claim of a strategy that succeeds if and only if enough nodes are free, and then
-/// grants exactly the requested number.
+/// Returns the claim of a strategy that grants exactly the requested number of nodes, and succeeds
+/// if and only if enough nodes are free.
 pub fn by_count(_: &Options) -> Claim {
     Claim {
         family: |_, _, _| Vec::new(),
@@ -116,9 +116,9 @@ impl Recognition {
         match self {
             Recognition::First => "to grant the first free base in scan order",
             Recognition::Best { .. } => "to grant the free base with the best score",
-            Recognition::Complete => "to refuse only if no base is free",
-            Recognition::Partial(_) => "to grant only free boxes, possibly missing some",
-            Recognition::Count => "to grant exactly when enough nodes are free",
+            Recognition::Complete => "to refuse a request only if no base is free",
+            Recognition::Partial(_) => "to grant only free boxes, although it may miss some",
+            Recognition::Count => "to grant a request if and only if enough nodes are free",
             Recognition::Own { .. } => "to follow its own rule",
         }
     }

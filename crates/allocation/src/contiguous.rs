@@ -1,4 +1,4 @@
-//! Code shared by contiguous strategies, which reduces a new strategy to its rule.
+//! Shared code for contiguous strategies. A new strategy only needs to implement its rule.
 //!
 //! A [`BoxRule`] places a box of one shape. [`Contiguous`] turns the rule into a [`Strategy`] that
 //! rotates requests, maintains the list of busy boxes, copies itself for forks, counts its work,
@@ -38,8 +38,8 @@ pub use crate::strategies::shared::turning::{
 use crate::strategy::MachineStrategy;
 use crate::{Entry, Placement, Strategy, StrategyKind, Work};
 
-/// Returns the claim of a rule that misses no free box: it grants the box, rotated as the `turn`
-/// option allows, and refuses only if no such box is free.
+/// Returns the claim of a rule that misses no free box. The rule grants the box, rotated as the
+/// `turn` option allows, and refuses only if no such box is free.
 pub fn complete(_: &Options) -> Claim {
     Claim {
         family: box_family,
@@ -82,7 +82,7 @@ pub fn entry(name: &'static str, rule: impl BoxRule) -> Entry {
     Entry { options: &[TURN_ON], variants: &["", "turn=none"], ..Entry::new(name, does) }
 }
 
-/// Returns the claim of a rule that takes the first orientation with a free base, at its first free
+/// Returns the claim of a rule that picks the first orientation with a free base, at its first free
 /// base in row-major order.
 pub fn first_base(options: &Options) -> Claim {
     Claim { recognition: Recognition::First, ..complete(options) }
@@ -97,7 +97,7 @@ pub struct Scored {
     pub at: Cuboid,
 }
 
-/// A conversion for rules without scores, for which all placements are equally good.
+/// Converts the placement of a rule without scores, for which all placements are equally good.
 impl From<Cuboid> for Scored {
     fn from(at: Cuboid) -> Scored {
         Scored { score: 0, at }
@@ -116,8 +116,8 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// machine without rotation.
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored>;
 
-    /// Prepares for a request in this state. Called once per request, before its orientations are
-    /// tried.
+    /// Prepares for a request in this state. Called once per request, before trying its
+    /// orientations.
     fn load(&mut self, _view: &mut View<'_>) {}
 
     /// Records that these nodes are now taken. All of them were free.
@@ -126,7 +126,7 @@ pub trait BoxRule: Clone + Send + Sync + 'static {
     /// Records that nodes that were granted together are free again.
     fn released(&mut self, _placement: &Placement) {}
 
-    /// Returns the work counted by the rule itself, in addition to what [`View`] counts.
+    /// Returns the work that the rule counts itself, in addition to what [`View`] counts.
     fn work(&self) -> Work {
         Work::default()
     }
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// A contiguous strategy built from a rule.
+/// A contiguous strategy that is built from a rule.
 #[derive(Clone)]
 pub struct Contiguous<R> {
     rule: R,
@@ -218,8 +218,8 @@ struct Common {
     grid: Grid,
     turn: Turn,
     over: Over,
-    /// The exact search that refuses requests and chooses orientations, for a rule that misses no
-    /// free box.
+    /// For a rule that misses no free box, the exact search that refuses requests and chooses
+    /// orientations.
     exact: Option<BaseSearch>,
     busy: BusyList,
     work: Work,
@@ -297,15 +297,15 @@ impl<R: BoxRule> Contiguous<R> {
         Contiguous { rule, common }
     }
 
-    /// Lets an exact search refuse requests and choose orientations for a rule that misses no free
-    /// box. The search, a [`BoxSearch`](pavior_mesh::BoxSearch), caches refusals. The rule is
-    /// called only if a placement exists.
+    /// Enables an exact search that refuses requests and chooses orientations for a rule that
+    /// misses no free box. The search, a [`BoxSearch`](pavior_mesh::BoxSearch), caches refusals.
+    /// The rule is called only if a placement exists.
     pub fn exact(mut self) -> Contiguous<R> {
         self.common.exact = Some(BaseSearch::engine(self.common.grid));
         self
     }
 
-    /// Sets whether to use the best placement in the first orientation that fits or over all
+    /// Sets whether to use the best placement in the first orientation that fits or across all
     /// orientations, regardless of the `turn` option.
     pub fn over(mut self, over: Over) -> Contiguous<R> {
         self.common.over = over;

@@ -57,7 +57,7 @@ impl AllocateError {
     }
 }
 
-/// A proposal that cannot be granted, which violates the strategy's contract.
+/// A proposal that cannot be granted. Making one violates the strategy's contract.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadProposal {
     /// The nodes do not exist, are not free, or are proposed twice.
@@ -130,5 +130,5 @@ pub enum RelocateError {
 
 /// The error for a node that is not on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("node {} is outside the machine", .0.0)]
+#[error("node {} is not on the machine", .0.0)]
 pub struct UnknownNode(pub NodeId);

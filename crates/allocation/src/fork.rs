@@ -39,8 +39,8 @@ pub struct Fork {
     draw: Stream,
     /// The reserved placements, which stay taken even if jobs release nodes.
     covers: Vec<Placement>,
-    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`], not
-    /// `free`.
+    /// True if the strategy's index still reflects the nodes passed to [`Fork::find_within`]
+    /// instead of `free`.
     shows_others: bool,
 }
 
@@ -63,8 +63,8 @@ impl Fork {
     /// Finds the placement that the strategy would grant.
     ///
     /// # Errors
-    /// Returns the reason if the strategy refuses. A request that the strategy never grants is
-    /// refused for the same reason as when no submesh is free.
+    /// Returns the reason if the strategy refuses. A request that the strategy can never grant is
+    /// refused as if no submesh were free.
     pub fn find(&mut self, request: &Request) -> Result<Placement, Refusal> {
         self.restore_index();
         let Fork { entry, strategy, free, draw, .. } = self;
@@ -83,8 +83,8 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes the nodes that a job was granted on the machine. Some of them may already have been
-    /// taken in the fork by a reservation. If the strategy cannot represent that, returns false and
+    /// Takes the nodes that a job was granted on the machine, some of which a reservation may
+    /// already have taken in the fork. If the strategy cannot represent that, returns false and
     /// changes nothing.
     pub fn take_over(&mut self, placement: &Placement) -> bool {
         if self.take(placement).is_ok() {
@@ -122,15 +122,15 @@ impl Fork {
         Ok(())
     }
 
-    /// Takes a placement's nodes for a reservation. Free nodes are taken immediately, and the other
-    /// nodes as soon as they are released. A box outside the machine has no nodes.
+    /// Takes a placement's nodes for a reservation. Free nodes are taken immediately, and all
+    /// others as soon as they are released. A box outside the machine contains no nodes.
     pub fn take_free(&mut self, placement: &Placement) {
         self.restore_index();
         self.cover(placement, placement.parts());
         self.covers.push(placement.clone());
     }
 
-    /// Takes a reservation's free nodes that are in the boxes `within`.
+    /// Takes the free nodes of a reservation that are in the boxes `within`.
     fn cover(&mut self, placement: &Placement, within: &[Cuboid]) {
         let grid = *self.free.grid();
         let mut boxes: Vec<Cuboid> = Vec::new();
@@ -141,8 +141,8 @@ impl Fork {
             } else {
                 boxes.extend(tile_rows(&grid, part, |from, length| self.free.window(from, length)));
             }
-            // Nodes are taken immediately, so if two boxes overlap, their common nodes are already
-            // taken when the later box is processed.
+            // Nodes are taken immediately, so if two boxes overlap, the nodes in the overlap are
+            // already taken when the later box is processed.
             self.free.take_all(&boxes[before..]).expect("only free nodes were chosen");
         }
         if boxes.is_empty() {

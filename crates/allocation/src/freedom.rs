@@ -1,8 +1,8 @@
 //! Support for requests with a freedom, shared by all strategies.
 //!
-//! A request without a [`Freedom`] is left to the strategy. Under every strategy except those for
-//! partition hardware, a request with a freedom is granted if and only if some placement that the
-//! freedom allows is free:
+//! A request without a [`Freedom`] is left to the strategy. Except with strategies for partition
+//! hardware, a request with a freedom is granted if and only if some placement that the freedom
+//! allows is free:
 //!
 //! - `box`, `turned`, `any-box`: the first allowed box, in [`boxes`] order, that is free anywhere.
 //!   If the strategy can grant that box whole, the strategy chooses the position. Otherwise, the
@@ -12,8 +12,8 @@
 //! - `any`: the strategy's own placement; failing that, the same as for `connected`; failing that,
 //!   the n free nodes nearest to one of them, as chosen by the `mc1x1` strategy.
 //!
-//! Partition hardware has units that no box or set of nodes can replace. Its strategies claim their
-//! own rules, which round up, and a placement is granted if the freedom allows it.
+//! Partition hardware has units that no box or set of nodes can replace. Strategies for it claim
+//! their own rules, which round up, and grant a placement only if the freedom allows it.
 //!
 //! A request with a [`Pool`] is answered as if the machine had only the pool's nodes.
 //!
@@ -109,7 +109,7 @@ impl Placer {
         })
     }
 
-    /// Returns the known properties of answers, like [`Machine::answers`](crate::Machine::answers).
+    /// Returns the known properties of answers; see [`Machine::answers`](crate::Machine::answers).
     pub(crate) fn answers(&self, request: &Request) -> Answers {
         let anywhere = match request.freedom {
             None => self.claimed,
@@ -235,7 +235,7 @@ impl Placer {
         let first = wider.first_of(free, &shapes)?;
         let wanted = Request { shape: Some(first.sides), ..plain };
         let wanted = match request.shape {
-            // A box with a different number of nodes is requested as a box without a count.
+            // A box with a different number of nodes is requested as a shape without a count.
             Some(shape) if volume(shape) == volume(first.sides) => wanted,
             _ => Request::shape(first.sides),
         };

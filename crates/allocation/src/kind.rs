@@ -61,7 +61,7 @@ enum Build {
 type StrategyClosure =
     dyn Fn(&Grid, &Options) -> Result<Box<dyn Strategy>, CallerError> + Send + Sync;
 
-/// Constructors for common kinds of strategies, and methods that change a kind:
+/// Constructors for common kinds of strategies, and methods that modify a kind, as in
 /// `StrategyKind::own(true, build).with_claim(claim)`.
 impl StrategyKind {
     /// Describes a strategy from this crate that grants one box, rotates requests, works on every
@@ -164,7 +164,7 @@ impl StrategyKind {
         if fits { Ok(()) } else { Err(self.never(request, grid)) }
     }
 
-    /// Returns the reason why a request can never be granted on a grid.
+    /// Returns the reason why a request can never be granted on this grid.
     #[cold]
     fn never(&self, request: &Request, grid: &Grid) -> Refusal {
         if request.is_empty() {

@@ -1,7 +1,7 @@
 //! The oracle: a slow, simple search that is independent of every strategy.
 //!
-//! The oracle tries every base in scan order with [`Occupancy::is_free`]. It uses nothing else, and
-//! no strategy may use the oracle.
+//! The oracle tries every base in scan order with [`Occupancy::is_free`] and uses no other code. No
+//! strategy may use the oracle.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Occupancy, Scan};
 
@@ -16,7 +16,7 @@ pub fn placements(
     scan.bases(grid, shape.bounding()).map(move |base| shape.at(&grid, base))
 }
 
-/// Finds the first shape that has a free placement, and returns its first free one in scan order.
+/// Finds the first shape with a free placement, and returns its first free placement in scan order.
 ///
 /// Cost: O(bases x nodes in the shape) per shape.
 pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cuboid>> {
@@ -25,8 +25,8 @@ pub fn first(free: &Occupancy, family: &[BoxGroup], scan: Scan) -> Option<Vec<Cu
         .find_map(|shape| placements(*free.grid(), shape, scan).find(|parts| all_free(free, parts)))
 }
 
-/// Finds the first of the free placements with the best score, considering either the first shape
-/// that fits or all shapes.
+/// Finds the free placement with the best score, considering either the first shape that fits or
+/// all shapes. Ties go to the first placement.
 pub fn best(
     free: &Occupancy,
     family: &[BoxGroup],
@@ -68,8 +68,8 @@ pub fn is_connected(grid: &Grid, parts: &[Cuboid]) -> bool {
     left.is_empty()
 }
 
-/// Removes the last node, and all nodes connected to it, from a list and returns their number.
-/// Links join nodes that are one hop apart.
+/// Removes the last node and all nodes connected to it from a list, and returns their number. Links
+/// join nodes that are one hop apart.
 fn cut_out(grid: &Grid, left: &mut Vec<NodeId>) -> u32 {
     let mut open: Vec<NodeId> = left.pop().into_iter().collect();
     let mut count = 0;

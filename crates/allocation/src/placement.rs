@@ -93,7 +93,7 @@ impl Placement {
         })
     }
 
-    /// Returns the placement with every base in canonical form, which is the form used in results.
+    /// Returns the placement with every base in canonical form, as used in results.
     pub(crate) fn canonical(self, grid: &Grid) -> Placement {
         match self {
             Placement::Whole(cuboid) => Placement::Whole(cuboid.canonical(grid)),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The reason that a request was refused. If several reasons apply, the first in this order is
-/// given.
+/// used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]

@@ -49,13 +49,13 @@ pub trait Strategy: Send + Sync {
 /// this trait, so the trait can gain methods without affecting authors. Some methods speed up plans
 /// on forks; others support hardware with switches. The defaults are correct for every strategy.
 pub(crate) trait MachineStrategy: Strategy + CopyForMachine {
-    /// Records that a whole box is taken for the lifetime of this copy of the strategy, which
-    /// serves a plan. Only the nodes in `free` were free before. The box is never released.
+    /// Records that a whole box is taken for the lifetime of this copy of the strategy, which is
+    /// used for a plan. Only the nodes in `free` were free before. The box is never released.
     fn covered(&mut self, _whole: &Cuboid, free: &Placement) {
         self.granted(free);
     }
 
-    /// Records, in a plan's copy of the strategy, a grant by the machine. Only the nodes in `free`
+    /// Records a grant by the machine in a plan's copy of the strategy. Only the nodes in `free`
     /// were free in this copy; the box's other nodes are in a covered box. Later, the whole box is
     /// released and then covered again. If the strategy cannot represent this, returns false and
     /// changes nothing.

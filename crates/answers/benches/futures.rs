@@ -50,7 +50,7 @@ impl Site {
         site
     }
 
-    /// Trains the forecaster on one week of jobs that nearly fill the machine. All have ended.
+    /// Trains the forecaster on a week of completed jobs that nearly filled the machine.
     fn learn(&mut self, arrivals: bool) {
         const JOBS: u64 = 1500;
         for number in 0..JOBS {

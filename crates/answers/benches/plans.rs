@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// Places 200 jobs with sides of 1 to 5, each at the first of several random places that is free.
+/// Places 200 jobs with sides of 1 to 5. Each job goes to the first random place that is free.
 fn snapshot(seed: u64) -> Snapshot {
     let grid = Grid::torus(&[16, 16, 16]).expect("a torus of 4096 nodes");
     let first_fit: Selection = "ff".parse().expect("a strategy");
@@ -97,7 +97,7 @@ fn busy_machines(count: usize) -> Vec<Machine> {
     machines
 }
 
-/// Counts disjoint free boxes. Prints once for how many of the 100 machines the count is proven.
+/// Counts disjoint free boxes. Prints, once, how many of the 100 counts are proven.
 #[divan::bench(sample_count = 100, args = [[4, 4, 4], [4, 4, 2], [3, 3, 3], [2, 2, 2]])]
 fn slots_of_a_busy_torus(bencher: Bencher<'_, '_>, sides: [u16; 3]) {
     let machines = busy_machines(100);

@@ -87,8 +87,8 @@ fn counted_told(snapshot: &Snapshot, demand: &Demand, request: &Request) -> Told
     Told { why, nearest, largest: snapshot.free().largest_free() }
 }
 
-/// Fills a machine with square leases and one lease for the rest, then ends every fifth square.
-/// Returns the machine and the side of the squares.
+/// Fills a machine with square leases and one lease for the remaining rows, then ends every fifth
+/// square. Returns the machine and the side of the squares.
 fn filled(leases: usize) -> (Machine, u16) {
     let all = leases * 5 / 4;
     let fits = |width: &u16| usize::from(SIDE / width).pow(2) >= all;

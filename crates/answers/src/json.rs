@@ -8,7 +8,7 @@ use pavior_mesh::{Coordinates, Cuboid, Grid, JobId, NodeId};
 
 use crate::{Blocked, Move, Slots, SlotsAnswer, Snapshot};
 
-/// A node, or the sides of a box, with one number for each axis of the machine.
+/// A node, or the sides of a box, with one number per axis of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     axes: usize,
@@ -120,7 +120,7 @@ pub struct SlotsAfterJson<Name> {
     /// The boxes that fit after the moves.
     #[cfg_attr(feature = "serde", serde(flatten))]
     pub slots: SlotsJson,
-    /// The moves, in an order in which they can be carried out.
+    /// The moves, in a feasible order.
     pub moves: Vec<MoveJson<Name>>,
 }
 
@@ -159,7 +159,7 @@ impl SlotsAnswer {
     }
 }
 
-/// The place at which a request will start, and the jobs and nodes in the way.
+/// The place at which a request will start, and the jobs and nodes that block it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct BlockedJson<Name, Holder, At> {
@@ -168,9 +168,9 @@ pub struct BlockedJson<Name, Holder, At> {
     pub at: Place,
     /// The number of nodes at the place that are not free.
     pub busy_nodes: usize,
-    /// The largest jobs in the way.
+    /// The largest blocking jobs.
     pub jobs: Vec<Holder>,
-    /// The number of other jobs in the way.
+    /// The number of other blocking jobs.
     pub and_more: usize,
     /// The unavailable nodes at the place.
     pub failed: Vec<Point>,

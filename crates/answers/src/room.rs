@@ -2,8 +2,8 @@
 //! delay.
 //!
 //! To find the delays, the dispatcher is run forward twice, once with the plan and once without it,
-//! as if every job took exactly as long as estimated. With the plan, requeued jobs wait at the end
-//! of the queue, and the nodes needed for the moves or the request stay free.
+//! assuming that every job runs exactly as long as estimated. With the plan, requeued jobs wait at
+//! the end of the queue, and the nodes needed for the moves or the request stay free.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct RoomQuestion<'a> {
     pub limits: SearchLimits,
 }
 
-/// A job that starts later if a plan is carried out.
+/// A job that a plan delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedJob {
     /// The job, which is waiting or requeued.
@@ -64,8 +64,8 @@ pub enum RoomError {
 }
 
 impl RoomQuestion<'_> {
-    /// Finds the best plan, assuming that running jobs end at their estimated ends. No job moves to
-    /// nodes that are reserved in advance. Cost: see [`room_by`].
+    /// Finds the best plan, assuming that running jobs end at their estimated end times. No job
+    /// moves to nodes that are reserved in advance. Cost: see [`room_by`].
     ///
     /// # Panics
     /// Never, because a dispatcher rejects reservations made for another machine.

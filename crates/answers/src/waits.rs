@@ -11,7 +11,7 @@ use pavior_workload::Job;
 
 use crate::{Cause, PlannedStart, Queued, Why};
 
-/// The maximum number of distinct requests, per queue, that the strategy is asked to place.
+/// The maximum number of distinct placement queries to the strategy per queue.
 const MOST_QUESTIONS: usize = 512;
 /// The maximum number of reservations to examine per queue.
 const MOST_EXAMINED: usize = 1 << 20;
@@ -19,8 +19,8 @@ const MOST_EXAMINED: usize = 1 << 20;
 /// Explains why each job in a dispatcher's queue is waiting, in queue order.
 ///
 /// `standing` is the scheduler's plan in this state, if available ([`Dispatcher::standing`]).
-/// `endless` is the time for which jobs without a known end are assumed to run; times further away
-/// than that are not reported.
+/// `endless` is the assumed duration of jobs without a known end; times further away than that are
+/// not reported.
 ///
 /// The strategy is asked about at most 512 distinct requests, and at most 2^20 reservations are
 /// examined. Beyond these limits, a job that could be placed is reported as kept waiting by the
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 }
 
-/// The error returned after the strategy has been asked [`MOST_QUESTIONS`] times.
+/// The error returned once the limit of [`MOST_QUESTIONS`] queries has been reached.
 struct TooManyQuestions;
 
 /// The scheduler's reservations.
@@ -177,7 +177,7 @@ impl<'a> Plan<'a> {
         self.places.get(&id).map(|&place| self.reserved[place])
     }
 
-    /// Finds the first reservation of another job with which the candidate would interfere.
+    /// Finds the first reservation, made for another job, that the candidate would interfere with.
     fn blocking(
         &self,
         asked: &Candidate<'_>,

@@ -5,11 +5,11 @@ use pavior::strategies::Selection;
 use pavior::strategies::claim::{Claim, Grants, Recognition};
 use pavior::{Grid, Request, Sides};
 
-/// The longest side of the shapes to test.
+/// The maximum side length of the shapes to test.
 const MAX_SIDE: u16 = 5;
 
-/// Returns true if a strategy grants every small shape as a single box with the requested sides, in
-/// any orientation. Ranks can be mapped to nodes only in such a box.
+/// Returns true if a strategy grants every small shape as a single box of the requested size,
+/// possibly rotated. Ranks can be mapped to nodes only in such a box.
 pub fn grants_exact_boxes(strategy: &Selection, grid: &Grid) -> bool {
     let claim = Claim::of(strategy);
     let exact = strategy.entry.does.contiguous && matches!(claim.grants, Grants::Exact);

@@ -13,7 +13,7 @@ pub(crate) fn events(
     machine: &str,
 ) -> Vec<(&'static str, Value)> {
     let mut events = Vec::new();
-    // A page can only append to its queue, so all jobs after the first one out of order are resent.
+    // A page can only append to its queue, so resend every job after those still in order.
     let present: BTreeMap<&String, &Value> =
         new.waiting.iter().map(|(id, job)| (id, job)).collect();
     let unchanged = old.waiting.iter().filter(|(id, job)| present.get(id) == Some(&job));
@@ -46,7 +46,7 @@ pub(crate) fn events(
 mod tests {
     use super::*;
 
-    /// Applies events to a queue in the same way as the page.
+    /// Applies events to a queue as the page does.
     fn page_queue(mut queue: Vec<String>, events: &[(&'static str, Value)]) -> Vec<String> {
         for (kind, data) in events {
             match *kind {

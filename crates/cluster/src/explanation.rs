@@ -30,7 +30,7 @@ pub struct Explainer<'a> {
     pub name: &'a dyn Fn(JobId) -> String,
     /// A function that returns the time by which a job will release its nodes, if known.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// A function that returns true for a job and false for a placeholder, which is never moved.
+    /// A function that returns true for jobs and false for placeholders, which are never moved.
     pub is_job: &'a dyn Fn(JobId) -> bool,
 }
 
@@ -48,8 +48,8 @@ pub fn nearest_free(snapshot: &Snapshot, request: &Request, why: Option<&Why>) -
 }
 
 impl Explainer<'_> {
-    /// Finds the reason why a request does not start, or returns `None` if the request has no
-    /// shape. Examines every position at which the box could be placed.
+    /// Finds out why a request cannot start, or returns `None` if the request has no shape.
+    /// Examines every possible position of the box.
     pub fn why(&self, snapshot: &Snapshot, request: &Request, context: &Context) -> Option<Why> {
         let &Context { moved, queued, planned } = context;
         let demand = Demand::boxed(snapshot, vec![shape_of(request)?]);
@@ -64,7 +64,7 @@ impl Explainer<'_> {
         Some(found)
     }
 
-    /// Finds the reason why a request does not start and describes it in sentences.
+    /// Finds out why a request cannot start, and explains it in sentences.
     pub fn explain(
         &self,
         snapshot: &Snapshot,

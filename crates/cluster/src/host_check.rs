@@ -35,7 +35,7 @@ pub fn for_hosts(site: Router, names: Vec<String>) -> Router {
     }))
 }
 
-/// Returns the status and the reason with which a request is refused, or `None` if it is allowed.
+/// Returns the status and reason for refusing a request, or `None` if the request is allowed.
 fn refusal(
     headers: &HeaderMap,
     version: Version,

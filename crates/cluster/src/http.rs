@@ -27,9 +27,9 @@ const MAX_CONNECTIONS: usize = 16;
 /// The maximum size of a request head, in bytes. This is the smallest limit that hyper allows.
 const HEAD_BYTES: usize = 8192;
 const MAX_BODY_BYTES: usize = 4096;
-/// The maximum time that a client may take to send a request head.
+/// The maximum time for a client to send a request head.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
-/// The maximum time that a client may take to send a request and receive the response.
+/// The maximum time for a client to send a request and receive the response.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// The maximum duration of a long-lived connection. The client must then reconnect.
 const MAX_OPEN: Duration = Duration::from_mins(10);
@@ -94,7 +94,7 @@ async fn answer(stream: TcpStream, site: Router, permit: OwnedSemaphorePermit) {
     let mut builder = http1::Builder::new();
     builder.keep_alive(false).max_buf_size(HEAD_BYTES);
     builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_TIMEOUT);
-    // Errors caused by clients are not reported.
+    // Ignore connection errors, because clients cause them.
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => return,
@@ -111,7 +111,7 @@ mod tests {
 
     use super::*;
 
-    /// Serves a page of `count` letters and returns the server's address.
+    /// Starts a server whose page is `count` letters long. Returns the server's address.
     fn served(count: usize) -> String {
         let site = Router::new().fallback(move || async move { "a".repeat(count) });
         serve("127.0.0.1:0", site).unwrap().to_string()

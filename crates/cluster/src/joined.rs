@@ -4,7 +4,7 @@ use pavior::boxes::volume;
 use pavior::{Cuboid, Grid, NodeId};
 
 /// Merges parts that together form a single box, such as stacked layers or the two halves of a box
-/// that wraps around. Other parts are returned unchanged. No two parts may share a node.
+/// that wraps around. Other parts are returned unchanged. The parts must be disjoint.
 pub(crate) fn joined(grid: &Grid, parts: &[Cuboid]) -> Vec<Cuboid> {
     let nodes: u64 = parts.iter().map(|part| u64::from(part.volume())).sum();
     let runs = [0, 1, 2].map(|axis| run(grid, parts, axis));

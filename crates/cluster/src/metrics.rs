@@ -29,7 +29,11 @@ impl SlotGauges {
     pub fn register(registry: &mut Registry) -> SlotGauges {
         SlotGauges {
             found: register(registry, "slots", "Number of boxes that fit simultaneously"),
-            bound: register(registry, "slots_bound", "Upper bound on slots, if not all were found"),
+            bound: register(
+                registry,
+                "slots_bound",
+                "Upper bound on the number of slots, if not all were found",
+            ),
         }
     }
 

@@ -27,8 +27,8 @@ impl View {
         }
     }
 
-    /// Returns explanations of why the first `most` jobs in the queue are waiting, and the length
-    /// of the queue.
+    /// Explains why the first `most` jobs in the queue are waiting. Also returns the length of the
+    /// queue.
     pub(crate) fn queue(&self, most: usize) -> (Vec<Value>, usize) {
         let waits = |job: &WaitingJob| {
             let forecast = job.forecast.as_ref().map(|(json, _)| json);

@@ -25,7 +25,7 @@ pub struct Planner {
     now: u64,
     /// The nodes of each pool, indexed by pool number. Nodes in the pool are marked as free.
     pools: Vec<Occupancy>,
-    /// Jobs whose end is unknown.
+    /// Jobs with an unknown end time.
     endless: HashSet<JobId>,
 }
 
@@ -84,8 +84,8 @@ impl Planner {
         self.dispatcher.could_ever_fit(request).is_ok()
     }
 
-    /// Returns the reservation that a job would run into if it started now, or `None` if there is
-    /// no such reservation or no place for the job.
+    /// Returns the reservation that a job would overlap if it started now. Returns `None` if there
+    /// is no such reservation, or if the job does not fit.
     pub fn reservation_in_the_way(
         &mut self,
         request: &Request,
@@ -213,7 +213,7 @@ impl Planner {
     }
 
     /// Returns the scheduler's planned start for a waiting job, or `None` if that start depends on
-    /// a job whose end is unknown.
+    /// a job with an unknown end time.
     pub fn planned(&self, standing: Option<&Standing>, job: JobId) -> Option<PlannedStart> {
         let planned = PlannedStart::of(standing, job, self.horizon())?;
         let grid = self.machine().grid();

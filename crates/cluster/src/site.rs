@@ -136,7 +136,8 @@ type Body = Result<Json<ExplainQuery>, JsonRejection>;
 
 async fn explain(State(app): Shared, body: Body) -> Response {
     let Ok(Json(request)) = body else {
-        let detail = "the body must be a JSON object with \"shape\", \"nodes\" or \"waiting\"";
+        let detail = "the request body must be a JSON object with \"shape\", \"nodes\" or \
+                      \"waiting\"";
         return error(StatusCode::BAD_REQUEST, detail);
     };
     let done = query(&app, move |view| view.explain(&request)).await;

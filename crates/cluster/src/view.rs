@@ -73,7 +73,7 @@ pub struct ExplainQuery {
     pub shape: Option<Vec<u64>>,
     /// The requested number of nodes.
     pub nodes: Option<u64>,
-    /// The name of a waiting job, given instead of a shape or a number of nodes.
+    /// The name of a waiting job, instead of a shape or a number of nodes.
     pub waiting: Option<String>,
 }
 
@@ -103,7 +103,7 @@ pub struct View {
     pub waiting: Vec<WaitingJob>,
     /// A function that finds the job a user asked about.
     pub find: FindJob,
-    /// Jobs whose records cannot be read, by name, with the reasons.
+    /// The reasons why jobs' records cannot be read, by job name.
     pub unreadable: BTreeMap<String, String>,
     /// A function that creates the rule for converting node counts to shapes, or `None` if every
     /// job must specify a shape.
@@ -173,7 +173,7 @@ impl View {
             (ask, Some(shaper)) => Ok(ask.request(&mut shaper(&self.grid))),
             (Ask::Shape(sides), None) => Ok(Request::shape(sides)),
             (Ask::Nodes(_), None) => Err("a shape such as 4x4 is required".to_string()),
-            (Ask::Beyond(_), None) => Err("a side is longer than the machine".to_string()),
+            (Ask::Beyond(_), None) => Err("the shape does not fit on the machine".to_string()),
         }
     }
 
@@ -198,7 +198,7 @@ impl View {
     /// # Errors
     /// Returns an error if no such job is waiting or if the request cannot fit on the machine.
     pub fn explain(&self, query: &ExplainQuery) -> Result<Value, String> {
-        let unknown = || "no such job is waiting".to_string();
+        let unknown = || "no waiting job has this name".to_string();
         let waiting =
             query.waiting.as_deref().map(|name| self.waiting_job(name).ok_or_else(unknown));
         let waiting = waiting.transpose()?;
@@ -259,14 +259,14 @@ impl View {
         value
     }
 
-    /// Counts how many boxes of a shape fit at the same time, and finds when more will fit.
+    /// Counts the boxes of a shape that fit simultaneously, and predicts when more will fit.
     ///
     /// # Errors
     /// Returns an error if the shape does not fit on the machine.
     pub(crate) fn slots(&self, shape: &str) -> Result<Value, String> {
         let ask = Ask::typed(Some(shape), None, &self.grid).map_err(|fault| fault.to_string())?;
         let Ask::Shape(sides) = ask else {
-            return Err("a side is longer than the machine".to_string());
+            return Err("the shape does not fit on the machine".to_string());
         };
         let (snapshot, shapes) = (self.snapshot(&self.state())?, [Shape::new(sides)]);
         let name = |job: JobId| self.held[job.0 as usize].id.clone();
@@ -281,7 +281,7 @@ impl View {
     /// # Errors
     /// Returns an error if there is no such job.
     pub fn why(&self, text: &str) -> Result<String, String> {
-        let unknown = || "no such job is waiting or running".to_string();
+        let unknown = || "no waiting or running job has this name".to_string();
         let (name, which) = (self.find)(text).ok_or_else(unknown)?;
         if let Some(fault) = self.unreadable.get(&name) {
             return Ok(format!("{which}{name}: {fault}"));

@@ -5,7 +5,7 @@ use crate::time;
 /// The unit of an axis, which determines how its numbers are formatted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// Any other unit. Numbers are written as they are.
+    /// Any other unit. Numbers are written without a unit.
     #[default]
     Plain,
     /// Seconds. Numbers are written in seconds, minutes, hours and days.
@@ -15,8 +15,8 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit with the given name in result files. `s` and `ns` are recognized; any other
-    /// name gives `Plain`.
+    /// Returns the unit with the given name in result files. Any name other than `s` and `ns` maps
+    /// to `Plain`.
     pub fn named(name: &str) -> Unit {
         match name {
             "s" => Unit::Seconds,
@@ -50,7 +50,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// Creates a scale for data between `low` and `high`, drawn from `from` to `to`, with about
-    /// `count` ticks. The scale starts and ends at round numbers outside the data.
+    /// `count` ticks. The ends of the scale are round numbers that enclose the data.
     pub(crate) fn new(
         (low, high): (f64, f64),
         (logarithmic, unit): (bool, Unit),
@@ -79,7 +79,7 @@ impl Scale {
         }
     }
 
-    /// Creates a linear scale that has no ticks and whose ends need not be round numbers.
+    /// Creates a linear scale without ticks, which may start and end at any number.
     pub(crate) fn plain((low, high): (f64, f64), (from, to): (f64, f64)) -> Scale {
         Scale { low, high, logarithmic: false, from, to, unit: Unit::Plain, ticks: Vec::new() }
     }
@@ -144,7 +144,7 @@ pub(crate) fn round(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Returns an interval around a single value.
+/// Returns an interval around a value, for data that consists of a single value.
 fn around(value: f64) -> (f64, f64) {
     if value.abs() < LEAST {
         (0.0, 1.0)

@@ -1,4 +1,4 @@
-//! An SVG canvas, and the shapes from which drawings are composed.
+//! An SVG canvas, and the shapes used in drawings.
 
 use std::fmt::Write;
 
@@ -36,7 +36,7 @@ impl Canvas {
         element.text(text, &mut self.body);
     }
 
-    /// Returns the buffer, so that the caller can write an element that contains others.
+    /// Returns the buffer, so that the caller can write nested elements.
     pub(crate) fn body(&mut self) -> &mut String {
         &mut self.body
     }

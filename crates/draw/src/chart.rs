@@ -12,15 +12,15 @@ pub struct Chart {
     pub x: ChartAxis,
     /// The vertical axis.
     pub y: ChartAxis,
-    /// The names along x, if the axis has names instead of numbers. The first name is at x = 0.
+    /// The names along the x axis, or an empty list if the axis is numeric. The first is at x = 0.
     pub categories: Vec<String>,
-    /// The kind of marks with which the series are drawn.
+    /// The kind of marks used to draw the series.
     pub marks: Marks,
     /// The series, in legend order.
     pub series: Vec<Series>,
-    /// Values stated in a paper, drawn as crosses over the series.
+    /// Values reported in a paper, drawn as crosses on top of the series.
     pub stated: Vec<Mark>,
-    /// A note for the reader, written on a line below the chart.
+    /// A note for the reader, shown below the chart.
     pub note: String,
 }
 
@@ -65,14 +65,14 @@ impl ChartAxis {
     }
 }
 
-/// The kind of marks with which series are drawn.
+/// The marks used to draw a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
     /// Points with intervals, joined by lines.
     Lines,
     /// Adjacent bars with intervals. If the y axis is logarithmic, points replace the bars.
     Bars,
-    /// Steps, each of which holds its value until the next point.
+    /// A step function, in which each value holds until the next point.
     Steps,
 }
 

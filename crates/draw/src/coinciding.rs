@@ -2,9 +2,9 @@
 
 use crate::chart::{Chart, Series};
 
-/// The distance, in canvas units, below which two lines look like one: a third of a mark.
+/// The distance, in canvas units, below which two lines look like one (a third of a mark's size).
 const NEAR: f64 = 3.0;
-/// The length of the dashes of coinciding lines, which are drawn alternately.
+/// The dash length for coinciding lines, whose dashes alternate.
 const DASH: f64 = 8.0;
 
 /// A series' position in the group of series that coincide with it.
@@ -25,7 +25,7 @@ impl Turn {
         (self.of > 1).then(|| (format!("{DASH} {gap}"), 0.0 - DASH * self.rank as f64))
     }
 
-    /// Returns the factor by which the series' marks are scaled, so that the marks of coinciding
+    /// Returns the scale factor for the series' marks, chosen so that the marks of coinciding
     /// series nest inside each other.
     pub(crate) fn scale(self) -> f64 {
         match self.of {
@@ -65,7 +65,7 @@ pub(crate) fn turns(count: usize, groups: &[Vec<usize>]) -> Vec<Turn> {
     turns
 }
 
-/// Returns a sentence for the reader about each group.
+/// Returns a sentence for each group that tells the reader which series coincide.
 pub(crate) fn sentences(chart: &Chart, groups: &[Vec<usize>]) -> Vec<String> {
     let sentence = |group: &Vec<usize>| {
         let first = &chart.series[group[0]];

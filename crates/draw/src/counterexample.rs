@@ -68,7 +68,7 @@ fn busy_rows(free: &Occupancy) -> Vec<Cuboid> {
     rows
 }
 
-/// Returns the part of a box that is on the machine. A faulty strategy may return a box beyond it.
+/// Clips a box to the machine, because a faulty strategy may return one that extends past its edge.
 fn within(part: &Cuboid, grid: &Grid) -> Option<Cuboid> {
     if part.lies_on(grid) {
         return Some(*part);

@@ -3,9 +3,9 @@
 use crate::axis::Unit;
 use crate::chart::{Chart, Mark, Marks, Series};
 
-/// The maximum number of values listed one by one for a bar chart.
+/// The maximum number of values that are listed individually for a bar chart.
 const MOST_VALUES: usize = 40;
-/// The maximum number of series that are described. Any further series are only counted.
+/// The maximum number of series to describe. Any others are only counted.
 const MOST_SERIES: usize = 24;
 
 /// Describes a chart in words and appends the given sentences.
@@ -48,7 +48,7 @@ pub(crate) fn of_chart(chart: &Chart, sentences: &[String]) -> String {
     text
 }
 
-/// Describes a line's first and last points, and its highest point if that is neither of them.
+/// Describes a line's endpoints, and its highest point if that is not an endpoint.
 fn of_line(chart: &Chart, series: &Series) -> String {
     let finite = || series.points.iter().filter(|mark| mark.x.is_finite() && mark.y.is_finite());
     let (Some(first), Some(last)) = (finite().next(), finite().next_back()) else {

@@ -7,7 +7,7 @@
 //! (dotted) if the box would extend beyond the machine or would contain the same nodes as a box at
 //! another base. Any other base is a *candidate*, labeled with its optimality index if there is
 //! room. The choice is drawn on top, with its parts numbered in grant order. If the strategy
-//! refuses and the caller provides the place that is cheapest to empty, a frame marks that place.
+//! refuses and the caller provides the region that is cheapest to clear, a frame marks that region.
 
 use pavior_mesh::{BaseSet, Coordinates, Cuboid, Grid, JobId, Request, Scan, Sides};
 
@@ -30,8 +30,8 @@ const PLANE_GAP: f64 = 16.0;
 /// The space for coordinates along each axis.
 pub(crate) const AXIS: f64 = 18.0;
 
-/// Draws a state and each strategy's answer to a request in that state. `freed` is the place that
-/// would be emptied for the request, and `name` returns a job's name.
+/// Draws a state and each strategy's answer to a request in that state. `freed` is the region that
+/// would be cleared for the request, and `name` returns a job's name.
 ///
 /// Each panel takes O(N) time for N nodes. The drawing is legible for up to a few thousand nodes.
 pub fn explanation(
@@ -106,7 +106,7 @@ pub(crate) fn drawing(
     out
 }
 
-/// Moves a panel away from the page's edges, leaving a margin.
+/// Shifts a panel to leave a margin at the top and left edges of the page.
 pub(crate) fn off_the_edge(panel: &str) -> String {
     let mut body = String::new();
     let at = format!("translate({GAP} {GAP})");
@@ -185,7 +185,7 @@ impl View {
     pub(crate) fn of(grid: &Grid) -> View {
         let [w, d, h] = grid.sides().map(f64::from);
         let cell = (200.0 / w.max(d)).floor().clamp(3.0, 24.0);
-        // All planes go in a single row if that leaves the nodes large enough to mark.
+        // Put all planes in a single row if that leaves the nodes large enough to mark.
         let of_row = (((WIDE - AXIS + PLANE_GAP) / h - PLANE_GAP) / w).floor();
         let cell = if of_row >= 12.0 { cell.min(of_row) } else { cell };
         let planes = ((WIDE - AXIS + PLANE_GAP) / (w * cell + PLANE_GAP)).floor().clamp(1.0, h);
@@ -235,7 +235,7 @@ pub(crate) fn rect(class: &str, [x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Ele
     rect.with("width", wide).with("height", high)
 }
 
-/// Creates a frame for a place to be emptied, in a red that works in light and dark mode.
+/// Creates a frame around a region to be cleared, in a red that works in light and dark mode.
 fn frame([x, y]: [f64; 2], [wide, high]: [f64; 2]) -> Element {
     let rect = Element::new("rect").with("x", x).with("y", y).with("width", wide);
     let rect = rect.with("height", high).with("fill", "none").with("stroke", "#e0483e");
@@ -326,8 +326,7 @@ pub(crate) fn plane(view: &View, z: u16, out: &mut String) {
         lines += &format!("M{} {}h{}", at[0], at[1] + f64::from(y) * view.cell, size[0]);
     }
     Element::new("path").with("class", "line").with("d", lines).end(out);
-    // Every coordinate is written if there is room; otherwise, only every second, fifth, tenth, and
-    // so on.
+    // Write every coordinate if there is room; otherwise, every second, fifth, tenth, and so on.
     let steps = [1, 2, 5, 10, 20, 50, 100, 1000, 10_000];
     let step = steps.into_iter().find(|&step| f64::from(step) * view.cell >= 18.0).unwrap_or(1);
     let below = at[1] + size[1] + 12.0;

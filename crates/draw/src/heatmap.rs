@@ -88,8 +88,8 @@ impl Picture {
         heading.with("fill", "#1d2126").text(&cut(title, 16.0, room), &mut self.body);
         let last = [self.grid.side(0) - 1, self.grid.side(1) - 1];
         for z in 0..self.grid.side(2) {
-            // The coordinates of the first and last column and row are written along the edges, and
-            // the layer's coordinate below.
+            // Write the coordinates of the first and last column and row along the edges, and the
+            // layer's coordinate below.
             for x in [0, last[0]] {
                 let (at, below) = self.place([x, 0, z]);
                 self.label((at, below + CELL * 1.08), "middle", &x.to_string());
@@ -98,7 +98,7 @@ impl Picture {
                 let (at, middle) = self.place([0, y, z]);
                 self.label((at - CELL * 0.86, middle + 4.0), "end", &y.to_string());
             }
-            // Each axis name is centered between its two coordinates.
+            // Center each axis name between its first and last coordinates.
             let [right, high] = [0, 1].map(|axis| (self.sides[axis] - 1.0) * CELL / 2.0);
             let (at, low) = self.place([0, 0, z]);
             if last[0] > 1 {

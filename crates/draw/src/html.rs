@@ -12,7 +12,7 @@ pub struct Page {
     pub lead: Vec<String>,
     /// The sections.
     pub sections: Vec<Section>,
-    /// Lines that state the source of the numbers.
+    /// Lines that name the source of the data.
     pub footer: Vec<String>,
 }
 

@@ -84,8 +84,8 @@ fn are_points(chart: &Chart) -> bool {
     chart.marks == Marks::Bars && chart.y.logarithmic
 }
 
-/// Finds the series whose lines coincide in the drawing. Bars never coincide, because they are
-/// drawn side by side.
+/// Groups the series that coincide in the drawing. Bars never coincide, because they are drawn side
+/// by side.
 fn coinciding(chart: &Chart, x: &Scale, y: &Scale) -> Vec<Vec<usize>> {
     if chart.marks == Marks::Bars {
         return Vec::new();
@@ -133,7 +133,7 @@ pub(crate) fn value_scale(chart: &Chart, place: (f64, f64)) -> Scale {
 
 fn x_scale(chart: &Chart, left: f64) -> Scale {
     if !chart.categories.is_empty() {
-        // Half a position is left empty before the first name and after the last.
+        // Leave half a position empty before the first name and after the last.
         let count = chart.categories.len() as f64;
         return Scale::plain((-0.5, count - 0.5), (left, WIDTH - RIGHT));
     }
@@ -149,7 +149,7 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Cuts a name to the length that fits if it is drawn at 30 degrees, ending below its position.
+/// Truncates a name to the length that fits when drawn at 30 degrees, ending below its position.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }
@@ -384,7 +384,7 @@ mod tests {
                 tags.filter(|tag| tag.contains(r#"stroke-width="1.2""#)).count()
             };
             let value = format!(">{}</text>", 10.0 + half);
-            // Counts caps (but not the interval's own line) and arrows.
+            // Count the caps and the arrows. The interval's own line is not a cap.
             (thin("line ") - 1, thin("path "), svg.contains(&value))
         };
         // The axis starts at 0 and ends at 15 or above.

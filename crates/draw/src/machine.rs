@@ -1,5 +1,5 @@
-//! The machine viewed from above, with each job's nodes and the free nodes. A 3D machine is drawn
-//! layer by layer, starting at z = 0.
+//! Drawings of the machine from above, with each job's nodes and the free nodes. A 3D machine is
+//! drawn layer by layer, starting at z = 0.
 
 use pavior_mesh::Grid;
 
@@ -16,7 +16,7 @@ const GAP: f64 = 18.0;
 const TOP: f64 = 54.0;
 /// The maximum number of jobs in an animation. Viewers cannot play larger animations.
 const MOST_JOBS: usize = 20_000;
-/// The minimum time, in seconds, for which an animation shows a job. This is shorter than a frame.
+/// The minimum time, in seconds, that an animation shows a job. This is shorter than a frame.
 const SHORTEST: f64 = 1e-6;
 
 /// The layout of nodes in the drawing.
@@ -32,7 +32,7 @@ impl Plan {
     fn of(grid: &Grid) -> Plan {
         let [width, depth, layers] = grid.sides().map(f64::from);
         let layers_count = usize::from(grid.side(2));
-        // Choose the number of columns for which nodes are largest within a height of 900.
+        // Choose the number of columns that makes nodes largest within a height of 900.
         let cell_with = |columns: usize| {
             let across =
                 (WIDTH - 2.0 * MARGIN - GAP * (columns as f64 - 1.0)) / (width * columns as f64);
@@ -55,7 +55,7 @@ impl Plan {
     }
 }
 
-/// Draws the machine at one instant. `at` and all placement times are in `unit`.
+/// Draws the machine at a single point in time. `at` and all placement times are in `unit`.
 ///
 /// # Errors
 /// Returns an error if there are no placements, or if a time is not finite or is too large to draw.
@@ -112,7 +112,7 @@ pub fn animation(
     let unit = Unit::named(unit);
     let [begin, end] = [first, last].map(|time| unit.words(time));
     let length = label(seconds);
-    let facts = format!("from {begin} to {end} in {length} s; free nodes are gray");
+    let facts = format!("from {begin} to {end}, played in {length} s; free nodes are gray");
     frame(&mut canvas, grid, &plan, title, &facts);
     let wide = WIDTH - 2.0 * MARGIN;
     // A single clock drives the whole animation. When it ends, it restarts.
@@ -146,7 +146,10 @@ pub fn animation(
 
 fn described(grid: &Grid, facts: &str) -> String {
     let planes = if grid.side(2) > 1 { ", one square per plane of constant z" } else { "" };
-    format!("The nodes of {grid} from above{planes}, {facts}. Colors only tell neighbors apart.")
+    format!(
+        "The nodes of {grid} seen from above{planes}, {facts}. Colors only distinguish neighboring \
+         jobs."
+    )
 }
 
 /// Draws the heading, and the machine with all nodes free.

@@ -68,7 +68,7 @@ pub(crate) fn packed(jobs: &[Held], rows: u64) -> Vec<Vec<(u64, u64)>> {
     for (index, job) in jobs.iter().enumerate().filter(|(_, job)| job.end > job.start) {
         events.extend([(job.start, true, index), (job.end, false, index)]);
     }
-    // At any instant, jobs that end free their rows before other jobs start.
+    // At equal times, jobs that end free their rows before other jobs start.
     events.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
     let mut free = Rows(if rows == 0 { Vec::new() } else { vec![(0, rows)] });
     let mut places = vec![Vec::new(); jobs.len()];

@@ -29,7 +29,7 @@ pub struct Placed {
     pub parts: Vec<Cuboid>,
 }
 
-/// The reason that placements cannot be drawn.
+/// An error that prevents placements from being drawn.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DrawError {
     /// There are no placements.
@@ -69,12 +69,12 @@ pub enum DrawError {
     },
 }
 
-/// Returns a time if it can be drawn, and otherwise an error that refers to it as `what`.
+/// Returns `value` if it can be drawn. Otherwise, returns an error that calls it `what`.
 pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, DrawError> {
     if axis::can_show(value, false) { Ok(value) } else { Err(DrawError::NoNumber { what, value }) }
 }
 
-/// Returns the first and last instants. For a job that is still running, only the start counts.
+/// Returns the earliest and latest times. A job that is still running counts only by its start.
 pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
     let mut span: Option<(f64, f64)> = None;
     for one in placed {
@@ -84,7 +84,7 @@ pub(crate) fn span(placed: &[Placed]) -> Result<(f64, f64), DrawError> {
         span = Some((first.min(start), last.max(end)));
     }
     let (first, last) = span.ok_or(DrawError::NoPlacement)?;
-    // A single instant is drawn as a one-unit interval, or as a longer one if needed for precision.
+    // If all times are equal, use an interval of one unit, or longer if floats are too coarse.
     let after = if first + 1.0 > first { first + 1.0 } else { first + first.abs() / 2.0 };
     Ok((first, if last > first { last } else { after }))
 }

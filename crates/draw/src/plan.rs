@@ -1,9 +1,9 @@
 //! SVG drawings of plans: a machine before and after jobs are moved.
 //!
 //! There are two panels. The first shows the jobs before the moves, with an arrow from the center
-//! of each moving box to the center of its new place. Arrows are numbered in move order. The second
-//! panel shows the jobs after the moves, along with the boxes that are then free. The panels are
-//! drawn side by side if they are narrow enough, and stacked otherwise.
+//! of each moving box to the center of its new position. Arrows are numbered in move order. The
+//! second panel shows the jobs after the moves, along with the boxes that are then free. The panels
+//! are drawn side by side if they are narrow enough, and stacked otherwise.
 
 use pavior_allocation::explain::{State, words};
 use pavior_mesh::{Cuboid, JobId};

@@ -9,7 +9,7 @@ use crate::lines::{self, RIGHT, SMALL, TITLE, WIDTH};
 use crate::palette::Ink;
 use crate::text::{cut, width_of, wrapped};
 
-/// The height of the space for each series within a row.
+/// The height allotted to each series within a row.
 const LANE: f64 = 7.0;
 /// The space between rows.
 const GAP: f64 = 6.0;

@@ -1,4 +1,4 @@
-//! A schedule over time, with the machine's utilization above the jobs.
+//! Drawings of schedules over time, with the machine's utilization above the jobs.
 //!
 //! Each job is a box whose width is the job's run time and whose height is its number of nodes. On
 //! a machine with one axis, the box is drawn at the position of the job's nodes. On a machine with
@@ -35,7 +35,7 @@ const MOST_BOXES: usize = 4000;
 const MOST_STEPS: usize = 1200;
 const COLUMNS: usize = 470;
 
-/// The series whose colors are used in rotation for jobs. A few muted colors are enough to
+/// The indices of the series colors that jobs cycle through. A few muted colors are enough to
 /// distinguish neighbors.
 const INKS: [usize; 4] = [0, 5, 2, 4];
 
@@ -49,8 +49,8 @@ struct Schedule<'p> {
     time: Scale,
 }
 
-/// Draws the jobs that use nodes at any time between `from` and `to`. These default to the first
-/// and last instants in the schedule. All times are in `unit`.
+/// Draws the jobs that use nodes at any time between `from` and `to`. These default to the start
+/// and end of the schedule. All times are in `unit`.
 ///
 /// # Errors
 /// Returns an error if no job uses nodes in the interval, if the interval is empty, or if a time is
@@ -220,7 +220,7 @@ impl Schedule<'_> {
             let mut inner = String::new();
             for &(low, high) in pieces {
                 let (bottom, top) = (rows.at(low as f64), rows.at(high as f64));
-                // Boxes are separated by a gap if there is room for one.
+                // Leave a gap between boxes if there is room.
                 let gap = |room: f64| if room > 3.0 { 0.7 } else { 0.0 };
                 let size = (right - left - gap(right - left), bottom - top - gap(bottom - top));
                 let size = (size.0.max(0.3), size.1.max(0.3));

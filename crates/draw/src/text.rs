@@ -45,7 +45,7 @@ fn broken(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Returns the text unchanged if it fits the width, and otherwise its beginning and an ellipsis.
+/// Truncates text that does not fit the width, and appends an ellipsis. Keeps other text unchanged.
 pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text, size) <= width {
         return text.to_string();
@@ -54,8 +54,8 @@ pub(crate) fn cut(text: &str, size: f64, width: f64) -> String {
     broken(text, columns).swap_remove(0) + "…"
 }
 
-/// Returns the largest font size, in steps of 0.5 up to 13, at which text fits a rectangle. Returns
-/// `None` if that size would be below 5, which is too small to read.
+/// Returns the largest font size, in steps of 0.5 up to 13, at which text fits in a rectangle.
+/// Returns `None` if that size would be below 5, which is too small to read.
 pub(crate) fn size_within(text: &str, [across, down]: [f64; 2]) -> Option<f64> {
     let letters = text.width().max(1) as f64;
     let size = (across * 1.5 / (letters + 0.6)).min(down * 0.75).min(13.0);

@@ -1,4 +1,4 @@
-//! Formatting times, such as 45 s, 90 min or 3 d 4 h, and choosing round steps between them.
+//! Formats times, such as 45 s, 90 min or 3 d 4 h, and chooses round steps between ticks.
 
 use crate::axis::{self, label, round};
 

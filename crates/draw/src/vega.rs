@@ -68,7 +68,7 @@ pub fn vega(chart: &Chart) -> Value {
     })
 }
 
-/// Returns a layer that shows the values stated in a paper as crosses, or `None` if there are none.
+/// Returns a layer with crosses for the values reported in a paper, or `None` if there are none.
 fn stated(chart: &Chart, along: impl Fn(&Mark) -> Value) -> Option<Value> {
     let values: Vec<Value> = chart
         .stated

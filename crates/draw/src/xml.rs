@@ -92,7 +92,7 @@ impl Element {
         let _ = writeln!(out, "{}>\n{inner}</{}>", self.tag, self.name);
     }
 
-    /// Writes the element around a first child, on the line of the opening tag, and other content.
+    /// Writes the element with `first` on the same line as the opening tag, followed by `inner`.
     pub(crate) fn around_first(self, first: &Element, inner: &str, out: &mut String) {
         let _ = writeln!(out, "{}>{}/>\n{inner}</{}>", self.tag, first.tag, self.name);
     }

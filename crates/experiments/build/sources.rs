@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Sources {
     /// The directory of each workspace crate, by crate name.
     pub(crate) crates: BTreeMap<String, PathBuf>,
-    /// The name and version of each external library. There are none without a lock file.
+    /// The name and version of each external library. Empty if there is no lock file.
     pub(crate) libraries: BTreeSet<String>,
 }
 

@@ -13,8 +13,8 @@
 
 use crate::confidence::half_width;
 
-/// The number of pieces in a run. Having more than 30 pieces would gain little (Schmeiser), and
-/// shorter pieces are more correlated.
+/// The number of pieces in a run. More than 30 pieces would gain little (Schmeiser), and shorter
+/// pieces are more correlated.
 pub const BATCHES: usize = 30;
 
 /// The minimum number of jobs. With fewer, the correlation between jobs cannot be estimated.
@@ -32,7 +32,7 @@ pub struct Batch {
 /// A difference and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The amount by which the alternative exceeds the current value.
+    /// The alternative's value minus the current value.
     pub difference: f64,
     /// The half-width of the interval, or `None` if there is no interval.
     pub half_width: Option<f64>,

@@ -15,7 +15,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
         parsed.ok_or_else(|| {
             let start = word.as_ptr() as usize - text.as_ptr() as usize;
             let reason =
-                format!("`{word}` is not a valid box; write its base and sides, such as 1,2:4x3");
+                format!("`{word}` is not a valid box; expected a base and sides, such as 1,2:4x3");
             BadName { reason, span: start..start + word.len() }
         })
     };
@@ -25,7 +25,7 @@ pub(crate) fn boxes(text: &str) -> Result<Vec<Cuboid>, BadName> {
 /// Parses sides such as `3x2`.
 pub(crate) fn sides(text: &str) -> Result<Sides, BadName> {
     read_sides(text).ok_or_else(|| BadName {
-        reason: format!("`{text}` is not a valid request; write its sides, such as 3x2"),
+        reason: format!("`{text}` is not a valid request; expected sides, such as 3x2"),
         span: 0..text.len(),
     })
 }
@@ -54,8 +54,8 @@ impl FromStr for Slice {
     fn from_str(text: &str) -> Result<Slice, BadName> {
         let bad = || BadName {
             reason: format!(
-                "`{text}` is not a valid slice; use a number of cubes from 1 to {MOST_CUBES}, \
-                 or its sides in nodes, such as 8x8x16"
+                "`{text}` is not a valid slice; expected a number of cubes from 1 to {MOST_CUBES}, \
+                 or sides in nodes, such as 8x8x16"
             ),
             span: 0..text.len(),
         };

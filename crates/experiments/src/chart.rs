@@ -35,7 +35,7 @@ pub fn chart(figure: &Figure, table: &Table) -> Chart {
             let name = figure.label(&at).to_string();
             position(&mut categories, |one| *one == name, || name.clone()) as f64
         };
-        // A name on the x axis keeps its position even if there is nothing to draw at it.
+        // A name on the x axis keeps its position even if there is nothing to draw there.
         let name = name(figure, |index| value(row, index));
         let Some((y, interval)) = drawn_as(row) else {
             without.push((x as usize, name));
@@ -75,7 +75,7 @@ fn drawn_as(row: &Line) -> Option<(f64, Option<[f64; 2]>)> {
     Some((mean, row.summary.ci95.map(|half| [mean - half, mean + half])))
 }
 
-/// Converts numbers stated in a paper to marks at positions in the figure.
+/// Converts numbers reported in a paper to marks in the figure.
 fn stated(figure: &Figure, categories: &[String], series: &[Series]) -> Vec<Mark> {
     let place = |value: &str| match value.parse() {
         Ok(x) if categories.is_empty() => Some(x),
@@ -223,8 +223,8 @@ fn note_of_medians(rows: &[&Line], least: u64, most: u64) -> String {
     format!("medians of {of} replications per point, {rest}")
 }
 
-/// Returns true if all replications gave the same number, or if none gave a number. The mean of
-/// equal numbers may differ from them by a rounding error.
+/// Returns true if all replications produced the same number, or if none produced a number. The
+/// mean of equal numbers may differ from them by a rounding error.
 fn is_certain(row: &Line) -> bool {
     let Some(mean) = row.summary.mean else { return true };
     row.summary.ci95.is_some_and(|half| half <= 1e-9 * mean.abs())

@@ -1,7 +1,7 @@
 //! A digest of everything that determines the results.
 //!
 //! Replications may be mixed only if their fingerprints are equal. In that case, they have the same
-//! program, points, metrics and policy, and every field in every log and list is the same.
+//! program, points, metrics and policy, and every field in every log and list is identical.
 //!
 //! The digest detects mistakes, but not forgery: anyone who can write results can write false ones.
 
@@ -14,7 +14,7 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use crate::{InputError, InputFiles, InputRequest, Point, Specification};
 
-/// The program version and a digest of the sources on which results depend.
+/// The program version and a digest of the sources that affect results.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("PAVIOR_SOURCES"));
 
 /// A digest under construction. Each text is preceded by its length to mark where it ends.
@@ -102,8 +102,8 @@ impl Specification {
 fn add_trace(items: &mut Items, trace: &Trace) {
     items.number(trace.records.len() as u64);
     for record in &trace.records {
-        // All fields are named, so that a new field cannot be forgotten here. Links between jobs
-        // are added last.
+        // Name all fields, so that a new field cannot be forgotten here. Links between jobs are
+        // added last.
         let Record {
             number,
             line: _,

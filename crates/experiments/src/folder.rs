@@ -39,7 +39,7 @@ impl Folder {
         }
     }
 
-    /// Makes an in-memory log available under a path.
+    /// Adds an in-memory log, which can then be read from the given path.
     #[must_use]
     pub fn with_log(mut self, path: &str, log: Arc<Trace>) -> Folder {
         self.memory.insert(path.to_string(), log);
@@ -111,7 +111,7 @@ fn once<T>(
     Ok(value)
 }
 
-/// The reason that a log cannot be read.
+/// An error from reading a log.
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The file cannot be opened, or is not a log.
@@ -170,7 +170,7 @@ pub fn read_log(path: &Path, options: &ReadOptions, limits: Limits) -> Result<Tr
 /// Summarizes a log for a machine with this number of nodes, within the limits of [`read_log`].
 ///
 /// # Errors
-/// Returns the errors of [`read_log`].
+/// Returns the same errors as [`read_log`].
 pub fn summarize_log(
     path: &Path,
     options: &ReadOptions,
@@ -190,7 +190,7 @@ fn opened(path: &Path, limits: Limits) -> Result<Bounded, FileError> {
 /// format.
 ///
 /// # Errors
-/// Returns the errors of [`read_log`].
+/// Returns the same errors as [`read_log`].
 pub fn read_log_from(
     name: &Path,
     input: impl Read + 'static,
@@ -229,7 +229,8 @@ fn detected(
     let format = options.format.or_else(|| Format::find(&begin, &name)).ok_or_else(|| {
         let names = Format::ALL.map(Format::name).join(", ");
         let reason = format!(
-            "cannot detect the log's format from its text or name; specify --log-format: {names}"
+            "cannot detect the log's format from its contents or name; specify --log-format: \
+             {names}"
         );
         FileError::content(path, reason)
     })?;

@@ -17,7 +17,7 @@ use thiserror::Error;
 use crate::settings::{Asked, JobSettings, JobSource};
 use crate::{Environment, InputError, InputFiles, Progress, RunSettings, Scenario, Specification};
 
-/// The reason that a log cannot be forecast.
+/// An error that prevents a log from being forecast.
 #[derive(Debug, Error)]
 pub enum LogForecastError {
     /// The settings do not describe a log, or they include a network, failures or job moves.
@@ -40,7 +40,7 @@ pub enum LogForecastError {
 }
 
 /// Replays a log and forecasts when each job starts. Reports each start to `each` and to the
-/// environment's progress. Returns the number of jobs that can never fit. Costs one [`replay`].
+/// environment's progress. Returns the number of jobs that can never fit. Runs one [`replay`].
 ///
 /// # Errors
 /// Returns an error if the settings do not describe a log, the log cannot be read, the strategy or
@@ -69,22 +69,22 @@ pub fn forecast_log(
     if is_set(stop) { Err(LogForecastError::Stopped) } else { Ok(rejected) }
 }
 
-/// The number of jobs, at the end of a past log, to forecast in order to measure errors. This is
-/// twice the number of outcomes stored per size class, because some jobs start immediately.
+/// The number of jobs at the end of a past log that are forecast to measure errors. This is twice
+/// the number of outcomes stored per size class, because some jobs start immediately.
 const TOLD: usize = 1_600;
 
-/// The instant at which a past log begins: about 300 years after time 0, so that jobs that started
+/// The time at which a past log begins: about 300 years after time 0, so that jobs that started
 /// earlier have valid start times.
 pub const FIRST_INSTANT: Time = Time(10_000_000_000 * TimeUnit::SECOND.ticks);
 
-/// Returns a forecaster trained on a past log, and the instant of the log's last arrival, from
-/// which the forecaster can answer questions. The log begins at [`FIRST_INSTANT`]. Reports each
+/// Returns a forecaster trained on a past log, and the time of the log's last arrival. The
+/// forecaster can answer questions from then on. The log begins at [`FIRST_INSTANT`]. Reports each
 /// arrival to the environment's progress.
 ///
 /// The cost is one replay of the log, with forecasts for its last 1,600 jobs.
 ///
 /// # Errors
-/// Returns the errors of [`forecast_log`].
+/// Returns the same errors as [`forecast_log`].
 pub fn learn_log(
     settings: &RunSettings,
     effort: Effort,

@@ -95,7 +95,7 @@ impl FromStr for Formula {
         let term = reader.sum()?;
         match reader.peek() {
             None => Ok(Formula(term)),
-            Some(_) => Err(reader.bad("expected an operator: + - * / ^")),
+            Some(_) => Err(reader.bad("expected an operator (+, -, *, / or ^)")),
         }
     }
 }

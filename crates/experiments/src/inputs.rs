@@ -76,15 +76,15 @@ pub struct NoFiles;
 
 impl InputFiles for NoFiles {
     fn log(&self, request: &LogRequest) -> Result<Arc<Trace>, InputError> {
-        Err(format!("{}: files cannot be read here", request.path).into())
+        Err(format!("{}: reading files is not supported here", request.path).into())
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        Err(format!("{}: files cannot be read here", request.path).into())
+        Err(format!("{}: reading files is not supported here", request.path).into())
     }
 
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
-        Err(format!("{}: files cannot be read here", request.path).into())
+        Err(format!("{}: reading files is not supported here", request.path).into())
     }
 }
 
@@ -122,8 +122,7 @@ impl LogRequest {
         if warmup >= jobs {
             let path = &self.path;
             return Err(format!(
-                "{path}: a warm-up of {warmup} jobs must be shorter than the log, which has {jobs} \
-                 jobs"
+                "{path}: the warm-up ({warmup} jobs) must be shorter than the log ({jobs} jobs)"
             )
             .into());
         }

@@ -1,7 +1,7 @@
-//! A journal of finished replications, one per line. It remains readable if it is cut off.
+//! A journal of finished replications, one per line. It remains readable if it is truncated.
 //!
 //! Each line consists of the point's index, the replication's number, the results and a checksum,
-//! separated by spaces. If the checksum is wrong, the line was cut off or changed, and it is
+//! separated by spaces. If the checksum is wrong, the line was truncated or changed, and it is
 //! ignored. Numbers are written in the shortest form that parses back to the same number.
 
 use std::io;
@@ -23,7 +23,7 @@ pub struct JournalEntry {
 
 /// A store for finished replications.
 pub trait Store: Send {
-    /// Stores an entry. Once this method returns, the entry survives the end of the process.
+    /// Stores an entry. Once this method returns, the entry is safe even if the process is killed.
     ///
     /// # Errors
     /// Returns an error if the entry cannot be stored. In that case, the sweep stops.

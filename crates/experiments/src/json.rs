@@ -18,7 +18,7 @@ pub(crate) struct Document<'a> {
     command: &'a str,
     /// The seed, if all points share one.
     seed: Option<u64>,
-    /// The combinations left out because they do not apply, or `None` if they cause errors.
+    /// The combinations skipped because they do not apply, or `None` if they are errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<&'a [LeftOut]>,
     results: Results<'a>,

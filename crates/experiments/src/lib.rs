@@ -1,4 +1,4 @@
-//! Experiments, which repeat simulations until their means can be trusted.
+//! Experiments, which repeat simulations until the mean results are reliable.
 //!
 //! Every run belongs to a [`Point`], which has a value for each applicable parameter in
 //! [`parameters::ALL`]. [`RunSettings`] defines what these values mean in combination. A

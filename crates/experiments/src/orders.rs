@@ -1,4 +1,4 @@
-//! Asymptotic costs stated in an experiment, with one formula per strategy, evaluated in snapshots.
+//! Asymptotic costs of strategies, given as formulas in an experiment and evaluated in snapshots.
 //!
 //! The `orders` key in an experiment file specifies the formulas, and the `printed_order` metric
 //! reports their values. A formula may use the names N (nodes in the machine), h (rows), B (busy
@@ -20,7 +20,7 @@ impl Orders {
     pub(crate) fn value(&self, point: &Point) -> Option<f64> {
         let settings = point.settings();
         let strategy = &settings.strategy.to_string();
-        // Options hardly change the asymptotic cost, so `ff:plain` uses the formula for `ff` unless
+        // Options rarely change the asymptotic cost, so `ff:plain` uses the formula for `ff` unless
         // it has its own.
         let plain = settings.strategy.entry.name;
         let of = |name: &str| self.0.iter().find(|(known, _)| known == name);

@@ -9,7 +9,7 @@ use crate::RunSettings;
 use crate::parameters::{self, Parameter};
 use crate::settings::Asked;
 
-/// The name shown as strategy and scheduler for a point whose jobs run at their logged places.
+/// The name shown as the strategy and scheduler of a point that uses the logged placements.
 const PLACED: &str = "placed";
 
 /// A combination of values, one for each parameter that applies, in the order used in
@@ -44,8 +44,8 @@ impl Point {
         Point { texts, settings: Arc::new(settings) }
     }
 
-    /// If the settings request it, splits off a point whose jobs run at their places in the log.
-    /// Returns the point in which the scheduler decides, and the point that was split off.
+    /// If the settings request it, splits off a point that uses the placements in the log. Returns
+    /// the point whose jobs are scheduled, and the point that was split off.
     pub(crate) fn split_placed(self) -> (Point, Option<Point>) {
         let Asked::Jobs(jobs) = &self.settings.asked else { return (self, None) };
         if jobs.log().is_none_or(|log| log.placed.is_none()) {
@@ -120,7 +120,7 @@ impl Point {
     }
 }
 
-/// Returns the indices of the parameters whose values are not the same at all points.
+/// Returns the indices of the parameters that vary among the points.
 pub(crate) fn varying(points: &[Point]) -> Vec<usize> {
     (0..parameters::ALL.len())
         .filter(|&index| points.iter().any(|point| point.at(index) != points[0].at(index)))

@@ -135,7 +135,7 @@ impl Specification {
         seeds
     }
 
-    /// Describes where the numbers came from.
+    /// Describes the origin of the numbers.
     fn footer(&self, samples: &Samples, from: &Provenance) -> Vec<String> {
         let run: Vec<_> = samples.iter().filter(|samples| !samples.is_empty()).collect();
         let total: usize = run.iter().map(|samples| samples.len()).sum();
@@ -221,7 +221,7 @@ impl Specification {
         SectionTable { header, rows, words }
     }
 
-    /// Returns the table columns in which at least one point has a value.
+    /// Returns the indices of the table columns in which at least one point has a value.
     fn told(&self) -> Vec<usize> {
         let set = |index: usize| self.points.iter().any(|point| point.at(index).is_some());
         let all = shown(self).into_iter().enumerate();

@@ -77,7 +77,7 @@ impl fmt::Display for Summary {
 /// value is the mean over its timed attempts or, in a snapshot, their median.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeasuredTime {
-    /// The median, on which interrupted runs have little effect.
+    /// The median, which interrupted runs hardly affect.
     pub median: Median,
     /// The mean, which a single interrupted run can change by any amount.
     pub summary: Summary,
@@ -175,8 +175,8 @@ impl Specification {
         document
     }
 
-    /// Describes the points at which more than a tenth of the arrivals were still waiting at the
-    /// end. Names at most five of these points.
+    /// Describes the points where more than a tenth of the arrivals were still waiting at the end.
+    /// Names at most five of them.
     pub fn overloaded_in_words(&self, samples: &Samples) -> Option<String> {
         let varying = crate::point::varying(&self.points);
         let name = |one: &PointResult<'_>| {

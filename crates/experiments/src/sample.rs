@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns true if the samples are equal except for the measured time.
+    /// Returns true if the samples are equal, ignoring the measured time.
     pub fn same(&self, other: &Sample) -> bool {
         let untimed = |sample: &Sample| Sample { allocation_ns: None, ..sample.clone() };
         untimed(self) == untimed(other)

@@ -2,9 +2,9 @@
 //!
 //! In a snapshot, no time passes. The state either consists of given boxes (`busy`) or is drawn for
 //! each replication (`submeshes`). If it is drawn, boxes of 4x3, 2x2, 2x2 and 3x1 nodes are placed
-//! in rotation at random free positions. These boxes come from the examples in the MFA paper and
-//! have 5.75 nodes on average. A fresh machine in this state receives the request. To measure time,
-//! the request is granted and released repeatedly.
+//! in turn at random free positions. These boxes come from the examples in the MFA paper and have
+//! 5.75 nodes on average. A fresh machine in this state receives the request. To measure time, the
+//! request is granted and released repeatedly.
 
 use pavior_allocation::explain::{State, index};
 use pavior_allocation::{Machine, Selection};
@@ -58,7 +58,7 @@ pub(crate) const PRINTED_ORDER: MetricSpec = MetricSpec {
 struct Absent;
 
 impl Observer for Absent {
-    /// Subscribes to some facts, because every observer must, and ignores them.
+    /// Subscribes to arrivals, because every observer must subscribe to something.
     fn interest(&self) -> Interest {
         Interest::ARRIVALS
     }

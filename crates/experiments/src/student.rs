@@ -1,5 +1,5 @@
-//! Quantiles of Student's t. Only `libm` is used, so the result has the same bits whichever
-//! libraries are linked.
+//! Quantiles of Student's t. Only `libm` is used, so results are bit-identical regardless of the
+//! libraries linked.
 //!
 //! The quantile is computed from the incomplete beta function I(x; n/2, 1/2), which is inverted by
 //! Newton's method. Sources: Majumder & Bhattacharjee 1973, Algorithm AS 64; Cran, Martin & Thomas
@@ -149,7 +149,7 @@ fn inverse_beta(mut a: f64, mut b: f64, mut level: f64) -> f64 {
             }
             share /= 3.0;
             if share == 0.0 {
-                // No step meets these conditions, however short, or the step is NaN.
+                // The step is NaN, or no fraction of it meets these conditions.
                 break p;
             }
         };

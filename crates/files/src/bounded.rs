@@ -1,4 +1,4 @@
-//! A reader that returns an error rather than filling memory.
+//! A reader that limits the size of its input, so that memory use is bounded.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -12,7 +12,7 @@ use crate::Limits;
 pub struct Bounded {
     inner: BufReader<Box<dyn Read>>,
     limits: Limits,
-    /// The number of bytes returned so far, of which `in_line` are in the current line.
+    /// The number of bytes returned so far. `in_line` counts those in the current line.
     given: u64,
     in_line: u64,
     /// The number of line endings returned so far.
@@ -34,7 +34,7 @@ impl Bounded {
     fn too_long(&self) -> io::Error {
         let Limits { line, total } = self.limits;
         let text = if self.given >= total {
-            format!("longer than {} (raise the limit with --max-input)", size(total))
+            format!("the input is longer than {} (raise the limit with --max-input)", size(total))
         } else {
             format!("line {} is longer than {}", self.line(), size(line))
         };

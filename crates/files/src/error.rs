@@ -5,7 +5,7 @@ use std::path::Path;
 
 use thiserror::Error;
 
-/// The reason that a file could not be read or written. Untrusted text is escaped for display.
+/// An error from reading or writing a file. Untrusted text is escaped for display.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The file cannot be read, or its content is invalid.

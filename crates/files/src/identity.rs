@@ -11,7 +11,7 @@ use crate::{FileError, shown};
 ///
 /// Two existing paths refer to the same file if they have the same device and inode, so it does not
 /// matter if either is a link. Two paths that do not exist yet refer to the same file if creating
-/// either one would create the same file. Devices and pipes are ignored.
+/// either would create the other. Devices and pipes are ignored.
 ///
 /// ```
 /// # mod pavior { pub use pavior_files as files; }
@@ -31,7 +31,7 @@ struct Place {
     path: PathBuf,
 }
 
-/// An existing file, or a place where one could be created.
+/// An existing file, or a path at which one could be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Identity {
     /// The device and the inode.

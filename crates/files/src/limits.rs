@@ -27,8 +27,8 @@ impl Limits {
     /// Limits for a document that is read all at once. One line may fill the whole document.
     pub const DOCUMENT: Limits = Limits { line: LONGEST_DOCUMENT, total: LONGEST_DOCUMENT };
 
-    /// Replaces the total limit if a new one is given. A line limit equal to the old total is
-    /// replaced, too.
+    /// Replaces the total limit, if a new one is given. Also replaces the line limit if it equals
+    /// the old total.
     #[must_use]
     pub fn with_total(self, total: Option<u64>) -> Limits {
         let Some(total) = total else { return self };

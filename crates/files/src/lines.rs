@@ -71,7 +71,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the rest of the line. Returns false at the end of the input.
+    /// Skips the rest of the line. Returns false if the input ends first.
     fn pass_over(&mut self) -> io::Result<bool> {
         loop {
             let available = match self.reader.fill_buf() {

@@ -163,7 +163,7 @@ fn target(path: &Path) -> Result<PathBuf, FileError> {
     }
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => fs::canonicalize(path).map_err(|_| {
-            FileError::place(path, io::Error::other("the link points to a missing file"))
+            FileError::place(path, io::Error::other("the link's target does not exist"))
         }),
         _ => Ok(path.to_path_buf()),
     }
@@ -186,7 +186,7 @@ fn is_stream(path: &Path) -> bool {
 fn synchronize_folder(target: &Path) {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
-        // Errors are ignored, because some file systems cannot synchronize a directory.
+        // Ignore errors, because some file systems cannot synchronize a directory.
         let _ = folder.sync_all();
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn create(folder: &Path) -> io::Result<NamedTempFile> {
     }
     loop {
         let file = builder.tempfile_in(folder)?;
-        // Some file systems do not support locks, in which case abandoned files are not removed.
+        // If the file system does not support locks, abandoned files are not removed.
         let locked = file.as_file().lock().is_ok();
         // Another process may have removed the file as abandoned before it was locked.
         if !locked || file.path().symlink_metadata().is_ok() {
@@ -66,7 +66,7 @@ fn remove_if_stale(path: &Path) -> io::Result<()> {
         Err(error) => return gone(error),
     };
     match file.try_lock() {
-        // The file is removed while locked, so that a process that has just created it notices.
+        // Remove the file while it is locked, so that a process that has just created it notices.
         Ok(()) => fs::remove_file(path).or_else(gone),
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),

@@ -1,4 +1,4 @@
-//! A checksum whose value does not depend on the processor.
+//! A checksum that is the same on every processor.
 
 use std::fmt;
 

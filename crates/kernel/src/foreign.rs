@@ -65,7 +65,7 @@ pub fn cell(text: &str) -> String {
     out
 }
 
-/// Returns a displayable excerpt from a line around a fault, and the fault's range in that excerpt.
+/// Returns a displayable excerpt from a line around an error, and the error's range in it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_kernel as text; }
@@ -75,7 +75,7 @@ pub fn cell(text: &str) -> String {
 pub fn excerpt(line: &[u8], at: Range<usize>) -> (String, Range<usize>) {
     let start = at.start.min(line.len());
     let end = at.end.clamp(start, line.len());
-    // Cut the text between characters. If the fault is far into the line, keep equal amounts of
+    // Cut the text between characters. If the error is far into the line, keep equal amounts of
     // text before and after it.
     let boundary = |mut at: usize| {
         while at > 0 && at < line.len() && line[at] & 0xc0 == 0x80 {

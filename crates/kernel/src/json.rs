@@ -60,7 +60,7 @@ pub fn reason(error: &Error) -> String {
     text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason).to_string()
 }
 
-/// A value whose objects have no repeated members.
+/// Any JSON value in which no object repeats a member.
 struct Distinct;
 
 impl<'de> Deserialize<'de> for Distinct {

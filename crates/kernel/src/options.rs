@@ -274,7 +274,7 @@ pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> BadName {
 }
 
 /// Joins names with commas. Messages are truncated after 600 characters, so a list that is too long
-/// ends with the number of names left out.
+/// ends with the number of omitted names.
 fn listed(names: &[&str]) -> String {
     const LONGEST: usize = 400;
     let mut length = 0;

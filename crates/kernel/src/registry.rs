@@ -78,7 +78,7 @@ pub struct Entry<F> {
 }
 
 impl<F> Entry<F> {
-    /// Creates an entry that has no options and whose title is its name. Set other fields with
+    /// Creates an entry without options that uses its name as its title. Set other fields with
     /// struct update syntax: `Entry { source: "Zhu 1992", ..Entry::new(name, does) }`.
     pub const fn new(name: &'static str, does: F) -> Entry<F> {
         Entry { name, title: name, source: "", options: &[], variants: &[""], does }
@@ -140,7 +140,7 @@ impl<F> From<&EntryHandle<F>> for EntryHandle<F> {
     }
 }
 
-/// The reason why an entry cannot be added to a registry.
+/// The error for an entry that cannot be added to a registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEntry {
     /// The entry's name.
@@ -272,7 +272,7 @@ impl<F: Family> Registry<F> {
     pub fn select(&self, text: &str) -> Result<Selection<F>, BadName> {
         let name = bare_name(text);
         if let Some((_, target)) = F::aliases().iter().find(|(alias, _)| *alias == name) {
-            // Options after an alias are appended to the alias's target. A fault's span refers to
+            // Append the options after an alias to the alias's target. An error's span refers to
             // the text as typed.
             let whole = format!("{target}{}", &text[name.len()..]);
             return self.select(&whole).map_err(|bad| {
@@ -284,7 +284,7 @@ impl<F: Family> Registry<F> {
             let options = Options::parse(name, text, entry.options)?;
             return Ok(Selection { entry, options });
         }
-        // Other spellings, such as `TFF` and `easy_freedom`, are accepted, too.
+        // Also accept other spellings, such as `TFF` and `easy_freedom`.
         let plain = name.to_ascii_lowercase().replace('_', "-");
         if plain != name && self.names().any(|known| known == plain) {
             return self.select(&format!("{plain}{}", &text[name.len()..]));

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Dxsm;
 ///
 /// The generator is PCG-64 DXSM (O'Neill 2014). It is named explicitly because a library's
 /// "standard" generator may change. Distributions are sampled by inversion with `libm`, using one
-/// draw per value, so the same seed gives the same bytes on every processor.
+/// draw per value, so the same seed produces the same bytes on every processor.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -55,7 +55,7 @@ impl Stream {
     }
 
     /// Returns a uniform integer in `0..bound`, using multiplication (Lemire 2019) without
-    /// rejection. The bias is below `bound / 2^64`, and every value costs exactly one draw.
+    /// rejection. The bias is below `bound / 2^64`, and every value uses exactly one draw.
     ///
     /// Returns 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {

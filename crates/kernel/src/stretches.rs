@@ -70,7 +70,7 @@ impl<S: Stretch> Stretches<S> {
         &self.all
     }
 
-    /// Returns the maximum length of an interval, in the units of [`Stretch::at`].
+    /// Returns the spacing of the merge boundaries, in the units of [`Stretch::at`].
     pub fn gap(&self) -> u64 {
         self.gap
     }
@@ -118,8 +118,8 @@ mod tests {
         *state
     }
 
-    /// Adds ten times as many events as there may be intervals. Each interval keeps its true
-    /// minimum, maximum and last value, and no event falls outside the intervals.
+    /// Adds ten times more events than the maximum number of intervals. Each interval keeps its
+    /// true minimum, maximum and last value, and no event falls outside the intervals.
     #[test]
     fn stretches_have_the_true_least_and_greatest() {
         const MOST: usize = Stretches::<One>::MOST;
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Adds so few events that each keeps its own interval.
+    /// Adds few enough events for each to keep its own interval.
     #[test]
     fn few_events_are_kept_as_they_are() {
         let mut stretches = Stretches::default();

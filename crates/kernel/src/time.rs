@@ -3,11 +3,11 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// An instant or a duration, in integer ticks since the start of a run.
+/// A point in time, in integer ticks since the start of a run, or a duration in ticks.
 ///
 /// The meaning of a tick depends on the simulation: a microsecond for logs, a millionth of the time
 /// unit used in papers, or a network cycle. Because times are integers, comparisons are exact, and
-/// "at the same instant" means the same thing on every processor.
+/// every processor agrees on which events are simultaneous.
 ///
 /// ```
 /// # use pavior_kernel as pavior;
@@ -24,12 +24,12 @@ impl Time {
     /// A time later than every event.
     pub const MAX: Time = Time(u64::MAX);
 
-    /// The latest instant that a simulation can reach: 146,000 years, if a tick is a microsecond. A
+    /// The latest time that a simulation can reach: 146,000 years, if a tick is a microsecond. A
     /// later event causes an error that names the job. Times above this limit are unused so that
     /// the sum of two times cannot overflow.
     pub const LATEST: Time = Time(1 << 62);
 
-    /// Adds a duration to an instant. Returns `None` if the sum is later than [`Time::LATEST`].
+    /// Adds a duration to a time. Returns `None` if the sum is later than [`Time::LATEST`].
     #[inline]
     pub fn checked_add(self, length: Time) -> Option<Time> {
         self.0.checked_add(length.0).map(Time).filter(|&sum| sum <= Time::LATEST)
@@ -41,7 +41,7 @@ impl Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
-    /// Adds a duration to an instant. Returns [`Time::MAX`] if the sum would overflow.
+    /// Adds a duration to a time. Returns [`Time::MAX`] on overflow.
     #[inline]
     pub fn saturating_add(self, length: Time) -> Time {
         Time(self.0.saturating_add(length.0))
@@ -58,7 +58,7 @@ impl Add for Time {
     type Output = Time;
     #[inline]
     fn add(self, length: Time) -> Time {
-        // The sum is checked even in release builds, because a sum that wrapped around would be in
+        // Check for overflow even in release builds, because a sum that wrapped around would be in
         // the past.
         Time(self.0.checked_add(length.0).expect("times are at most Time::LATEST"))
     }

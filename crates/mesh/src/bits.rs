@@ -152,12 +152,12 @@ impl Layout {
     }
 
     /// Calls `see` with each word that a box touches and a mask of the box's bits in it, until
-    /// `see` returns true. Returns true if it did. The box must not wrap.
+    /// `see` returns true. Returns true if `see` did. The box must not wrap.
     #[inline]
     fn until(&self, piece: &Cuboid, mut see: impl FnMut(usize, u64) -> bool) -> bool {
         let ([x, y, z], [a, b, c]) = (piece.base.map(usize::from), piece.sides.map(usize::from));
         if self.pitch < 64 {
-            // These are the bits from the first bit of the first row to the end of the last row.
+            // The range of bits from the start of the first row to the end of the last row.
             let (from, end) = (self.pitch * y, self.pitch * (y + b));
             let rows = self.rows * (low(a) << x);
             return (from / 64..=(end - 1) / 64).any(|word| {
@@ -230,7 +230,7 @@ impl Layout {
         }
     }
 
-    /// Returns how an axis is laid out in the words.
+    /// Returns the layout of an axis within the words.
     pub(crate) fn axis(&self, axis: usize) -> Axis {
         let n = usize::from(self.grid.side(axis));
         match axis {
@@ -247,7 +247,7 @@ impl Layout {
 /// Lays out rows of `length` nodes, at most 64, in one word each.
 fn load_rows(free: &Occupancy, length: usize, words: &mut [u64]) {
     let (nodes, mask) = (free.words(), low(length));
-    // The last rows might have no word after them.
+    // The last rows may have no word after them.
     let inner = ((64 * nodes.len()).saturating_sub(128) / length).min(words.len());
     let mut from = 0;
     for word in &mut words[..inner] {

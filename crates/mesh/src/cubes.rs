@@ -35,7 +35,7 @@ impl Cubes {
         Some(Cubes { machine: *machine, grid: grid.expect("fewer cubes than nodes") })
     }
 
-    /// Returns the grid whose nodes are the cubes.
+    /// Returns the grid of cubes, in which each cube is a node.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }

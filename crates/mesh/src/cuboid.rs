@@ -26,7 +26,7 @@ use crate::{Coordinates, Grid, NodeId, PerAxis, Sides, volume};
 pub struct Cuboid {
     /// The corner with the smallest coordinates (before wrapping).
     pub base: Coordinates,
-    /// The sides, each of which is at least 1.
+    /// The side lengths, which are at least 1.
     pub sides: Sides,
 }
 
@@ -99,7 +99,7 @@ impl Cuboid {
         }
     }
 
-    /// Returns true if two boxes share a node.
+    /// Returns true if this box overlaps `other`.
     #[inline]
     pub fn intersects(&self, grid: &Grid, other: &Cuboid) -> bool {
         (0..3).all(|axis| {
@@ -113,8 +113,8 @@ impl Cuboid {
         })
     }
 
-    /// Returns the nodes that two boxes share, as disjoint boxes that do not wrap. There are at
-    /// most 64 such boxes, and at most one if neither box wraps. Both boxes must be on the grid.
+    /// Returns the intersection of two boxes, as disjoint boxes that do not wrap. There are at most
+    /// 64 of these, and at most one if neither box wraps. Both boxes must be on the grid.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -208,7 +208,7 @@ impl Cuboid {
         [(base, first), (0, side - first)]
     }
 
-    /// Cuts the box at the end of each wrapping axis into one to eight boxes that do not wrap.
+    /// Splits the box at the end of each wrapping axis into one to eight boxes that do not wrap.
     #[inline]
     pub fn unwrapped(&self, grid: &Grid) -> impl Iterator<Item = Cuboid> + use<> {
         let runs: [_; 3] = std::array::from_fn(|axis| self.runs(grid, axis));

@@ -2,18 +2,18 @@
 
 use thiserror::Error;
 
-/// Coordinates on the three axes, with 0 for axes that the grid does not have.
+/// Coordinates along x, y and z. An axis that the grid lacks has coordinate 0.
 pub type Coordinates = [u16; 3];
-/// Sides on the three axes, with 1 for axes that the grid does not have.
+/// Side lengths along x, y and z. An axis that the grid lacks has side 1.
 pub type Sides = [u16; 3];
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// One to three numbers, one per axis, from which coordinates or sides can be created.
+/// One to three per-axis numbers that can be converted to coordinates or sides.
 pub trait PerAxis: sealed::Sealed {
-    /// Returns the three numbers, with `missing` for omitted axes.
+    /// Pads the numbers to three, using `missing` for omitted axes.
     fn padded(self, missing: u16) -> [u16; 3];
 }
 
@@ -53,8 +53,8 @@ pub fn volume(sides: Sides) -> u64 {
     sides.iter().map(|&side| u64::from(side)).product()
 }
 
-/// Parses sides as users write them, such as `4x4x2`, `4x4` or `4`. An omitted axis has side 1.
-/// Returns `None` if the text is anything else or if a side is 0.
+/// Parses sides such as `4x4x2`, `4x4` or `4`. Omitted axes have side 1. Returns `None` if the text
+/// is malformed or a side is 0.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; }
@@ -104,7 +104,7 @@ pub struct Grid {
     axes: u8,
 }
 
-/// The reason that a grid is invalid.
+/// The reason why a grid is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GridError {
     /// The number of wrap flags differs from the number of axes.
@@ -119,7 +119,7 @@ pub enum GridError {
     #[error("a machine must have 1 to 3 axes, not {0}")]
     Axes(usize),
     /// A side has no nodes.
-    #[error("the {axis} axis has side 0; a side must be 1 to 65535 nodes")]
+    #[error("the {axis} axis has side 0; sides must be from 1 to 65535 nodes")]
     EmptyAxis {
         /// The axis: `x`, `y` or `z`.
         axis: char,
@@ -136,8 +136,8 @@ impl Grid {
     /// Creates a grid from its sides and one wrap flag per axis.
     ///
     /// # Errors
-    /// Returns an error if the number of axes is not 1 to 3, if the number of flags differs from
-    /// it, if a side is 0, or if there are more than 2^24 nodes.
+    /// Returns an error if the number of axes is not 1 to 3 or differs from the number of flags, if
+    /// a side is 0, or if there are more than 2^24 nodes.
     pub fn new(sides: &[u16], wraps: &[bool]) -> Result<Grid, GridError> {
         if sides.len() != wraps.len() {
             return Err(GridError::WrapFlags { axes: sides.len(), wraps: wraps.len() });
@@ -171,8 +171,8 @@ impl Grid {
         Grid::new(sides, &vec![true; sides.len()])
     }
 
-    /// Returns the grid that a box's nodes form. The box must be on this grid. An axis wraps if it
-    /// wraps on this grid and the box spans it.
+    /// Returns the grid formed by the nodes in a box, which must be on this grid. An axis wraps if
+    /// it wraps on this grid and the box spans it.
     pub(crate) fn of_box(&self, cuboid: &crate::Cuboid) -> Grid {
         let closed = |axis| self.wraps[axis] && cuboid.sides[axis] == self.sides[axis];
         Grid { sides: cuboid.sides, wraps: [0, 1, 2].map(closed), axes: self.axes }
@@ -184,13 +184,13 @@ impl Grid {
         usize::from(self.axes)
     }
 
-    /// Returns the sides. Each missing axis has side 1.
+    /// Returns the grid's sides. Missing axes have side 1.
     #[inline]
     pub fn sides(&self) -> Sides {
         self.sides
     }
 
-    /// Returns the side of one axis.
+    /// Returns the grid's side along an axis.
     ///
     /// # Panics
     /// Panics if the axis is not 0, 1 or 2.
@@ -220,8 +220,8 @@ impl Grid {
         volume(self.sides) as u32
     }
 
-    /// Returns a node's number. The result is meaningless for a point outside the grid
-    /// ([`Grid::contains`]).
+    /// Returns the number of the node at a point. The result is meaningless for a point outside the
+    /// grid ([`Grid::contains`]).
     #[inline]
     pub fn id(&self, point: Coordinates) -> NodeId {
         let [x, y, z] = point;
@@ -230,7 +230,7 @@ impl Grid {
         NodeId(u32::from(x).wrapping_add(w.wrapping_mul(row)))
     }
 
-    /// Returns a node's coordinates. They are outside the grid if the number is invalid.
+    /// Returns a node's coordinates, which are outside the grid if the node number is invalid.
     #[inline]
     pub fn point(&self, node: NodeId) -> Coordinates {
         let [w, d, _] = self.sides.map(u32::from);
@@ -239,21 +239,21 @@ impl Grid {
         [(node.0 - row * w) as u16, (row - plane * d) as u16, plane as u16]
     }
 
-    /// Returns true if a coordinate triple is on the grid.
+    /// Returns true if a point is on the grid.
     #[inline]
     pub fn contains(&self, point: Coordinates) -> bool {
         (0..3).all(|axis| point[axis] < self.sides[axis])
     }
 
-    /// Returns true if a box with these sides fits the empty grid without rotation.
+    /// Returns true if a box with these sides fits on the empty grid without rotation.
     #[inline]
     pub fn fits(&self, sides: Sides) -> bool {
         (0..3).all(|axis| (1..=self.sides[axis]).contains(&sides[axis]))
     }
 
-    /// Returns the number of canonical bases for side s on an axis of n nodes: `n - s + 1` if the
-    /// axis does not wrap, 1 on a ring that the side closes, `n` on any other ring, and 0 if s
-    /// exceeds n. The canonical bases are `0..starts`, and each gives a different set of nodes.
+    /// Returns the number of canonical bases for a side of s on an axis of n nodes: `n - s + 1` if
+    /// the axis does not wrap, 1 if the side spans a ring, `n` on any other ring, and 0 if s
+    /// exceeds n. The canonical bases are `0..starts`. Each yields a different set of nodes.
     #[inline]
     pub fn starts(&self, axis: usize, side: u16) -> u16 {
         let n = self.sides[axis];
@@ -266,8 +266,8 @@ impl Grid {
         }
     }
 
-    /// Returns a node's neighbors, each only once: the node below and the node above on every axis,
-    /// wrapping around on a ring of more than two nodes. An invalid number has no neighbors.
+    /// Returns a node's distinct neighbors: the nodes before and after it on every axis, wrapping
+    /// around on a ring of more than two nodes. An invalid node number has no neighbors.
     ///
     /// ```
     /// # use pavior_mesh as pavior;
@@ -299,7 +299,7 @@ impl Grid {
         (0..3)
             .map(|axis| {
                 let direct = u32::from(a[axis].abs_diff(b[axis]));
-                // On an axis that does not wrap, going around counts as longer than any other path.
+                // On an axis that does not wrap, the path around is treated as infinitely long.
                 let ring = if self.wraps[axis] { self.sides[axis].into() } else { u32::MAX };
                 direct.min(ring.abs_diff(direct))
             })

@@ -51,8 +51,8 @@ impl Occupancy {
         self.largest_free_above(0)
     }
 
-    /// Finds the largest free box of more than `least` nodes. Faster than [`Self::largest_free`] if
-    /// there is no such box.
+    /// Finds the largest free box with more than `least` nodes. Faster than [`Self::largest_free`]
+    /// if no such box exists.
     pub fn largest_free_above(&self, least: u32) -> Option<Cuboid> {
         Search::new(self, least, self.grid().sides()).run()
     }
@@ -80,7 +80,7 @@ struct Search {
     /// The machine's axes in search order: along a row, across rows, across planes.
     axes: [usize; 3],
     grid: Grid,
-    /// The longest allowed sides. `within`, `sides` and `wraps` are all in search order.
+    /// The maximum sides. `within`, `sides` and `wraps` are all in search order.
     within: Sides,
     sides: Sides,
     wraps: [bool; 3],
@@ -88,7 +88,7 @@ struct Search {
     rows: Vec<u64>,
     /// The number of words per row.
     width: usize,
-    /// Boxes of at most this many nodes are ignored.
+    /// Boxes with this many nodes or fewer are ignored.
     least: u64,
     best: Option<Cuboid>,
     /// For each node in a row, the number of consecutive free nodes across rows that end there.
@@ -99,8 +99,8 @@ struct Search {
     stack: Vec<(usize, u16)>,
 }
 
-/// A set of boxes that share their planes (`planes` of them, starting at `first`) and their last
-/// row, `y`. The tallest box has `highest` rows.
+/// The boxes that span `planes` planes, starting at `first`, and end at row `y`. The tallest box
+/// has `highest` rows.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,
@@ -114,7 +114,7 @@ impl Search {
         let grid = *free.grid();
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&axis| std::cmp::Reverse(grid.side(axis)));
-        // Nodes along x are adjacent in the words.
+        // Let rows run along x, where nodes are adjacent in memory.
         if axes[1] == 0 && grid.side(0) >= 64 {
             axes.swap(0, 1);
         }
@@ -168,8 +168,8 @@ impl Search {
         self.best.map_or(1, |best| volume(best.sides)).max(self.least + 1)
     }
 
-    /// Searches boxes of `c` planes, starting at plane `z`. `planes` contains the nodes that are
-    /// free in all of these planes.
+    /// Searches for boxes that span `c` planes, starting at plane `z`. `planes` contains the nodes
+    /// that are free in all of these planes.
     fn search_planes(&mut self, z: u16, c: u16, planes: &[u64]) {
         let (d, width) = (usize::from(self.sides[1]), self.width);
         let row = |y: usize| &planes[y % d * width..][..width];
@@ -192,7 +192,7 @@ impl Search {
         if self.width < FEW_WORDS { grow.run() } else { Vectors::widest().run(grow) }
     }
 
-    /// Searches boxes that end with a row, given the free nodes in that row and in the next one.
+    /// Searches for boxes that end at a row, given the free nodes in that row and in the next one.
     fn search_row(&mut self, place: Place, bits: &[u64], next: Option<&[u64]>) {
         let w = usize::from(self.sides[0]);
         let ring = if self.wraps[0] { w } else { 0 };
@@ -219,8 +219,8 @@ impl Search {
         }
     }
 
-    /// Returns true if a box no longer than these sides on any axis could beat the best box so far.
-    /// Among such boxes, the one with the largest volume has exactly these sides.
+    /// Returns true if a box with at most these sides could beat the best box so far. The largest
+    /// such box has exactly these sides.
     fn may_be_better(&self, sides: Sides) -> bool {
         let (most, wanted) = (volume(sides), self.wanted());
         let Some(best) = self.best.filter(|best| most == wanted && most == volume(best.sides))
@@ -244,7 +244,7 @@ impl Search {
         own
     }
 
-    /// Searches boxes that end with a row and lie within a run of its free nodes.
+    /// Searches for boxes that end at a row and lie within a run of its free nodes.
     fn search_run(&mut self, Place { first, planes, y, .. }: Place, begin: usize, end: usize) {
         let [w, d, _] = self.sides.map(usize::from);
         let widest = usize::from(self.within[0]);
@@ -267,7 +267,7 @@ impl Search {
         }
     }
 
-    /// Replaces the best box with the given one (in search order) if the given one is better.
+    /// Replaces the best box with a new one, given in search order, if the new one is better.
     fn offer(&mut self, base: [u16; 3], sides: Sides) {
         let cuboid = Cuboid::new(self.own(base), self.own(sides)).canonical(&self.grid);
         let rank = |c: &Cuboid| {
@@ -279,7 +279,7 @@ impl Search {
     }
 }
 
-/// Returns the free nodes in rows along the first of `axes`. Each row starts in a new word.
+/// Returns the free nodes as rows along the first axis in `axes`. Each row starts in a new word.
 fn rows(free: &Occupancy, axes: [usize; 3], width: usize) -> Vec<u64> {
     let grid = free.grid();
     let [w, d, h] = axes.map(|axis| usize::from(grid.side(axis)));

@@ -2,9 +2,9 @@
 //! [`Cuboid`] is a box of nodes, and [`orientations`] lists the rotations of a shape. [`order`]
 //! contains node orders. An [`Occupancy`] is the set of free nodes, with one bit per node.
 //!
-//! The axes x, y and z are numbered 0, 1 and 2. A grid with fewer axes has side 1 on each of the
-//! others, so every algorithm is written only once, for three axes. Nodes are numbered in row-major
-//! order, with x varying fastest.
+//! The axes x, y and z are numbered 0, 1 and 2. Missing axes have side 1, so every algorithm is
+//! written only once, for three axes. Nodes are numbered in row-major order, with x varying
+//! fastest.
 //!
 //! This crate knows nothing about strategies, job lifecycles, or time.
 //!

@@ -62,7 +62,7 @@ impl FromStr for Grid {
                 Some(Ok(side)) if side > 0 => sides.push(side),
                 _ => {
                     return fail(
-                        format!("`{part}` is not a valid side; a side must be 1 to 65535"),
+                        format!("`{part}` is not a valid side; sides must be from 1 to 65535"),
                         span,
                     );
                 }

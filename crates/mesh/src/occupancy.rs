@@ -8,11 +8,11 @@ use thiserror::Error;
 
 use crate::{Cuboid, Grid, NodeId};
 
-/// The free nodes in a grid. No other type depends on how the bits are laid out in memory.
+/// The free nodes in a grid. The bit layout is private to this crate.
 ///
-/// Bit `i % 64` of word `i / 64` is set while the node with row-major number `i` is free, and bits
+/// Bit `i % 64` of word `i / 64` is set if the node with row-major number `i` is free, and bits
 /// past the last node are zero. Rows are not padded, so an 8x8x8 machine takes eight words, or one
-/// cache line. A failed node is marked as not free; the machine itself keeps track of failures.
+/// cache line. Failed nodes are marked as not free; the machine tracks failures separately.
 ///
 /// ```
 /// # use pavior_mesh as pavior;

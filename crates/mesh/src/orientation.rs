@@ -2,8 +2,8 @@
 
 use crate::Sides;
 
-/// Returns the distinct permutations of a shape in the TBL paper's order: (a,b,c), (a,c,b),
-/// (b,a,c), (b,c,a), (c,a,b), (c,b,a), without duplicates.
+/// Returns a shape's permutations in the order used by the TBL paper: (a,b,c), (a,c,b), (b,a,c),
+/// (b,c,a), (c,a,b), (c,b,a), without duplicates.
 ///
 /// The caller must check whether a permutation fits the machine. If the third side is 1, the
 /// permutations that fit a plane are (a,b) and (b,a), in that order.

@@ -37,7 +37,7 @@ pub enum Freedom {
     Any,
 }
 
-/// The error for a word that is not in [`Freedom::ALL`].
+/// The error returned for a word that is not in [`Freedom::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{0}` is not a valid freedom; choose box, turned, any-box, connected or any")]
 pub struct UnknownFreedom(pub String);
@@ -82,7 +82,7 @@ pub struct Pool(pub u32);
 /// A request for nodes in a shape.
 ///
 /// Contiguous strategies place the shape. Its volume may exceed the number of nodes; the excess is
-/// internal fragmentation. Non-contiguous strategies grant by count and use the shape as a hint.
+/// internal fragmentation. Non-contiguous strategies allocate by count, with the shape as a hint.
 ///
 /// ```
 /// # use pavior_mesh as pavior;
@@ -96,32 +96,32 @@ pub struct Pool(pub u32);
 pub struct Request {
     /// The number of nodes that the job uses, at least 1.
     pub nodes: u32,
-    /// The box to place, each of whose sides is at least 1. `None` if no shape rule found a box
-    /// that fits the machine.
+    /// The sides of the box to place, each at least 1. `None` if no shape rule found a box that
+    /// fits the machine.
     pub shape: Option<Sides>,
     /// The freedom allowed in placing the job. If this is `None`, the strategy decides.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub freedom: Option<Freedom>,
     /// The nodes that the request is confined to. If this is `None`, all nodes are allowed. The
-    /// pool is never serialized, because it has meaning only on a particular machine.
+    /// pool is never serialized, because it is meaningful only on a particular machine.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub pool: Option<Pool>,
 }
 
 impl Request {
-    /// Requests exactly one box, given by one to three sides. The job uses all nodes in the box.
+    /// Creates a request for one box, given by one to three sides. The job uses all of its nodes.
     pub fn shape(sides: impl PerAxis) -> Request {
         let sides = sides.padded(1);
         let nodes = volume(sides).min(u64::from(u32::MAX)) as u32;
         Request::hinted(nodes, sides)
     }
 
-    /// Requests a number of nodes, without a shape.
+    /// Creates a request for a number of nodes, without a shape.
     pub fn nodes(nodes: u32) -> Request {
         Request { nodes, shape: None, freedom: None, pool: None }
     }
 
-    /// Requests a number of nodes, and the box in which a contiguous strategy should place them.
+    /// Creates a request for a number of nodes, with the box for contiguous strategies to place.
     pub fn hinted(nodes: u32, sides: impl PerAxis) -> Request {
         Request { shape: Some(sides.padded(1)), ..Request::nodes(nodes) }
     }

@@ -4,7 +4,7 @@ use crate::{Cuboid, Grid, NodeId};
 
 /// Partitions the wanted nodes in a box into disjoint boxes. The boxes are maximal runs along x,
 /// joined along y where the next row has the same run. They do not wrap. If `within` is outside the
-/// grid, there are none.
+/// grid, the result is empty.
 ///
 /// ```
 /// # mod pavior { pub use pavior_mesh as boxes; pub use pavior_mesh::*; }
@@ -27,9 +27,9 @@ pub fn tile(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId) -> bool) -> Ve
 }
 
 /// Partitions nodes like [`tile`], but queries up to 64 nodes at a time. `wanted` is called with a
-/// node and a length, and must return one low bit for each node along x, starting at that node. A
-/// bit is set if its node is wanted. [`Occupancy::window`](crate::Occupancy::window) returns free
-/// nodes in this form. Takes O(rows of the box) plus O(boxes) time.
+/// node and a length, and must return one bit per node along x, lowest first, starting at that
+/// node. A bit is set if its node is wanted. [`Occupancy::window`](crate::Occupancy::window)
+/// returns free nodes in this form. Takes O(rows of the box) plus O(boxes) time.
 pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u64) -> Vec<Cuboid> {
     let mut boxes: Vec<Cuboid> = Vec::new();
     if !within.lies_on(grid) {
@@ -67,14 +67,14 @@ pub fn tile_rows(grid: &Grid, within: &Cuboid, wanted: impl Fn(NodeId, u16) -> u
     boxes
 }
 
-/// The nodes in a row up to, but not including, an end column.
+/// The nodes in a row from node `from` up to, but not including, column `end`.
 struct Row {
     from: NodeId,
     end: u16,
 }
 
 impl Row {
-    /// Finds the first run of wanted nodes from a column onward. Returns the run's first column and
+    /// Finds the first run of wanted nodes at or after a column. Returns the run's first column and
     /// its length.
     fn run(&self, mut at: u16, wanted: &impl Fn(NodeId, u16) -> u64) -> Option<(u16, u16)> {
         let window = |at: u16| wanted(NodeId(self.from.0 + u32::from(at)), (self.end - at).min(64));

@@ -11,7 +11,7 @@
 //! valgrind --tool=callgrind target/release/examples/uniform mesh:16x16 worm 0.05 20000
 //! ```
 //!
-//! Subtract the instructions with `none`, and divide by the number of hops.
+//! Subtract the number of instructions with `none`, and divide by the number of hops.
 
 use std::error::Error;
 

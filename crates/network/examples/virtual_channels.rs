@@ -1,4 +1,4 @@
-//! Compares separate virtual channels, each with a link's full bandwidth, and shared ones. Prints
+//! Compares virtual channels that each have a link's full bandwidth with ones that share it. Prints
 //! the mean latency on a torus at increasing load. Usage: `virtual_channels [MACHINE]`, by default
 //! `torus:8x8`, with L = 8, t_s = 3 and B = 4.
 

@@ -10,8 +10,8 @@ use crate::path::Segment;
 ///
 /// Dimension-order routing on a ring can deadlock if every link is a single channel. With two
 /// channels per link, a message starts on virtual channel 0 and switches to virtual channel 1 at
-/// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). Links have one
-/// virtual channel on axes that do not wrap and on rings of two nodes, which count as meshes.
+/// the wrap link, so waiting messages cannot form a cycle (Dally & Seitz 1987). On axes that do not
+/// wrap, and on rings of two nodes, which count as meshes, links have one virtual channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum VirtualChannels {
     /// A single virtual channel, for demonstrating the deadlock.
@@ -136,7 +136,7 @@ impl Channels {
         &self.grid
     }
 
-    /// Returns the highest channel number plus one.
+    /// Returns the exclusive upper bound on channel numbers.
     pub fn count(&self) -> usize {
         self.slots as usize * self.grid.nodes() as usize
     }
@@ -238,7 +238,7 @@ impl Channels {
         self.grid.id(point)
     }
 
-    /// Returns all channels that exist, in order of number.
+    /// Returns all existing channels, in order of their numbers.
     pub fn all(&self) -> impl Iterator<Item = (ChannelId, Channel)> + '_ {
         (0..self.count() as u32)
             .map(ChannelId)
@@ -247,7 +247,7 @@ impl Channels {
 }
 
 impl Channel {
-    /// Formats the channel's name with coordinates, as in `link x+ lane 0 from [3,0]`.
+    /// Formats the channel's name, including coordinates, as in `link x+ lane 0 from [3,0]`.
     pub fn name(&self, grid: &Grid) -> String {
         let node = show(grid.point(self.node), grid);
         match self.kind {

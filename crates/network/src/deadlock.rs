@@ -7,7 +7,7 @@ use pavior_mesh::Grid;
 
 use crate::channel::{Channel, ChannelId, Channels};
 
-/// Messages that will wait for each other forever.
+/// A set of messages that will wait for each other forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The grid of the machine on which the deadlock occurred.
@@ -22,7 +22,7 @@ pub struct Deadlock {
     pub waiting: Vec<Waiting>,
 }
 
-/// A message that takes part in a deadlock.
+/// A message involved in a deadlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The message's id.
@@ -70,7 +70,8 @@ impl fmt::Display for Deadlock {
         let Deadlock { grid, at, undelivered, waiting } = self;
         write!(
             f,
-            "deadlock at cycle {at}: nothing can move, and {undelivered} messages are undelivered"
+            "deadlock at cycle {at}: no message can move, and {undelivered} messages have not been \
+             delivered"
         )?;
         for (index, wait) in waiting.iter().enumerate() {
             let holder = waiting[(index + 1) % waiting.len()].message;

@@ -65,10 +65,10 @@ pub enum BadSettings {
     NoBuffer,
     /// Virtual channels share links, but buffers hold only 1 flit, so a flit could cross only every
     /// other cycle.
-    #[error("shared virtual channels need buffers of at least 2 flits")]
+    #[error("shared virtual channels require buffers of at least 2 flits")]
     SharedNeedsTwo,
-    /// This setting is not covered by the closed form that the worm engine uses.
-    #[error("{0} needs the flit engine (--engine flit)")]
+    /// The worm engine's closed-form calculation does not support this setting.
+    #[error("{0} requires the flit engine (--engine flit)")]
     FlitOnly(&'static str),
 }
 
@@ -141,7 +141,7 @@ pub trait Engine {
     /// [`Message::between`] to check external input.
     fn create(&mut self, message: Message);
 
-    /// Moves to the next cycle in which anything happens, but not past `until`, and replaces the
+    /// Advances to the next cycle in which anything happens, but not past `until`, and replaces the
     /// contents of `events`. If `until` is not after the open cycle, or if the network is idle and
     /// `until` is [`Time::MAX`], the same cycle stays open and there are no events.
     ///
@@ -241,7 +241,7 @@ impl Engine for Network {
 /// flight.
 ///
 /// # Errors
-/// Returns an error if the network deadlocks, once every message that can be delivered has been.
+/// Returns an error if the network deadlocks, after delivering every message that can arrive.
 pub fn run_list<E: Engine>(
     engine: &mut E,
     messages: impl IntoIterator<Item = Message>,

@@ -1,4 +1,4 @@
-//! The footprint of a job: the links that its messages can use, and how its nodes are arranged.
+//! The footprint of a job: the links that its messages can use, and the arrangement of its nodes.
 
 use pavior_mesh::{Coordinates, Grid, NodeId};
 
@@ -7,7 +7,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 ///
 /// If the footprints of two jobs have no link in common, the jobs never contend on the network,
 /// whatever they send. If two jobs have the same [`relative_layout`](Footprint::relative_layout)
-/// and contend with no other job, then the same events happen at the same times after each starts.
+/// and contend with no other job, the same events happen at the same times after each job starts.
 ///
 /// Each phase of a route is a straight run. On any line of the grid, the links used are therefore
 /// determined by the lowest and highest positions at which messages enter and leave the line:
@@ -22,7 +22,7 @@ use pavior_mesh::{Coordinates, Grid, NodeId};
 /// ```
 ///
 /// On axes that do not wrap, and on rings where all nodes are within half of the ring, these are
-/// exactly the links that an all-to-all uses. On any other ring, they are all of its links.
+/// exactly the links that an all-to-all uses. On any other ring, all links are included.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -46,7 +46,7 @@ impl Footprint {
     /// The number of link numbers reserved for each node: two per axis.
     const LINKS: u32 = 6;
 
-    /// Returns the highest link number on a grid plus one.
+    /// Returns the exclusive upper bound on a grid's link numbers.
     pub fn bound(grid: &Grid) -> usize {
         grid.nodes() as usize * Self::LINKS as usize
     }
@@ -140,7 +140,7 @@ impl Arc {
         if !(grid.wraps(axis) && side > 2) {
             return Arc { side, start, length, whole: false };
         }
-        // The arc leaves out the longest gap between neighbors on the ring.
+        // The arc excludes the longest gap between neighbors on the ring.
         for pair in places.windows(2) {
             let rest = side - (pair[1] - pair[0]) + 1;
             if rest < length {
@@ -167,8 +167,8 @@ impl Arc {
         if place < to_the_end { self.start + place } else { place - to_the_end }
     }
 
-    /// Returns everything about the arc that can affect message timing: its length, and the
-    /// position of the wrap link on it, where messages switch virtual channels.
+    /// Returns the properties of the arc that can affect message timing: its length, and the
+    /// position of its wrap link, where messages switch virtual channels.
     fn relative_layout(self) -> [u32; 2] {
         let before_wrap = self.side - self.start;
         let wrap = if before_wrap < self.length { before_wrap } else { 0 };
@@ -243,8 +243,8 @@ impl Links<'_> {
         links.list
     }
 
-    /// Adds the links along an axis that are used on one line of the grid, by messages that enter
-    /// the line within `from` and leave it within `to`.
+    /// Adds the links on one line of the grid that are used by messages that enter the line within
+    /// `from` and leave it within `to`.
     fn line(&mut self, axis: usize, through: [usize; 3], from: PlaceRange, to: PlaceRange) {
         if from.is_nowhere() || to.is_nowhere() {
             return;

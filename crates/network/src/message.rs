@@ -4,7 +4,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Coordinates, Grid, NodeId};
 use thiserror::Error;
 
-/// Identifies the owner of a message. Engines pass it through without interpreting it.
+/// A label that identifies a message to its owner. Engines pass it through uninterpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tag {
     /// The owner, for example the slot of a job.
@@ -32,17 +32,17 @@ pub struct Message {
     /// source before it was passed to the engine (see `followed`).
     pub created: Time,
     /// True if the engine must report the cycle in which the header takes its injection channel.
-    /// The caller must then pass in the next message from the same source at that point.
+    /// The caller must then create the next message from the same source.
     ///
-    /// A thousand messages created at once then take only the memory of one, because the next
-    /// message cannot move until this one has taken and released the channel.
+    /// A thousand messages created at once then use only the memory of one, because the next
+    /// message cannot move until this one has acquired and released the channel.
     pub followed: bool,
     /// The owner of the message.
     pub tag: Tag,
 }
 
 impl Message {
-    /// The latest creation time, 2^62, chosen so that the sum of two such times cannot overflow.
+    /// The latest creation time: 2^62, so the sum of two such times cannot overflow.
     pub const LATEST: Time = Time::LATEST;
 
     /// Creates a message that has no owner and is not followed.
@@ -91,12 +91,12 @@ pub enum BadMessage {
     /// The message has no flits.
     #[error("a message must have at least 1 flit, its header")]
     NoFlits,
-    /// The time is later than the latest cycle that is supported.
+    /// The time is later than the latest supported cycle.
     #[error("cycle {0} is later than 2^62, the latest supported cycle")]
     TooLate(Time),
 }
 
-/// Formats coordinates, using as many as the machine has axes.
+/// Formats coordinates, one per axis of the machine.
 pub(crate) fn show(point: Coordinates, grid: &Grid) -> String {
     let parts: Vec<String> = point[..grid.axes()].iter().map(u16::to_string).collect();
     format!("[{}]", parts.join(","))
@@ -129,8 +129,8 @@ impl Delivery {
         self.delivered.0 - self.created.0
     }
 
-    /// Returns the number of cycles lost to other messages: the latency minus what the latency
-    /// would be on an empty network.
+    /// Returns the number of cycles lost to contention: the latency minus the latency that the
+    /// message would have on an empty network.
     pub fn blocked(&self, routing_delay: u32) -> u64 {
         self.latency() - crate::zero_load_latency(self.hops, self.flits, routing_delay)
     }

@@ -1,4 +1,4 @@
-//! Dimension-order paths: along x, then y, then z, going the shorter way around rings.
+//! Dimension-order paths: along x, then y, then z, taking the shorter way around rings.
 
 use pavior_mesh::NodeId;
 
@@ -21,11 +21,11 @@ const MOST_SEGMENTS: usize = 10;
 /// A message's path: the injection channel at its source, links along x, then y, then z, and the
 /// ejection channel at its destination.
 ///
-/// On a ring, the message goes the shorter way around, or toward greater coordinates if both ways
-/// are equally long. With two virtual channels, the message enters each axis on virtual channel 0
-/// and switches to virtual channel 1 at the wrap link. The path is stored as straight runs of
-/// links, so its size does not depend on distance. Each axis has at most three runs: the links
-/// before the wrap link, the wrap link itself, and the links after it.
+/// On a ring, the message takes the shorter way around, or goes toward greater coordinates if both
+/// ways are equally long. With two virtual channels, the message enters each axis on virtual
+/// channel 0 and switches to virtual channel 1 at the wrap link. The path is stored as straight
+/// runs of links, so its size does not depend on distance. Each axis has at most three runs: the
+/// links before the wrap link, the wrap link itself, and the links after it.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }

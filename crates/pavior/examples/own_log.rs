@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut registry = Registry::new();
     let build = BuildScheduler::Function(|_| Box::new(SmallestFit));
     registry.add(Entry::new("smallest-fit", SchedulerKind { build }))?;
-    // A log gives only the number of processors for each job. This rule turns it into a box.
+    // A log contains only a processor count for each job. This rule converts it to a box.
     let rule: Selection<ShapeRule> = "compact".parse()?;
     for name in ["fcfs", "easy", "smallest-fit"] {
         let jobs = TraceJobs::new(&records, Shaper::new(&rule, &grid, 1, 0), Replay::default());

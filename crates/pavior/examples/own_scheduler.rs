@@ -1,7 +1,7 @@
 //! A scheduler with an option, defined outside the library and simulated alongside built-in ones.
 //!
-//! Aged starts the job with the shortest estimate among those that fit. Once the oldest job has
-//! waited for the time given by the `age` option, no other job may start before it.
+//! Aged starts the job with the shortest estimated run time among those that fit. Once the oldest
+//! job has waited for the time given by the `age` option, no other job may start before it.
 
 use pavior::Time;
 use pavior::names::{OptionSpec, Values};
@@ -44,7 +44,7 @@ const AGE: OptionSpec = OptionSpec {
 
 fn aged() -> Entry {
     let build = BuildScheduler::Function(|options| {
-        // For a log, times are in seconds, so `TimeUnit::SECOND.time(3600.0)` is an hour.
+        // Log times are in seconds, so `TimeUnit::SECOND.time(3600.0)` would be an hour.
         Box::new(Aged { age: TimeUnit::TIME_UNIT.time(options.number("age")) })
     });
     Entry { options: &[AGE], ..Entry::new("aged", SchedulerKind { build }) }

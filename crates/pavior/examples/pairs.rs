@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pavior::{JobId, Machine, Request};
 
-/// The number of grants per run, small enough that some of the runs are never interrupted.
+/// The number of grants per run, small enough that some runs are never interrupted.
 const PAIRS: u64 = 500;
 
 /// Returns the nanoseconds that a grant and its release take, as the minimum over many runs.

@@ -1,6 +1,6 @@
-//! Finds out why a request is refused and which jobs to move, and carries out the moves.
+//! Finds out why a request is refused and which jobs to move, and performs the moves.
 //!
-//! Jobs a, b and c are the ones in docs/first-scheduler.md. Job a has left the lowest row of a 4x4
+//! Jobs a, b and c are from docs/first-scheduler.md. Job a has released the bottom row of a 4x4
 //! mesh, and b is above that row. Eight nodes are free, but there is no room for c's 2x2 box.
 
 use pavior::answers::{Demand, Question, SearchLimits, Snapshot, why};
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let refused = machine.allocate(C, &request).unwrap_err();
     println!("c waits: {refused}");
     let (demand, snapshot) = (Demand::of(&mut machine, &request), Snapshot::of(&machine));
-    // It is not known when the jobs will end, and no requests are ahead of this one in a queue.
+    // The jobs' end times are unknown, and no requests are ahead of this one in a queue.
     let limits = SearchLimits::jobs(3);
     let why = why(&snapshot, &Question { limits, ..Question::new(&demand, &|_| None) });
     let blocked = why.blocked.expect("the request fits on the empty machine");

@@ -53,7 +53,7 @@ pub mod forecasts {
 }
 
 pub mod json {
-    //! The JSON form in which every interface prints answers. The caller supplies job names and
+    //! The JSON format in which every interface prints answers. The caller supplies job names and
     //! formats times.
     //!
     //! ```

@@ -1,9 +1,8 @@
 //! Names, options and invalid-name errors, shared by the registries of strategies, schedulers,
 //! shape rules and patterns.
 //!
-//! An entry declares its options as [`OptionSpec`]s and is built from the [`Options`] that the user
-//! gave, as in the `own_scheduler` example. Invalid names cause a [`BadName`](crate::BadName)
-//! error.
+//! An entry declares its options as [`OptionSpec`]s and is built from the user's [`Options`], as in
+//! the `own_scheduler` example. Invalid names cause a [`BadName`](crate::BadName) error.
 //!
 //! ```
 //! use pavior::names::{bare_name, unknown_name};

@@ -1,6 +1,6 @@
 //! Escapes untrusted text for messages, tables and terminals.
 //!
-//! User-supplied names and files can contain escape sequences, marks that reverse text, or
+//! User-supplied names and files can contain escape sequences, bidirectional control characters, or
 //! megabytes of data. Pass such text through one of these functions before quoting it in a message.
 //!
 //! ```

@@ -1,14 +1,14 @@
-//! Measures the cost of a long queue under conservative backfilling, and of grants outside it.
+//! Measures the cost of a long queue under conservative backfilling, and of grants that bypass it.
 //!
 //! ```sh
 //! cargo bench -p pavior-scheduling --bench beside                       # all rows
 //! cargo bench -p pavior-scheduling --bench beside -- conservative       # one scheduler
 //! ```
 //!
-//! Jobs whose sides are up to a quarter of the machine's wait on a 64x64 mesh. Each row measures
-//! either a queue that runs until it is empty, or a grant of one node for a minute or a century.
-//! The queued jobs' estimates are exact or too long. Queue times are processor times reported by
-//! Linux. Compare only rows from the same run.
+//! The machine is a 64x64 mesh, and jobs have sides of up to a quarter of the machine's. Each row
+//! measures either running a queue until it is empty, or granting one node for a minute or a
+//! century. The queued jobs' estimates are exact or too long. Queue times are processor times
+//! reported by Linux. Compare only rows from the same run.
 
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,7 @@ fn run_queue(scheduler: &str, waiting: usize, most: u64) -> (Duration, u64) {
     (processor_time().saturating_sub(began), sum)
 }
 
-/// Returns the mean time of ten grants outside the queue, including the scheduler's response.
+/// Returns the mean time of ten grants that bypass the queue, including the scheduler's response.
 fn grant_beside(scheduler: &str, waiting: usize, estimate: u64) -> Duration {
     let mut dispatcher = dispatcher(scheduler);
     jobs(waiting, 2, 8).for_each(|job| dispatcher.submit(job).expect("each comes once"));

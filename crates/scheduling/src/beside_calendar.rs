@@ -1,9 +1,9 @@
 //! Placements on a machine where nodes reserved in advance count as taken.
 //!
-//! The strategy is queried on a fork in which every free node that is closed to the job is taken.
+//! The strategy is queried on a fork in which every free node that the job may not use is taken.
 //! Jobs with the same reach share a fork.
 //!
-//! Invariant: the same query gets the same answer until the machine or the calendar changes.
+//! Invariant: the same query returns the same answer until the machine or the calendar changes.
 //!
 //! Cost per state: one fork for each reach and one search for each request.
 
@@ -56,7 +56,7 @@ impl BesideCalendar {
         let Reached { fork, answers, .. } = &mut self.reaches[place];
         let answer = answers.entry(job.request).or_insert_with(|| {
             let found = fork.find(&job.request);
-            // If the request can never be granted, return the reason for that instead.
+            // If the request can never be granted, return that reason instead.
             found.or_else(|refusal| machine.could_ever_fit(&job.request).and(Err(refusal)))
         });
         (answer.clone(), fork.free().count())

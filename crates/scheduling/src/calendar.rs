@@ -1,4 +1,4 @@
-//! Advance reservations, which keep nodes free of jobs for a period.
+//! Advance reservations, which keep nodes free for a given period of time.
 //!
 //! Advance reservations are used for maintenance or for runs with a deadline. A starting job is
 //! expected to run for exactly its estimate, or one tick if that is zero. It may start only on
@@ -21,7 +21,7 @@ use pavior_kernel::Time;
 use pavior_mesh::{Cuboid, Grid, Occupancy};
 use thiserror::Error;
 
-/// A set of nodes that is kept free of jobs for a period.
+/// A set of nodes that is kept free of jobs for a given period of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvanceReservation {
     number: u64,
@@ -32,10 +32,10 @@ pub struct AdvanceReservation {
     others: Occupancy,
 }
 
-/// The reason why nodes cannot be reserved.
+/// The reason why a reservation is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadReservation {
-    /// The reservation does not end after it begins.
+    /// The reservation's end is not after its start.
     #[error("a reservation must end after it begins")]
     NoTime,
     /// The reservation has no boxes.
@@ -55,8 +55,8 @@ pub enum BadReservation {
 }
 
 impl AdvanceReservation {
-    /// Creates a reservation of boxes from `from` until just before `to`. The boxes may overlap.
-    /// The number identifies the reservation in a calendar. Takes O(N) time for N nodes.
+    /// Creates a reservation of boxes from `from` (inclusive) to `to` (exclusive). The boxes may
+    /// overlap. The number identifies the reservation in a calendar. Takes O(N) time for N nodes.
     ///
     /// # Errors
     /// Returns an error if the period is empty, if there are no nodes, or if a box extends beyond
@@ -89,17 +89,17 @@ impl AdvanceReservation {
         self.number
     }
 
-    /// Returns the time from which the nodes must be free.
+    /// Returns the start of the reservation, from which the nodes must be free.
     pub fn from(&self) -> Time {
         self.from
     }
 
-    /// Returns the time at which the nodes become available to jobs again.
+    /// Returns the end of the reservation, when the nodes become available to jobs again.
     pub fn to(&self) -> Time {
         self.to
     }
 
-    /// Returns the boxes, as given.
+    /// Returns the boxes that were passed to [`AdvanceReservation::new`].
     pub fn boxes(&self) -> &[Cuboid] {
         self.nodes.parts()
     }
@@ -115,13 +115,13 @@ impl AdvanceReservation {
     }
 }
 
-/// The number of reservations, in order of start time, that begin before a job's expected end. At
-/// any given time, all jobs with the same reach may use the same nodes.
+/// The number of reservations that begin before a job's expected end. At any given time, all jobs
+/// with the same reach may use the same nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reach(usize);
 
 impl Reach {
-    /// The reach of a job that ends before any reservation.
+    /// The reach of a job that ends before any reservation begins.
     pub const NONE: Reach = Reach(0);
 }
 
@@ -147,7 +147,7 @@ impl Reach {
 #[derive(Clone, Debug, Default)]
 pub struct Calendar {
     ahead: Vec<AdvanceReservation>,
-    /// The number of times that a reservation has been added or removed, or has ended.
+    /// A counter that increases whenever a reservation is added, is removed or ends.
     state: u64,
 }
 
@@ -178,7 +178,7 @@ impl Calendar {
         Some(self.ahead.remove(place))
     }
 
-    /// Drops the reservations that have ended.
+    /// Removes the reservations that have ended by `now`.
     #[inline]
     pub fn pass(&mut self, now: Time) {
         if !self.ahead.is_empty() {
@@ -235,7 +235,7 @@ impl Calendar {
         self.met(at, estimate).find(|met| !is_open(met))
     }
 
-    /// Returns the reservations that overlap a job in time, whichever nodes they cover.
+    /// Returns the reservations that overlap a job in time, regardless of their nodes.
     pub(crate) fn met(
         &self,
         at: Time,

@@ -21,7 +21,7 @@ pub struct PlannedMove {
     pub to: Placement,
 }
 
-/// Event priorities for simultaneous events: jobs end before other jobs move.
+/// The order of simultaneous events: jobs end before other jobs move.
 const ENDS: u8 = 0;
 const MOVES: u8 = 1;
 
@@ -30,7 +30,7 @@ enum Event {
     Move(PlannedMove),
 }
 
-/// A simulation of one possible future: the state in which it starts, and its inputs.
+/// A simulation of one possible future, with its initial state and its inputs.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; pub use pavior_workload as workload;

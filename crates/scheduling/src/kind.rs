@@ -28,7 +28,7 @@ pub type Selection = pavior_kernel::Selection<SchedulerKind>;
 /// Returns a scheduler's name with the options that services and daemons use by default. Promises
 /// to waiting jobs hold even if users underestimate run times (`promise=holds`), and only the
 /// oldest `depth` waiting jobs are planned, or all of them if `depth` is `None`. Options in the
-/// name take precedence. A scheduler that has neither option is unchanged.
+/// name take precedence. The name of a scheduler that supports neither option is unchanged.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }
@@ -59,7 +59,7 @@ pub fn served(name: &str, depth: Option<u64>) -> Result<String, BadName> {
     Ok(text.parse::<Selection>()?.to_string())
 }
 
-/// A scheduler's behavior.
+/// The part of a registry entry that is specific to schedulers.
 #[derive(Clone, Debug)]
 pub struct SchedulerKind {
     /// The constructor.

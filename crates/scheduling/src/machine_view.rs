@@ -21,13 +21,13 @@ pub struct Attempt {
 
 /// An observer that counts attempts and, optionally, times them.
 pub trait AttemptObserver {
-    /// Records that an attempt begins.
+    /// Records the start of an attempt.
     fn begins(&mut self) {}
-    /// Records that an attempt has ended.
+    /// Records the end of an attempt.
     fn ended(&mut self, attempt: Attempt);
 }
 
-/// An observer that counts nothing.
+/// A no-op observer.
 impl AttemptObserver for () {
     fn ended(&mut self, _: Attempt) {}
 }
@@ -116,8 +116,8 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns the placement that a job gets if it starts now on nodes that a plan leaves free.
-    /// `fork` must be the current machine with the nodes reserved by the plan taken. Nodes with an
-    /// advance reservation also count as taken.
+    /// `fork` must be a fork of the current machine in which the nodes reserved by the plan are
+    /// taken. Nodes with an advance reservation also count as taken.
     ///
     /// # Errors
     /// Returns the reason if there is no placement.
@@ -187,8 +187,8 @@ impl<'a> MachineView<'a> {
         self.ahead.as_ref().map(|ahead| ahead.calendar).filter(|calendar| !calendar.is_empty())
     }
 
-    /// Returns the reach of a job that starts now. Jobs with equal requests and reaches get equal
-    /// answers.
+    /// Returns the reach of a job that starts now. Jobs with equal requests and reaches get the
+    /// same answer.
     #[inline]
     pub fn reach(&self, job: &Job) -> Reach {
         let ahead = self.ahead.as_ref();
@@ -210,13 +210,13 @@ impl<'a> MachineView<'a> {
     }
 
     /// Returns a number that changes whenever promises are voided, that is, when a node fails or is
-    /// repaired, a job is moved, or an advance reservation is made or removed.
+    /// repaired, a job is moved, or an advance reservation is added or removed.
     #[inline]
     pub fn health(&self) -> u64 {
         self.voided
     }
 
-    /// Returns the jobs that were given nodes outside the queue since the scheduler was last
+    /// Returns the jobs that were granted nodes outside the queue since the scheduler was last
     /// called, in order. Some may have ended since. A promise is void if it needs nodes that one of
     /// these jobs will still hold.
     #[inline]

@@ -24,7 +24,7 @@ use pavior_workload::Job;
 /// ```
 pub trait Prediction {
     /// Returns the job's run time on these nodes divided by its run time in its requested box.
-    /// Equal arguments must give equal results until a job starts or ends.
+    /// Equal arguments must produce equal results until a job starts or ends.
     fn growth(&mut self, job: &Job, placement: &Placement) -> f64;
 }
 

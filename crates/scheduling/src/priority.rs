@@ -1,5 +1,5 @@
-//! Scheduling by priority, computed by a function of the job. The waiting job with the smallest key
-//! starts first, and ties go to the earliest arrival.
+//! Priority scheduling by a key that is computed for each job. The waiting job with the smallest
+//! key starts first, and ties go to the earliest arrival.
 //!
 //! A job's key is computed when the job is queued, and again if it is requeued after a failure. A
 //! rule whose keys change over time must be a separate [`Scheduler`]. If the job with the smallest
@@ -25,7 +25,7 @@ pub type KeyFunction = dyn FnMut(&Job) -> Result<f64, CallerError> + Send + Sync
 /// A function that returns a key of any type, or an error.
 type Key<K> = dyn FnMut(&Job) -> Result<K, CallerError> + Send + Sync;
 
-/// A scheduler based on a function that returns a key for each job.
+/// A scheduler that starts jobs in the order of keys computed by a function.
 ///
 /// ```
 /// # mod pavior { pub use pavior_scheduling as scheduling; }

@@ -52,8 +52,8 @@ impl Queue {
         self.jobs.iter()
     }
 
-    /// Returns the index of the job with the given arrival and id, or `None` if that job is not
-    /// waiting. Takes O(log q) time for q waiting jobs.
+    /// Returns the index of the job with the given arrival time and id, or `None` if that job is
+    /// not waiting. Takes O(log q) time for q waiting jobs.
     pub fn place_of(&self, arrival: Time, id: JobId) -> Option<usize> {
         let index = self.jobs.partition_point(|job| (job.arrival, job.id) < (arrival, id));
         self.jobs.get(index).filter(|job| job.id == id).map(|_| index)
@@ -64,7 +64,7 @@ impl Queue {
         self.jobs.push_back(job);
     }
 
-    /// Requeues a job after a failure, at the position determined by its arrival.
+    /// Requeues a job after a failure, at the position determined by its arrival time.
     pub fn reinsert(&mut self, job: Job) {
         self.returns += 1;
         let key = |job: &Job| (job.arrival, job.id);
@@ -91,7 +91,7 @@ impl Queue {
         self.withdrawals
     }
 
-    /// Removes the job at the given index so that it can start. Returns `None` if there is none.
+    /// Removes the job at the given index so that it can start, or returns `None` if out of range.
     pub fn take(&mut self, index: usize) -> Option<Job> {
         self.jobs.remove(index)
     }

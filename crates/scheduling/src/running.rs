@@ -30,8 +30,8 @@ impl RunningJob {
     /// backfilling while the job runs: a job waiting for its nodes would be promised them
     /// immediately, and no other job could end before then.
     ///
-    /// A job with an estimate of zero ends in the same instant in which it starts, but after the
-    /// scheduler has been called. In that instant, it therefore does not count as late.
+    /// A job with an estimate of zero ends at the instant it starts, but only after the scheduler
+    /// has been called, so it does not yet count as late at that instant.
     pub fn expected_end(&self, now: Time) -> Time {
         let mut end = self.estimated_end();
         let mut length = self.job.estimate.max(Time(1));

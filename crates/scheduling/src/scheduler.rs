@@ -7,8 +7,8 @@ use crate::{MachineView, Queue, Running, Standing};
 
 /// A rule that chooses which waiting job starts next.
 ///
-/// The scheduler is called at every instant at which an event occurs, and again after every start,
-/// until it returns `None`.
+/// The scheduler is called at the time of every event, and again after every start, until it
+/// returns `None`.
 pub trait Scheduler: Send + Sync {
     /// Returns the next job to start now.
     fn next(
@@ -51,13 +51,13 @@ pub struct Start {
 }
 
 impl Start {
-    /// Starts a job on nodes chosen by the strategy.
+    /// Creates a decision to start a job on nodes chosen by the strategy.
     pub fn at(index: usize) -> Start {
         Start { index, placement: None }
     }
 
-    /// Starts a job on the given nodes, which must be free and at least as many as the job
-    /// requests. The scheduler must honor the job's shape and [`Freedom`](pavior_mesh::Freedom).
+    /// Creates a decision to start a job on the given nodes. They must be free, no fewer than
+    /// requested, and match the job's shape and [`Freedom`](pavior_mesh::Freedom).
     pub fn on(index: usize, placement: Placement) -> Start {
         Start { index, placement: Some(placement) }
     }

@@ -47,9 +47,9 @@ impl Default for Bounds {
     }
 }
 
-/// The maximum number of instants, since the last completion, in which the machine is idle with
-/// jobs waiting and only arrivals can still happen. Jobs that start and are interrupted do not
-/// count as progress.
+/// The maximum number of instants since the last completion at which the machine is idle, jobs are
+/// waiting, and only arrivals can still happen. Jobs that start and are interrupted do not count as
+/// progress.
 pub const ARRIVALS_IN_VAIN: u64 = 1_000;
 /// The corresponding maximum when nodes can still fail or be repaired (see [`ARRIVALS_IN_VAIN`]).
 /// Because some schedulers try every waiting job after each change, an instant with several failed
@@ -61,7 +61,7 @@ pub const INTERRUPTIONS_IN_VAIN: u64 = 100_000;
 /// The reason why a run was ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum Endless {
-    /// A time would be larger than can be represented.
+    /// A time would overflow.
     #[error(
         "job {job} would {what} later than 2^62 ticks, the largest possible time; use smaller \
          times or a smaller arrival scale"
@@ -148,7 +148,7 @@ pub enum Endless {
     },
 }
 
-/// Lists the numbers of the first few of `count` jobs.
+/// Formats the first few job numbers and the number of remaining jobs.
 fn named(jobs: &[u64; 4], count: u64) -> String {
     let all: Vec<String> = jobs.iter().take(count as usize).map(u64::to_string).collect();
     let rest = count.saturating_sub(jobs.len() as u64);
@@ -163,7 +163,7 @@ pub(crate) struct Watch {
     pace: Pace,
     interruptions: FxHashMap<JobId, u64>,
     /// The number of completions as of the last instant. Whenever it changes, the counts of idle
-    /// instants and interruptions start over.
+    /// instants and interruptions are reset.
     completed: u64,
     in_vain: u64,
     interrupted: u64,
@@ -189,11 +189,11 @@ impl Watch {
         }
     }
 
-    /// Checks that an instant is not too late. `next` is the next job to arrive.
+    /// Checks that the current time is within bounds. `next` is the next job to arrive.
     pub(crate) fn instant(&self, now: Time, next: Option<&Job>) -> Result<(), Endless> {
         match next {
             _ if now <= self.bounds.until => Ok(()),
-            // The job actually arrives later, but that time cannot be represented.
+            // The job actually arrives later, but its arrival time overflowed.
             Some(job) if job.arrival == now && now > Time::LATEST => {
                 Err(Endless::Overflow { job: job.number, what: "arrive" })
             }

@@ -110,8 +110,8 @@ impl<'o> SimulationBuilder<'o, '_> {
         self
     }
 
-    /// Runs each job at its given time on its given nodes, listed in job order, without using the
-    /// scheduler or the strategy. Failures, links and reservations are ignored.
+    /// Runs each job at a fixed time on fixed nodes, listed in job order, without using the
+    /// scheduler or the strategy. Failures, dependencies and reservations are ignored.
     pub fn placed(mut self, places: impl Into<Option<Arc<[Place]>>>) -> Self {
         self.places = places.into();
         self

@@ -10,11 +10,11 @@ use pavior_workload::Job;
 /// An event reported to observers.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    /// Averages start over. Reported at the start of the run and again after the warm-up.
+    /// Averages are reset. Reported at the start of the run and again after the warm-up.
     CountingStarts,
     /// A job arrived and is waiting.
     Arrived(&'a Job),
-    /// A job arrived that can never fit, and it was rejected.
+    /// A job was rejected on arrival because it can never fit.
     Rejected(&'a Job, Refusal),
     /// A scheduler checked whether a job could start.
     Attempted(Attempt),
@@ -142,7 +142,7 @@ impl Interest {
         self.0 & kind.0 != 0
     }
 
-    /// Returns each kind on its own.
+    /// Returns the individual kinds.
     pub(crate) fn kinds() -> impl Iterator<Item = Interest> {
         (0..Interest::KINDS).map(|index| Interest(1 << index))
     }

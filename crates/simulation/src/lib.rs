@@ -5,7 +5,7 @@
 //!
 //! Within an instant, events are processed in this order: departures, repairs, failures, and
 //! arrivals (in workload order). The scheduler then runs until it starts no more jobs. A
-//! zero-length job departs in another round of the same instant.
+//! zero-length job departs in another pass within the same instant.
 #![cfg_attr(not(test), deny(clippy::disallowed_macros, clippy::disallowed_methods))]
 
 mod bounds;

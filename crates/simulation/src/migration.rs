@@ -3,9 +3,9 @@
 //! After the scheduler has started all the jobs it can, the oldest waiting job may still be refused
 //! even though enough nodes are free. In that case, the `unblock` planner searches for the cheapest
 //! set of jobs to move so that the waiting job's box fits. The jobs in this set move immediately,
-//! and each move delays its job's end by the price of the job's nodes. The jobs are moved only if
+//! and each move delays its job's end by the cost of the move. The jobs are moved only if
 //!
-//! - the sum of the prices is less than the time until running jobs are expected to make room
+//! - the total cost is less than the time until running jobs are expected to make room
 //!   (`earliest`), and
 //! - on a fork in which these moves are made, the strategy grants the oldest waiting job its nodes.
 //!
@@ -29,7 +29,7 @@ const MOST_JOBS: usize = 3;
 /// The maximum number of words that each plan may read. Reading them takes about 1 ms.
 const BUDGET: u64 = 200_000;
 
-/// The price of moving running jobs, and a rule for which jobs may be moved.
+/// The cost of moving running jobs, and the rule for which jobs may be moved.
 #[derive(Clone)]
 pub struct Migration {
     /// The run time added to a moved job, per node.
@@ -61,20 +61,20 @@ impl Mover {
         self.running.remove(&job);
     }
 
-    /// Returns the price of moving a job with the given number of nodes.
+    /// Returns the cost of moving a job with the given number of nodes.
     pub(crate) fn price(&self, nodes: u32) -> Time {
         Time(self.setup.price.0.saturating_mul(u64::from(nodes)))
     }
 
-    /// Adds the price of a move to a job's end time. Returns the new end, or `None` if it is too
-    /// late to be represented.
+    /// Delays a job's end time by the cost of a move. Returns the new end time, or `None` on
+    /// overflow.
     pub(crate) fn postpone(&mut self, job: JobId, price: Time) -> Option<Time> {
         let (end, _) = self.running.get_mut(&job)?;
         *end = end.checked_add(price)?;
         Some(*end)
     }
 
-    /// Returns moves that make room for the oldest waiting job, if they save more than they cost.
+    /// Returns moves that make room for the oldest waiting job and save more time than they cost.
     pub(crate) fn plan(&mut self, now: Time, dispatcher: &mut Dispatcher) -> Option<Vec<Move>> {
         let oldest = dispatcher.queue().get(0)?;
         let (request, question) = (oldest.request, (oldest.id, dispatcher.machine().state()));

@@ -6,7 +6,7 @@ use pavior_scheduling::{Attempt, AttemptObserver};
 use crate::{Fact, Interest, Observer, Stopwatch};
 
 /// The maximum number of attempts from one timed attempt to the next. The actual number is drawn
-/// uniformly from 1 to this one. Timing every attempt would double the cost of fast ones.
+/// uniformly from 1 to this maximum. Timing every attempt would double the cost of fast ones.
 const APART: u64 = 31;
 
 /// The observers to notify of facts, and the current instant.

@@ -55,7 +55,7 @@ impl Pace {
             *self = Pace::new(self.ending);
             return None;
         }
-        // Any running job may be about to complete.
+        // Any running job could be about to complete.
         let jobs = self.completed + running;
         let allowed = jobs.saturating_mul(INTERRUPTIONS_A_JOB).saturating_add(INTERRUPTIONS_BEYOND);
         if self.in_vain <= allowed {

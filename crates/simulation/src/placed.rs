@@ -20,7 +20,7 @@ const ARRIVES: u8 = 1;
 const STARTS: u8 = 2;
 const ENDS_AT_ONCE: u8 = 3;
 
-/// Replays jobs at their places. Jobs must be in order of arrival.
+/// Replays jobs at the given times on the given nodes. Jobs must be in order of arrival.
 pub(crate) fn replay(
     setup: &Setup,
     jobs: &[(Job, Place)],

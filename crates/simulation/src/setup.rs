@@ -59,8 +59,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Creates the settings for a run. The strategy and the scheduler are given as names with
-    /// options, or as selections.
+    /// Creates the settings for a run. The strategy and the scheduler can be names with options, or
+    /// selections.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -93,7 +93,7 @@ impl Setup {
         Setup { network: network.into(), ..self }
     }
 
-    /// Lets running jobs be moved to make room for others. By default, jobs are not moved.
+    /// Enables moving running jobs to make room for others. By default, jobs are not moved.
     #[must_use]
     pub fn with_migration(self, migration: impl Into<Option<Migration>>) -> Setup {
         Setup { migration: migration.into(), ..self }
@@ -160,8 +160,8 @@ pub struct Inputs<'i> {
     pub failures: Option<Failing>,
     /// Advance reservations of nodes. Incompatible with migration.
     pub reserved: Vec<AdvanceReservation>,
-    /// Sorted links between jobs, as positions in `jobs`, or `None` if all arrive at the listed
-    /// times. With links, each follower is submitted after its predecessors.
+    /// Sorted dependencies between jobs, as positions in `jobs`, or `None` if all jobs arrive at
+    /// the listed times. Each dependent job is submitted after the jobs it depends on.
     pub links: Option<Arc<[Link]>>,
 }
 
@@ -178,15 +178,15 @@ impl<'i> Inputs<'i> {
         Inputs { reserved, ..self }
     }
 
-    /// Adds sorted links between jobs, which are identified by their positions in order of arrival.
-    /// By default, there are none. The number of jobs must be finite.
+    /// Adds sorted dependencies between jobs, which are identified by their positions in order of
+    /// arrival. By default, there are none. The number of jobs must be finite.
     #[must_use]
     pub fn with_links(self, links: impl Into<Option<Arc<[Link]>>>) -> Inputs<'i> {
         Inputs { links: links.into(), ..self }
     }
 }
 
-/// Uses jobs in order of arrival, without failures, reservations or links.
+/// Uses jobs in order of arrival, without failures, reservations or dependencies.
 impl<'i, J> From<J> for Inputs<'i>
 where
     J: IntoIterator<Item = Job, IntoIter: Send + 'i>,
@@ -208,7 +208,7 @@ pub struct Outcome {
     pub waiting: u64,
     /// The rejected jobs, in order of arrival.
     pub rejected: Vec<JobId>,
-    /// The number of links from rejected jobs. These links did not delay the jobs that follow.
+    /// The number of dependencies on rejected jobs. They did not delay the dependent jobs.
     pub unfollowed: u64,
     /// The mean time per attempt in nanoseconds, without the clock's overhead, if it was measured.
     pub allocation_ns: Option<f64>,
@@ -223,7 +223,7 @@ pub enum RunError {
     /// An event refers to a node that the machine does not have.
     #[error(transparent)]
     Node(#[from] UnknownNode),
-    /// Failures refer to components that the machine does not have.
+    /// The failures or spares are invalid for the machine.
     #[error(transparent)]
     Failing(#[from] BadFailing),
     /// The network cannot be built with these settings.
@@ -270,7 +270,7 @@ impl From<DispatchError> for RunError {
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Stops all runs that share this flag, each at its next instant.
+    /// Stops all runs that share this flag at their next instant.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -11,8 +11,8 @@ const EMPTY: usize = 1000;
 ///
 /// The overhead is the mean of the middle half of many empty measurements. It is determined when
 /// the stopwatch is created, and it is subtracted from every measurement. With a coarse clock, a
-/// short time may come out one tick too long or too short. Negative readings are therefore kept, so
-/// that the mean over many readings is correct.
+/// short measurement may be off by one tick in either direction. Negative readings are kept so that
+/// the mean over many readings is correct.
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     overhead_ns: f64,
@@ -28,7 +28,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// Creates a calibrated stopwatch that shows zero.
+    /// Creates a calibrated stopwatch, set to zero.
     pub fn new() -> Stopwatch {
         let mut empty: Vec<u64> =
             (0..EMPTY).map(|_| Instant::now().elapsed().as_nanos() as u64).collect();
@@ -48,7 +48,7 @@ impl Stopwatch {
         self.began = Some(Instant::now());
     }
 
-    /// Ends a measurement. Returns its length in nanoseconds, or 0 if none had been started.
+    /// Ends a measurement. Returns its duration in nanoseconds, or 0 if none was started.
     pub fn end(&mut self) -> f64 {
         let Some(began) = self.began.take() else { return 0.0 };
         let measured = began.elapsed().as_nanos() as f64 - self.overhead_ns;

@@ -1,4 +1,4 @@
-//! Verdicts on whole statements, computed from the verdicts on the statements' rows.
+//! Verdicts on whole statements, computed from the verdicts on their rows.
 
 use std::io::Write;
 
@@ -12,21 +12,21 @@ pub struct StatementCount {
     pub id: String,
     /// The statement's claim.
     pub claim: String,
-    /// The number of rows stated by the paper, for each verdict in [`Verdict`] order.
+    /// The number of rows from the paper, for each verdict in [`Verdict`] order.
     pub stated: [usize; 3],
     /// The number of rows added by us, for each verdict.
     pub ours: [usize; 3],
 }
 
 impl StatementCount {
-    /// Returns the number of rows stated by the paper.
+    /// Returns the number of rows from the paper.
     pub fn rows(&self) -> usize {
         self.stated.iter().sum()
     }
 
-    /// Returns the verdict on the statement. It is `Differs` if any row stated by the paper
-    /// differs, otherwise `Tolerance` if any such row holds only within tolerance, and otherwise
-    /// `Holds`. Rows added by us are ignored.
+    /// Returns the verdict on the statement. It is `Differs` if any row from the paper differs,
+    /// otherwise `Tolerance` if any such row holds only within tolerance, and otherwise `Holds`.
+    /// Rows added by us are ignored.
     pub fn verdict(&self) -> Verdict {
         match self.stated {
             [_, _, differ] if differ > 0 => Verdict::Differs,
@@ -36,7 +36,7 @@ impl StatementCount {
         }
     }
 
-    /// Describes the row counts as text.
+    /// Summarizes the row counts in words.
     pub fn in_words(&self) -> String {
         let words = |[hold, tolerance, differ]: [usize; 3]| {
             let counts = [(hold, "hold"), (tolerance, "within tolerance"), (differ, "differ")];
@@ -67,7 +67,7 @@ pub(super) fn counts(statements: &Statements, all: &[Statement]) -> Vec<Statemen
     counts
 }
 
-/// Describes how many statements hold, hold within tolerance, and differ.
+/// Summarizes in words how many statements hold, hold within tolerance, and differ.
 pub fn in_words(counts: &[StatementCount]) -> String {
     let of = |verdict| counts.iter().filter(|one| one.verdict() == verdict).count();
     format!(
@@ -79,7 +79,7 @@ pub fn in_words(counts: &[StatementCount]) -> String {
     )
 }
 
-/// Writes one CSV row per statement, counting only the rows stated by the paper.
+/// Writes one CSV row per statement, counting only the rows from the paper.
 ///
 /// # Errors
 /// Returns an error if the writer fails.

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Table;
 
-/// The texts of a paper's files.
+/// The contents of a paper's files.
 #[derive(Clone, Debug)]
 pub(super) struct Folder {
     pub(super) paper: String,
@@ -21,11 +21,11 @@ pub(super) struct Folder {
 #[derive(Debug, Error)]
 #[error("{file}: {reason}")]
 pub struct PaperError {
-    /// The name of the file that is at fault.
+    /// The name of the invalid file.
     pub file: &'static str,
-    /// A description of what is wrong.
+    /// A description of the error.
     pub reason: String,
-    /// The file's text and the range in it that is wrong, if known.
+    /// The file's text, and the range in it that contains the error, if known.
     pub place: Option<(String, Range<usize>)>,
 }
 

@@ -1,5 +1,5 @@
-//! The forecast study, which predicts when jobs in a log will start and compares each interval with
-//! the actual start. The study is an experiment with one log per point and goals for each log.
+//! The forecast study, which predicts when jobs in a log will start and compares each predicted
+//! interval with the actual start. It is an experiment with one log per point, and goals per log.
 
 use pavior::experiments::{LogScore, Specification};
 
@@ -15,7 +15,7 @@ pub const FUTURES: usize = 8;
 const HELD: [f64; 2] = [0.87, 0.93];
 /// The corresponding range for each third of the jobs, by node count (see [`HELD`]).
 const THIRD_HELD: [f64; 2] = [0.82, 0.97];
-/// The minimum number of jobs in a third. Smaller thirds are not judged.
+/// The minimum number of jobs in a third. Smaller thirds are ignored.
 const FEWEST: u64 = 500;
 
 /// Returns the text of the experiment file. The quick version uses only a few jobs from each log.
@@ -63,7 +63,7 @@ impl JudgedLog {
     }
 
     /// Returns true if the intervals contain the actual start as often as required. Returns `None`
-    /// if the log is not judged because none of its jobs has an estimate.
+    /// if there is no verdict, because none of the log's jobs has an estimate.
     pub fn holds(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let within = |[low, high]: [f64; 2], held: f64| low <= held && held <= high;
@@ -73,7 +73,7 @@ impl JudgedLog {
     }
 
     /// Returns true if the loss is lower than that of every other forecast method. Returns `None`
-    /// if the log is not judged.
+    /// if there is no verdict.
     pub fn leads(&self) -> Option<bool> {
         let LogScore { score, estimates, .. } = &self.forecasts;
         let others = [score.plan_loss, score.corrected_loss, score.past_waits_loss];
@@ -142,7 +142,7 @@ pub fn write(logs: &[JudgedLog], out: &mut dyn std::io::Write) -> Result<(), csv
     Ok(writer.flush()?)
 }
 
-/// Describes the results in the table as text.
+/// Summarizes the results in the table in words.
 pub fn in_words(logs: &[JudgedLog]) -> String {
     let judged: Vec<&JudgedLog> = logs.iter().filter(|log| log.forecasts.estimates).collect();
     let count = |good: fn(&JudgedLog) -> Option<bool>| {

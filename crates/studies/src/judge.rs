@@ -12,10 +12,10 @@ use super::statement::Claim;
 use super::statements::{Fault, Growth, Part, Row, Rule, Stated, Statements, Word};
 use super::{Estimate, PointEvidence, Statement};
 
-/// Judges every row. In a quick run, leaves out rows that compare measured times.
+/// Judges every row. In a quick run, skips rows that compare measured times.
 ///
 /// # Errors
-/// Returns the row's position and the reason if a row refers to anything that does not exist.
+/// Returns the row's position and the reason if a row refers to something that does not exist.
 pub(super) fn judge(
     statements: &Statements,
     evidence: &PointEvidence<'_>,
@@ -75,13 +75,13 @@ impl Judge<'_, '_> {
         Ok(())
     }
 
-    /// Returns the word for a value in statement names, which is the value itself by default.
+    /// Returns the word that replaces a value in row names and claims, or else the value itself.
     fn named<'n>(&'n self, value: &'n str) -> &'n str {
         self.names.get(value).map_or(value, String::as_str)
     }
 
     /// Judges all combinations that share a name. Returns the worst verdict and the combination to
-    /// show.
+    /// report.
     fn worst_verdict(&self, row: &Row, members: &[Combination]) -> Result<Statement, String> {
         let judged =
             members.iter().map(|one| self.verdict(row, one)).collect::<Result<Vec<_>, _>>();
@@ -131,7 +131,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns the text of an order, either as given or derived from the values of the two points.
+    /// Describes an ordering claim, either as given or derived from the values at the two points.
     fn order(&self, row: &Row, one: &Combination) -> String {
         if let Some(Stated::Words(words)) = &row.paper {
             return words.clone();
@@ -169,7 +169,7 @@ impl Judge<'_, '_> {
         })
     }
 
-    /// Returns a combination's two points, which coincide if the row refers to only one point.
+    /// Returns a combination's two points, which are identical if the row refers to only one point.
     fn pair(&self, row: &Row, one: &Combination, common: &[Side]) -> Result<Pair, String> {
         let point = |side| self.evidence.point(&one.picks(&[common, &[side]].concat()));
         let a = point(Side::A)?;
@@ -207,7 +207,7 @@ impl Judge<'_, '_> {
 }
 
 /// Returns the combination to show. For an order, this is the combination with the strongest
-/// evidence against it; for closeness, the one whose values are farthest apart; for stated numbers,
+/// evidence against it; for closeness, the one whose values are farthest apart; for any other rule,
 /// the first one. Ties go to the last combination.
 fn shown(rule: Rule, judged: Vec<Statement>) -> Option<Statement> {
     let key = |one: &Statement| match rule {

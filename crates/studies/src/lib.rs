@@ -1,4 +1,4 @@
-//! Papers described as data (experiments and statements), and a judge for these statements.
+//! Papers described as data (experiments and statements), and code that judges the statements.
 //!
 //! A paper is a directory of TOML files, either built in from `papers/` or supplied by a user:
 //!
@@ -124,7 +124,7 @@ impl Paper {
         Ok(Paper { name: name.to_string(), about, folder, statements, readings })
     }
 
-    /// Checks, without running anything, that the experiment, statements and readings agree.
+    /// Checks the experiment, statements and readings for consistency, without running anything.
     fn check(&self, quick: bool) -> Result<(), PaperError> {
         let specification = self.specification(quick)?;
         let nothing = vec![Vec::new(); specification.points.len()];
@@ -145,7 +145,7 @@ impl Paper {
         &self.about.source
     }
 
-    /// Returns the alternative readings of details that the paper leaves open, if it has any.
+    /// Returns the alternative readings of details that the paper leaves open, if any.
     pub fn readings(&self) -> Option<&Readings> {
         self.readings.as_ref()
     }
@@ -167,11 +167,11 @@ impl Paper {
         folder::specification(file, self.experiment(quick)?, &self.name)
     }
 
-    /// Judges the statements based on the samples. In a quick run, leaves out rows about measured
-    /// times, because other programs on the machine would affect their verdicts.
+    /// Judges the statements based on the samples. In a quick run, skips rows about measured times,
+    /// because other programs on the machine would affect their verdicts.
     ///
     /// # Errors
-    /// Returns an error if a row refers to anything that the experiment does not have.
+    /// Returns an error if a row refers to something that is missing from the experiment.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -192,7 +192,7 @@ impl Paper {
         count::counts(&self.statements, all)
     }
 
-    /// Returns the paragraphs that begin the report.
+    /// Returns the report's introductory paragraphs.
     pub fn lead(&self, quick: bool) -> Vec<String> {
         let mut lead = vec![format!("{}: {}.", self.source(), self.title())];
         lead.extend(self.about.reading.iter().cloned());

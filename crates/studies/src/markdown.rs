@@ -2,7 +2,7 @@
 
 use super::{Statement, StatementCount};
 
-/// Formats a table. The columns from `words` up to (but not including) `end` contain numbers.
+/// Formats a table. Columns `words..end` contain numbers.
 pub(super) fn table(header: &[String], rows: &[Vec<String>], words: usize, end: usize) -> String {
     let line = |cells: &[String]| {
         let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();

@@ -17,12 +17,12 @@ pub struct Verdicts {
     pub source: String,
     /// The judged rows.
     pub statements: Vec<Statement>,
-    /// Each statement's row counts.
+    /// The row counts of each statement.
     pub counts: Vec<StatementCount>,
 }
 
 impl Verdicts {
-    /// Creates a paper's verdicts by counting its judged rows.
+    /// Creates a paper's verdicts, and counts its judged rows.
     pub fn of(paper: &Paper, statements: Vec<Statement>) -> Verdicts {
         Verdicts {
             name: paper.name.clone(),
@@ -34,8 +34,8 @@ impl Verdicts {
     }
 }
 
-/// Creates two report sections: one with each statement's row counts, and one with all rows. The
-/// second section is collapsed if it has more than 24 rows.
+/// Creates two report sections: one with the row counts of each statement, and one with all rows.
+/// The second section is collapsed if it has more than 24 rows.
 pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     let all = &verdicts.statements;
     let summary = Section {
@@ -47,7 +47,7 @@ pub fn sections(verdicts: &Verdicts) -> Vec<Section> {
     vec![summary, Section { folded: all.len() > 24, ..rows(all) }]
 }
 
-/// Creates a table with each statement's row counts.
+/// Creates a table of the row counts of each statement.
 fn summary(counts: &[StatementCount]) -> SectionTable {
     let row = |one: &StatementCount| {
         vec![one.id.clone(), one.verdict().word().to_string(), one.in_words(), one.claim.clone()]
@@ -67,7 +67,7 @@ fn rows(all: &[Statement]) -> Section {
     }
 }
 
-/// Creates the report on all papers, with counts and links to the papers' own reports.
+/// Creates the index of all papers, with row counts and links to the papers' own reports.
 pub fn index(papers: &[Verdicts], quick: bool, from: &Provenance) -> Publication {
     let mut sections = Vec::new();
     for paper in papers {
@@ -207,7 +207,7 @@ mod tests {
             let rows = |count: &StatementCount| count.rows() + count.ours.iter().sum::<usize>();
             let counted: usize = paper.counts(&statements).iter().map(rows).sum();
             assert_eq!(counted, statements.len(), "every row belongs to a statement");
-            // Rows that only count something need no runs, but every paper also has rows that do.
+            // Rows that only count things need no runs, but every paper has other rows that do.
             let run = |one: &&Statement| one.note.contains("no runs");
             assert!(statements.iter().any(|one| run(&one)), "{}", paper.name);
             for one in statements.iter().filter(run) {

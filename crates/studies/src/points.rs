@@ -35,7 +35,7 @@ impl Combination {
         own.map(|(.., value)| value.as_str())
     }
 
-    /// Returns the value of a parameter to which a row's name refers.
+    /// Returns the value of a parameter that appears in a row's name.
     ///
     /// # Errors
     /// Returns an error if the row does not set this parameter.
@@ -79,7 +79,7 @@ pub(super) fn combinations(
         picks.iter().map(|(name, pick)| (side, name.clone(), pick.clone())).collect()
     };
     let mut slots: Vec<(Side, String, Pick)> = sides.into_iter().flat_map(slots).collect();
-    // Fixed values come first, because they limit the points in which other values are looked up.
+    // Handle fixed values first, because they narrow the points in which others are looked up.
     slots.sort_by_key(|(side, name, pick)| {
         let is_named = |part: &Part| {
             matches!(part, Part::Parameter(word) if sided(word) == (*side, name.as_str()))
@@ -134,7 +134,7 @@ fn values(
 }
 
 impl Found {
-    /// Returns true if a number is within the limits. If there are no limits, accepts words, too.
+    /// Returns true if a number is within the limits. Without limits, words are also accepted.
     fn holds(&self, value: Option<f64>) -> bool {
         let within = |limit: Option<f64>, fits: fn(f64, f64) -> bool| {
             limit.is_none_or(|limit| value.is_some_and(|value| fits(value, limit)))

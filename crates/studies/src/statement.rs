@@ -7,7 +7,7 @@ use pavior::experiments::{Median, Summary};
 
 /// The relative precision that the papers claim for their means.
 const PAPERS_OWN: f64 = 0.05;
-/// The maximum relative distance between values that count as close.
+/// The maximum relative difference between values that are considered close.
 const CLOSE: f64 = 0.10;
 
 /// A description of the rules, for reports.
@@ -47,7 +47,7 @@ impl Verdict {
         self != Verdict::Differs
     }
 
-    /// Returns `Holds` or `Tolerance`, whichever condition is true first, or else `Differs`.
+    /// Returns `Holds` if `holds` is true, else `Tolerance` if `tolerated` is true, else `Differs`.
     fn graded(holds: bool, tolerated: bool) -> Verdict {
         match (holds, tolerated) {
             (true, _) => Verdict::Holds,
@@ -74,14 +74,14 @@ pub struct Statement {
     pub ratio: Option<f64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// True if the paper makes the statement, or false if we added it.
+    /// True if the statement is from the paper, false if we added it.
     pub stated: bool,
     /// Remarks for the reader, including the number of runs.
     pub note: String,
 }
 
 impl Statement {
-    /// Returns where the statement comes from: `paper` or `ours`.
+    /// Returns the statement's origin: `paper` or `ours`.
     pub fn source(&self) -> &'static str {
         if self.stated { "paper" } else { "ours" }
     }
@@ -288,11 +288,11 @@ mod tests {
         let least = Claim::AtLeast(10.0, Some(0.0));
         let range = Claim::Between(0.47, 0.49);
         for (claim, value, ci95, verdict) in [
-            // The stated value is 100. Our interval reaches 100, or 95, from below.
+            // The paper's value is 100 ± 5. Our interval ends at 100, 95 and 94.9, respectively.
             (&Claim::Value(100.0), 90.0, 10.0, Holds),
             (&Claim::Value(100.0), 90.0, 5.0, Tolerance),
             (&Claim::Value(100.0), 90.0, 4.9, Differs),
-            // This ratio is within 10% of ours.
+            // This ratio differs from ours by less than 10%.
             (&Claim::Ratio(0.549), 0.5, 0.0, Tolerance),
             (&Claim::Ratio(0.551), 0.5, 0.0, Differs),
             (&Claim::Ratio(0.551), 0.5, 0.06, Holds),

@@ -28,7 +28,7 @@ pub(super) struct Statements {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperStatement {
-    /// The id, such as `T2`, which begins the name of every row.
+    /// The id, such as `T2`, which is the prefix of every row's name.
     pub(super) id: String,
     /// The paper's claim, in one line.
     #[serde(rename = "claim")]
@@ -53,9 +53,9 @@ pub(super) struct Row {
     pub(super) rule: Rule,
     /// The paper's claim. If an order has no claim, the values in `a` and `b` describe it.
     pub(super) paper: Option<Stated>,
-    /// The amount by which a number may exceed a bound, as a fraction of the bound.
+    /// The tolerance for a bound, as a fraction of the bound.
     pub(super) tolerance: Option<f64>,
-    /// True if we added the row, or false if the paper states it.
+    /// True if we added the row, false if it is from the paper.
     #[serde(default)]
     pub(super) ours: bool,
     /// A remark for the reader.
@@ -79,7 +79,7 @@ pub(super) struct Row {
     /// The point from which growth is measured, identified by the values that differ from `at`.
     #[serde(default)]
     pub(super) from: Picks,
-    /// Two formulas, which use the values in `at` and are compared instead of points.
+    /// Two formulas to compare instead of points. They use the values in `at`.
     pub(super) formulas: Option<[String; 2]>,
 }
 
@@ -146,17 +146,17 @@ pub(super) enum Stated {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Rule {
-    /// A stated value.
+    /// The value is as claimed.
     Value,
-    /// A stated ratio of `a` to `b`.
+    /// The ratio of `a` to `b` is as claimed.
     Ratio,
-    /// A stated difference between `a` and `b`.
+    /// The difference between `a` and `b` is as claimed.
     Difference,
-    /// A stated range.
+    /// The value is within the claimed range.
     Between,
-    /// A stated upper bound.
+    /// The value is at most the claimed bound.
     AtMost,
-    /// A stated lower bound.
+    /// The value is at least the claimed bound.
     AtLeast,
     /// The values of `a` and `b` are about equal.
     Close,
@@ -178,7 +178,7 @@ pub(super) enum Growth {
     Difference,
 }
 
-/// A fault in a row, and the row's position.
+/// An error in a row, with the row's position.
 #[derive(Debug)]
 pub(super) struct Fault {
     pub(super) span: Range<usize>,
@@ -193,7 +193,7 @@ impl Fault {
 
 impl PaperStatement {
     /// Returns the rows with their positions, adding the keys in `common` to any row that lacks
-    /// them. Rows in papers are of type [`Row`], and rows in the yardstick are of a different type.
+    /// them. The rows of papers have the type [`Row`]; those of the yardstick have another type.
     pub(super) fn rows<R: DeserializeOwned>(&self) -> Result<Vec<(Range<usize>, R)>, Fault> {
         let row = |own: &Spanned<Table>| {
             let mut whole = self.common.clone();

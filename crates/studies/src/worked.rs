@@ -29,7 +29,7 @@ pub(super) struct Worked {
 enum Finds {
     /// The place that the point's strategy chooses for its request.
     Choice { place: String, index: i64 },
-    /// The places, in order, that MFA considers around one of the busy boxes (numbered from 1).
+    /// The places, in order, that MFA considers around a busy box (numbered from 1).
     Candidates { around: usize, rows: Vec<Candidate> },
     /// The mean number of nodes in the busy boxes.
     MeanSize(f64),
@@ -41,7 +41,7 @@ enum Finds {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Candidate {
-    /// The side of the busy box on which the place lies.
+    /// The side of the busy box that the place is on.
     side: String,
     x: u16,
     y: u16,
@@ -162,7 +162,7 @@ impl Asking<'_> {
         (stated, stated_busy): (i64, usize),
     ) -> Result<Statement, String> {
         let placed = Cuboid::new([x, y, 0], self.request);
-        // The box must lie on the machine and be free.
+        // The box must be within the machine and free.
         let mut held = self.state.clone();
         held.hold(JobId(u64::MAX), &[placed]).map_err(|error| error.to_string())?;
         let touched = self.touches(&placed);
@@ -177,8 +177,8 @@ impl Asking<'_> {
         Ok(judged.note(format!("{busy} busy, {border} border: {}", touched.join(" "))))
     }
 
-    /// Returns the nodes that contribute to a box's index: its busy neighbors, and those of its own
-    /// nodes that are on the border.
+    /// Returns the nodes that contribute to a box's index: its busy neighbors, and its own nodes on
+    /// the border.
     fn touches(&self, placed: &Cuboid) -> Vec<String> {
         let grid = self.state.grid();
         let mut all = Vec::new();
@@ -203,7 +203,7 @@ impl Asking<'_> {
     }
 }
 
-/// Formats a node on a 2D machine in the same way as the paper.
+/// Formats a node on a 2D machine as the paper does.
 fn shown(point: Coordinates) -> String {
     format!("<{},{}>", point[0], point[1])
 }

@@ -31,8 +31,8 @@ pub struct ScheduledJob {
     pub parts: Vec<(Vec<u16>, Vec<u16>)>,
 }
 
-/// A point on the page's curves, giving the machine's state from `at` until the next point. The
-/// page takes every point into account by drawing the minimum and maximum in each pixel column.
+/// A point on the page's curves: the machine's state from `at` until the next point. The page takes
+/// every point into account by drawing the minimum and maximum in each pixel column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The time in seconds.
@@ -110,7 +110,7 @@ mod tests {
         assert!(!SCRIPT.contains("</script"));
     }
 
-    /// Checks that the bundle is up to date and was not edited by hand, without `npm run build`.
+    /// Checks, without running `npm run build`, that the bundle is current and unedited.
     #[test]
     fn the_bundle_is_built_from_the_sources() {
         let (first, bundle) = SCRIPT.split_once('\n').expect("the bundle has a first line");

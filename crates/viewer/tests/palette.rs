@@ -11,7 +11,7 @@ type Rgb = [f64; 3];
 type Rows = [Rgb; 3];
 
 /// Matrices that simulate normal vision, and vision without the cones for long, medium or short
-/// waves (Machado, Oliveira and Fernandes 2009), for colors in linear light.
+/// wavelengths (Machado, Oliveira and Fernandes 2009), for colors in linear light.
 const EYES: [(&str, Rows); 4] = [
     ("all cones", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (

@@ -20,7 +20,7 @@ use pavior_mesh::JobId;
 use crate::Job;
 use crate::traces::{Event, Link};
 
-/// Jobs that have yet to be submitted.
+/// Jobs that have not been submitted yet.
 pub struct Arrivals<'i>(Source<'i>);
 
 enum Source<'i> {
@@ -29,7 +29,7 @@ enum Source<'i> {
 }
 
 struct Feedback {
-    /// Jobs by index, with `None` for each one already submitted.
+    /// Jobs by index, or `None` for jobs already submitted.
     jobs: Vec<Option<Job>>,
     /// For each job, the number of events it is still waiting for.
     open: Vec<u32>,
@@ -116,7 +116,7 @@ impl<'i> Arrivals<'i> {
         }
     }
 
-    /// Records that the job with the given index has ended for good or was rejected.
+    /// Records that the job with the given index has finally ended or was rejected.
     pub fn ended(&mut self, index: u64, now: Time) {
         if let Source::Feedback(feedback) = &mut self.0 {
             feedback.happened(index, Event::Start, now);

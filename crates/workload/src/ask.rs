@@ -24,7 +24,7 @@ use crate::Shaper;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// A box whose side is 1 on each axis that the machine lacks.
+    /// A box. Its side is 1 on each axis that the machine does not have.
     Shape(Sides),
     /// A number of nodes.
     Nodes(u32),
@@ -33,7 +33,7 @@ pub enum Ask {
     Beyond(u32),
 }
 
-/// The reason that an [`Ask`] is invalid.
+/// The reason why an [`Ask`] is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AskFault {
     /// Neither a shape nor a number was given.
@@ -48,7 +48,7 @@ pub enum AskFault {
     /// The number of sides differs from the number of axes.
     #[error("expected {axes} sides, one for each axis of the machine, but found {sides}")]
     Axes {
-        /// The number of sides given.
+        /// The number of sides in the request.
         sides: usize,
         /// The number of axes that the machine has.
         axes: usize,
@@ -75,8 +75,8 @@ impl Ask {
             (Some(_), Some(_)) => Err(AskFault::Both),
             (None, None) => Err(AskFault::Nothing),
             (None, Some(0)) => Err(AskFault::NoNodes),
-            // Numbers that no machine can satisfy are also passed on, so that a random rule still
-            // makes its draw.
+            // Also pass on numbers that no machine can satisfy, so that a random rule still makes
+            // its draw.
             (None, Some(nodes)) => Ok(Ask::Nodes(u32::try_from(nodes).unwrap_or(u32::MAX))),
             (Some(sides), None) => Ask::shape(sides, grid),
         }

@@ -21,7 +21,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Returns true if a job with `nodes` nodes meets the condition. A percentage takes one draw.
+    /// Returns true if a job with `nodes` nodes meets the condition. A percentage uses one draw.
     pub fn is_met(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         match self {
             Condition::Nodes(most) => nodes <= *most,
@@ -30,7 +30,7 @@ impl Condition {
         }
     }
 
-    /// Translates any names in this condition to the numbers that represent them in a log.
+    /// Returns this condition with any names replaced by the log's numbers for them.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -104,13 +104,13 @@ pub struct JobRule {
 }
 
 impl JobRule {
-    /// Returns true if a job with `nodes` nodes meets any condition. Takes one draw for each
-    /// percentage that is evaluated.
+    /// Returns true if a job with `nodes` nodes meets any condition. Each percentage that is
+    /// evaluated uses one draw.
     pub fn holds(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> bool {
         self.conditions.iter().any(|condition| condition.is_met(nodes, tags, draw))
     }
 
-    /// Translates any names in this rule to the numbers that represent them in a log.
+    /// Returns this rule with any names replaced by the log's numbers for them.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

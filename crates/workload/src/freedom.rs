@@ -37,8 +37,8 @@ pub struct FreedomRule {
 }
 
 impl FreedomRule {
-    /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Takes one
-    /// draw for each percentage that is evaluated.
+    /// Returns the freedom for a job with `nodes` nodes, or `None` if no clause matches. Each
+    /// percentage that is evaluated uses one draw.
     pub fn of(&self, nodes: u32, tags: &Tags, draw: &mut Stream) -> Option<Freedom> {
         let found = self.clauses.iter().find(|(_, condition)| {
             condition.as_ref().is_none_or(|condition| condition.is_met(nodes, tags, draw))
@@ -46,7 +46,7 @@ impl FreedomRule {
         found.map(|(level, _)| *level)
     }
 
-    /// Translates any names in this rule to the numbers that represent them in a log.
+    /// Returns this rule with any names replaced by the log's numbers for them.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.

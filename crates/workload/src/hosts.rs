@@ -17,7 +17,7 @@ const DIGITS: usize = 10;
 
 /// Returns the names in a list, or `None` if the list is malformed or too long for any cluster.
 ///
-/// A name with several bracketed ranges stands for all combinations: `x[0-1]y[0-1]` is four names.
+/// A name with several bracketed ranges expands to all combinations: `x[0-1]y[0-1]` is four names.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; }
@@ -81,7 +81,7 @@ fn number(text: &str) -> Option<u32> {
     if digits { text.parse().ok() } else { None }
 }
 
-/// Expands text such as `00-03,07` to a list of numbers, keeping leading zeros.
+/// Expands text such as `00-03,07` to a list of numbers, preserving leading zeros.
 fn numbers(inside: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
@@ -215,7 +215,7 @@ impl Hosts {
         }
         let names: FxHashMap<String, u32> = list.into_iter().zip(0..).collect();
         if names.len() as u32 != count {
-            return Err("a name is repeated".into());
+            return Err("a name appears more than once".into());
         }
         Ok(Hosts { names, each: count / nodes })
     }

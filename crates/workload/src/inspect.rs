@@ -33,7 +33,7 @@ pub struct LogSummary {
     pub skipped: Vec<Skipped>,
     /// The number of jobs with a run time of zero.
     pub zero_length: u64,
-    /// Jobs with an earlier submit time than the job that precedes them in the log.
+    /// Jobs with an earlier submit time than the preceding job in the log.
     pub submits_back: LineNumbers,
     /// The number of jobs that have a user estimate.
     pub with_estimate: u64,
@@ -81,7 +81,7 @@ pub struct LogSummary {
     pub estimate_factors: Option<Spread>,
     /// Dependencies between jobs.
     pub dependencies: DependencyCounts,
-    /// The values in the fields that classify jobs.
+    /// The most common values of the categorical job fields.
     pub classes: Vec<Class>,
     /// The weeks since the first submission, or an empty list if the log is longer than twenty
     /// years.
@@ -193,8 +193,8 @@ pub struct Arrivals {
     pub clock: Clock,
     /// The number of arrivals in each hour of the day.
     pub by_hour: [u64; 24],
-    /// The number of arrivals on each weekday, starting with Monday, or `None` if the log does not
-    /// state when it started.
+    /// The number of arrivals on each weekday, starting with Monday, or `None` if the log's start
+    /// date is unknown.
     pub by_weekday: Option<[u64; 7]>,
 }
 
@@ -322,7 +322,7 @@ impl LogSummary {
     }
 }
 
-/// Returns the log's notes, and adds one if jobs are far out of submission order.
+/// Returns the log's notes, plus one if jobs are far out of submission order.
 fn notes(trace: &Trace, course: &Course) -> Vec<Note> {
     let text = "some jobs are more than 262,143 positions out of submission order, so peak use \
         and weekly figures are unknown";

@@ -25,7 +25,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Creates a job that does not come from a log and whose estimate is exactly its run time.
+    /// Creates a job that is not from a log and has an exact run-time estimate.
     ///
     /// ```
     /// # mod pavior { pub use pavior_workload as workload;

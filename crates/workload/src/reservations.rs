@@ -44,7 +44,7 @@ struct Part {
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed, contains nodes outside the
-/// machine, or gives an end that is not after the start.
+/// machine, or has an end that is not after the start.
 pub fn read_reservations(
     reader: impl BufRead,
     grid: &Grid,

@@ -1,4 +1,4 @@
-//! Option values that several entries share.
+//! Option values shared by several entries.
 
 use pavior_kernel::Values;
 

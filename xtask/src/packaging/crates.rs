@@ -41,7 +41,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     let no_file = files.iter().filter(|file| !folder.with_file_name(file).is_file());
     let missing = no_field.chain(no_file);
     let mut problems: Vec<String> = missing.map(|part| format!("{name}: no {part}")).collect();
-    // Because the minimum Rust version is also the toolchain, it is always tested.
+    // The toolchain has the minimum supported Rust version, so that version is always tested.
     let rust = text(package, "rust_version");
     if !toolchain.contains(&format!("channel = \"{rust}")) {
         problems.push(format!("{name}: rust-version is {rust}, but rust-toolchain.toml differs"));
@@ -49,7 +49,7 @@ fn of_package(package: &Value, toolchain: &str) -> Vec<String> {
     problems
 }
 
-/// Packs all packages and compiles what they contain.
+/// Packs all packages and compiles their contents.
 pub(crate) fn pack(root: &Path) -> Vec<String> {
     let words = "package --workspace --exclude=xtask --exclude=pavior-trials \
                  --exclude=pavior-browser --allow-dirty --no-verify --quiet";

@@ -59,7 +59,7 @@ pub(super) fn slurm(release: &Release) -> Result<(), String> {
         let page = release.root.join("docs").join(page).with_extension("md");
         copy_into(&page, &folder.join("usr/share/doc/pavior-slurm"))?;
     }
-    // Upgrades keep the administrator's changes to the files listed here.
+    // Upgrades preserve the administrator's changes to the files listed here.
     write_file(&folder.join("DEBIAN/conffiles"), "/etc/pavior/slurm.toml\n")?;
     let control = include_str!("../../templates/debian/pavior-slurm.control.in");
     pack(release, "pavior-slurm", control, "pavior-slurm.service pavior-slurm-observe.service")

@@ -1,4 +1,4 @@
-//! Files and directories in a release. Errors name the path.
+//! Files and directories in a release. Errors include the path.
 
 use std::fs;
 use std::path::Path;

@@ -2,8 +2,8 @@
 //! described in docs/releasing.md.
 //!
 //! `cargo xtask dist` creates a release in `dist/` from builds with the `dist` profile. The checks
-//! create one in `target/release-check` from earlier build output. They install it and try it in a
-//! Debian system that has no Pavior and discards all changes.
+//! create one in `target/release-check` from earlier build output, then install and try it in a
+//! Debian system that does not contain Pavior and discards all changes.
 
 mod bill;
 pub(crate) mod crates;
@@ -20,7 +20,7 @@ use crate::{notes, process, python};
 /// The oldest glibc that a release supports, which is that of manylinux_2_28.
 const GLIBC: (u32, u32) = (2, 28);
 
-/// Programs needed to make a release, from the Debian packages dpkg and binutils.
+/// Programs needed to create a release, from the Debian packages dpkg and binutils.
 const TOOLS: [&str; 3] = ["dpkg-deb", "objcopy", "readelf"];
 
 /// A Python program that strictly validates a bill of materials.
@@ -176,7 +176,7 @@ fn glibc(program: &Path) -> Result<(u32, u32), String> {
 
 fn newest(text: &str) -> Option<(u32, u32)> {
     let version = |word: &str| {
-        // Some versions consist of three numbers, such as 2.2.5.
+        // Some versions have three numbers, such as 2.2.5.
         let mut numbers = word.strip_prefix("GLIBC_")?.split('.').map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     };

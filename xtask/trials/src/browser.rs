@@ -21,7 +21,7 @@ const INSTALLED: [&str; 2] =
 /// The maximum time to wait for the page, on a busy machine.
 const MAX_WAIT: Duration = Duration::from_mins(5);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// The time that a page may take to draw a change, before a screenshot.
+/// The time allowed for a page to draw a change before a screenshot.
 const DRAWING_TIME: Duration = Duration::from_millis(800);
 
 /// A browser with a single page. Dropping it closes the browser.
@@ -126,7 +126,7 @@ impl Browser {
         assert!(answer["errorText"].is_null(), "{address}: {}", answer["errorText"]);
     }
 
-    /// Opens a page given as text, without a server.
+    /// Opens a page from its text, without a server.
     pub fn open_text(&mut self, page: &str) {
         let file = self.folder.path().join("page.html");
         std::fs::write(&file, page).expect("there is room");

@@ -32,7 +32,7 @@ use std::path::PathBuf;
 /// The environment variable that names the notes file.
 pub const NOTES: &str = "PAVIOR_NOTES";
 
-/// Notes that a test is skipped because this machine lacks something it needs. Panics if the
+/// Records that a test is skipped because this machine lacks something that it needs. Panics if the
 /// environment variable `required` is set, as it is in `.ci/run`.
 pub fn skipped(what: &str, why: &str, required: &str) {
     assert!(
@@ -43,7 +43,7 @@ pub fn skipped(what: &str, why: &str, required: &str) {
     note(&["skipped", what, why]);
 }
 
-/// Notes an attack, with the number of attempts and the number of broken promises. Panics if a
+/// Records an attack, with the number of attempts and the number of broken promises. Panics if a
 /// promise was broken or nothing was tried.
 pub fn attacked(area: &str, attack: &str, tried: usize, failed: usize) {
     println!("{area}: {attack}: {tried} tried, {failed} failed");
@@ -70,7 +70,7 @@ fn note(fields: &[&str]) {
     let clean = |field: &&str| field.replace(['\t', '\n'], " ");
     let line = fields.iter().map(clean).collect::<Vec<_>>().join("\t") + "\n";
     let file = OpenOptions::new().create(true).append(true).open(path);
-    // A single write keeps lines from different tests separate.
+    // A single write prevents lines from different tests from being interleaved.
     let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
     written.expect("the notes file can be written");
 }

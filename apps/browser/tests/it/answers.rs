@@ -1,4 +1,4 @@
-//! Checks the engine's answers against the table of answers that all interfaces must give.
+//! Checks the engine's answers against the table of expected answers that all interfaces share.
 
 use pavior_browser::Engine;
 use pavior_trials::{ANSWERS, in_words_of_the_table};
@@ -44,7 +44,7 @@ fn answers_equal_the_shared_table() {
         let jobs = case["jobs"].as_array().unwrap();
         let end = |job: &Value| job["end"].as_u64().unwrap();
         let times: Vec<_> = jobs.iter().map(|job| (format!("{}.00", end(job)), end(job))).collect();
-        // The table numbers jobs from 1, but a run from 0. Larger numbers are replaced first.
+        // Jobs are numbered from 1 in the table, but from 0 in a run. Replace larger numbers first.
         let numbers = (0..jobs.len()).rev();
         let mut names: Vec<_> =
             numbers.map(|job| (format!("job {job}"), format!("job {}", job + 1))).collect();

@@ -74,7 +74,7 @@ const ANSWERED: &str = "window.answered = async (place) => {
     return place.dataset.result;
 }";
 
-/// Checks every answer to the strategies' examples. The engine is loaded only when one is clicked.
+/// Checks the answers to all strategy examples, and that the engine is loaded only on a click.
 #[test]
 fn examples_have_their_documented_answers() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

@@ -45,7 +45,7 @@ fn two_runs_are_compared() {
     browser.until("document.getElementById('fault').textContent");
 }
 
-/// Checks that after a pause with the space bar, both machines answer a question about a shape.
+/// Checks that both machines answer a question about a shape after the space bar pauses them.
 #[test]
 fn questions_can_be_asked_with_the_keyboard() {
     let Some(mut browser) = Browser::start(1400, 1000) else { return };

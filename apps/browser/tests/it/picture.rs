@@ -63,8 +63,8 @@ fn images(file: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Joins equally large WebP files into a looping animation (container format: RFC 9649, section
-/// 2.7).
+/// Combines WebP files of the same size into a looping animation (container format: RFC 9649,
+/// section 2.7).
 fn animated(frames: &[Vec<u8>]) -> Vec<u8> {
     let three = |number: u32| number.to_le_bytes()[..3].to_vec();
     let size = [three(WIDTH - 1), three(HEIGHT - 1)].concat();

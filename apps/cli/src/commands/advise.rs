@@ -18,8 +18,8 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<(), Failure> {
         files::check_writable(path)?;
     }
     let mut settings = args.parameters.settings_for(&args.log);
-    // Moving `placed` to the end keeps the indices of the other settings unchanged if it is
-    // omitted.
+    // Move `placed` to the end, so that omitting it does not change the indices of the other
+    // settings.
     settings.sort_by_key(|setting| setting.key == "placed");
     let (folder, bar) = (logs::folder(""), Bar::new("advise"));
     let environment = Environment { files: &folder, progress: &bar, ..Environment::PLAIN };
@@ -90,7 +90,7 @@ fn print_text(advice: &Advice) -> Result<(), Failure> {
     )
 }
 
-/// Prints how each alternative changes mean waiting times by job size, or else other metrics.
+/// Prints how each alternative changes mean wait times by job size, or the other metrics.
 fn table(advice: &Advice, by_size: bool) -> Result<(), Failure> {
     let what = if by_size { "waiting (h) by nodes" } else { "difference" };
     let measures = advice.measures.iter().enumerate().skip(usize::from(by_size));

@@ -285,7 +285,7 @@ impl ExplainReport {
         format!("{} ({})", explain::words(self.grid(), at), count(volume(at.sides), "node"))
     }
 
-    /// Returns the highest contact index that the requested box can have anywhere on the machine.
+    /// Returns the highest contact index that the requested box can reach anywhere on the machine.
     fn perfect_index(&self) -> Option<i64> {
         explain::perfect_index(&self.busy.state, self.request.shape?)
     }

@@ -121,11 +121,12 @@ fn sentence(score: &Score, rejected: u64) -> String {
         _ => format!("{:.1}", 100.0 * third.held),
     };
     let thirds = thirds.each_ref().map(share);
-    let never = if rejected == 0 { String::new() } else { format!(" {rejected} can never fit.") };
+    let never =
+        if rejected == 0 { String::new() } else { format!(" {rejected} jobs can never fit.") };
     format!(
         "{waited} of {jobs} jobs had to wait, {:.1} h on average.{never} The 90% interval \
-         contained the start of {:.1}% of them ({}% for small, medium and large jobs, \
-         respectively); its median width was {:.1} h.",
+         contained the start times of {:.1}% of the jobs that waited ({}% for small, medium and \
+         large jobs, respectively); its median width was {:.1} h.",
         mean_wait / 3600.0,
         100.0 * held,
         thirds.join(", "),

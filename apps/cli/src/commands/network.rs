@@ -61,7 +61,7 @@ fn read(grid: &Grid, flits: u32) -> Result<Vec<Message>, Failure> {
         let whole = 0..line.len();
         // Without this check, serde would also accept an array of values as a message.
         if line.trim_start().starts_with('[') {
-            let message = "each message must be an object: {\"at\",\"from\",\"to\"}";
+            let message = "each message must be an object of the form {\"at\",\"from\",\"to\"}";
             return Err(LineError::new(message, whole));
         }
         let parsed: Line = json::read(line.as_bytes()).map_err(|error| {

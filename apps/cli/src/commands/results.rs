@@ -215,7 +215,9 @@ impl Results<'_> {
             );
         }
         if hidden > 0 {
-            notes.push(format!("{hidden} more metrics: use --format json or --metrics NAME,NAME."));
+            notes.push(format!(
+                "{hidden} more metrics are hidden; use --format json or --metrics NAME,NAME."
+            ));
         }
         notes
     }

@@ -84,7 +84,9 @@ fn machines(typed: &[String], default: &MachineSpec) -> Result<Vec<MachineSpec>,
     for text in typed {
         let (name, grid) = name_and_grid(text)?;
         if machines.iter().any(|other| other.name == name) {
-            return Err(Failure::usage(format!("--machine {text}: `{name}` appears twice")));
+            return Err(Failure::usage(format!(
+                "--machine {text}: the name `{name}` appears twice"
+            )));
         }
         let grid = input::machine(grid)?;
         strategy.supports(&grid).map_err(Failure::usage)?;

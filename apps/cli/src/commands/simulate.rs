@@ -68,7 +68,7 @@ fn run_logs_once(specification: &mut Specification) {
     };
     if has_several {
         eprintln!(
-            "note: replaying this log uses no random numbers, so there is only one replication"
+            "note: replaying this log involves no randomness, so only one replication is run"
         );
     }
     specification.policy = Policy::Fixed(1);

@@ -200,12 +200,12 @@ impl UnblockReport {
             let at = self.describe(&found.at);
             let lost = match found.unavailable.len() {
                 0 => String::new(),
-                lost => format!("; failed nodes there: {lost}"),
+                lost => format!("; failed nodes in this box: {lost}"),
             };
             let names = self.shown_names(&found.jobs);
             match names.len() {
                 0 if lost.is_empty() => format!("free: {at}"),
-                0 => format!("no job holds {at}{lost}"),
+                0 => format!("no job holds nodes in {at}{lost}"),
                 count => format!(
                     "least blocked: {at}, held by {} (weight {}): {}{lost}",
                     jobs(count),

@@ -118,7 +118,8 @@ fn figure(board: &Board) -> Chart {
         marks: Marks::Bars,
         series,
         stated: Vec::new(),
-        note: "A ratio of 1 meets the bound. The optimum is between 1 and the best run."
+        note: "A ratio of 1 meets the bound. The optimum lies between 1 and the ratio of the best \
+               run."
             .to_string(),
     }
 }

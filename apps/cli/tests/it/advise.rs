@@ -1,5 +1,5 @@
-//! Tests `pavior advise`: its numbers equal the results of the printed commands, and all interfaces
-//! give the same advice.
+//! Tests `pavior advise`: its numbers match the results of the commands it prints, and all
+//! interfaces return the same advice.
 
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ fn mistakes_are_refused() {
     for (more, reason) in [
         ("--strategy ff,tff", "one strategy and one scheduler"),
         ("--strategy tlb", "did you mean `tbl`"),
-        ("--slots 4y4", "must be a shape, such as 4x4x4"),
+        ("--slots 4y4", "expected a shape, such as 4x4x4"),
         ("--threads 0", "must be at least 1"),
         ("--mttf 5", "--mttf needs --mttr"),
     ] {

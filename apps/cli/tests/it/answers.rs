@@ -1,4 +1,4 @@
-//! Checks `pavior explain` against the table of answers that all interfaces must give.
+//! Checks `pavior explain` against the table of expected answers that all interfaces share.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

@@ -19,7 +19,7 @@ fn batsim_files_state_the_size_of_the_machine() {
 #[test]
 fn options_are_checked_before_the_log_is_read() {
     for (options, reason) in [
-        ("to.txt", "cannot tell the format from the name"),
+        ("to.txt", "cannot determine the format from the file name"),
         ("to.json --sessions 20m", "only .swf logs"),
         ("to.swf --shape-rule compct", "did you mean `compact`"),
     ] {

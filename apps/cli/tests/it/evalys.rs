@@ -112,7 +112,7 @@ fn environment(limit: Duration) -> Result<PathBuf, String> {
         Ok(()) => (ready, ""),
         Err(reason) => (failed, reason.as_str()),
     };
-    // If this file is missing, the next run of the test only takes longer.
+    // If this write fails, the next run of the test just takes longer.
     let _ = std::fs::write(mark, text);
     made.map(|()| python)
 }

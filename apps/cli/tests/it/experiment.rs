@@ -22,7 +22,7 @@ fn experiment(folder: &Folder, text: &str) -> String {
     format!("experiment {} --out", folder.write("sweep.toml", text))
 }
 
-/// Returns the files that must have the same bytes however an experiment was run or interrupted.
+/// Returns the files that must be identical no matter how an experiment was run or interrupted.
 fn files(directory: &str) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(directory).unwrap() {

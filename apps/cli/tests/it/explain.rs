@@ -152,7 +152,7 @@ fn an_output_that_is_a_folder_is_refused_before_input_is_read() {
     refused_input_for(&words(&run), "nonsense", "directory");
 }
 
-/// Returns the message for an impossible state.
+/// Returns the error message for an invalid state.
 fn refused_state(busy: &str) -> String {
     refused_input(&words("explain --machine mesh:4x4 --busy - --shape 1x1"), busy)
 }

@@ -1,4 +1,4 @@
-//! Tests that the interfaces to other programs are features of the build.
+//! Tests that the interfaces to other programs are optional features of the build.
 
 #[cfg(feature = "slurm")]
 use crate::refused_for;

@@ -143,7 +143,7 @@ fn jobs_that_never_start_are_reported_and_a_log_runs_once() {
         all["results"][0].take()
     };
     let once = run("--replications 5");
-    assert!(stderr(&once).contains("there is only one replication"), "{}", stderr(&once));
+    assert!(stderr(&once).contains("only one replication is run"), "{}", stderr(&once));
     assert_eq!(first(&once)["replications"], 1);
     assert_eq!(first(&run("--replications 3 --shape-rule random"))["replications"], 3);
     // There are no results if too few jobs start to complete the warm-up.

@@ -26,8 +26,8 @@ const QUEUE: &str = r#"{"job":"c","shape":[8,8],"estimate":3600}
 {"job":"f","shape":[16,8],"estimate":60}
 "#;
 
-/// Checks forecasts without past runs. By the estimates, job d ends before c can start, so d starts
-/// first, but the third job runs too long for that.
+/// Checks forecasts without past runs. Job d is short enough to be backfilled before c, but job 8
+/// would delay c, so it starts after c.
 #[test]
 fn without_past_jobs_only_the_plan_is_printed() {
     let reply = forecast(QUEUE, "");

@@ -32,7 +32,7 @@ fn kill_when(mut run: Child, file: &Path, bytes: u64) -> bool {
     !run.wait().unwrap().success()
 }
 
-/// Stores made-up replications, all with the same values, to avoid a paper's long runs.
+/// Stores fake replications, all with the same values, to avoid a paper's long runs.
 fn keep_made_up(paper: &str, directory: &Path) {
     let journal = directory.join("journal");
     let run = start(&format!("reproduce {paper} --quick --out {}", directory.display()));

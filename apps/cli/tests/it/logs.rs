@@ -136,8 +136,8 @@ fn jobs_that_share_routers_are_counted() {
     for command in [format!("simulate --trace {log}"), format!("advise {log}")] {
         let output = pavior(&words(&format!("{command} {machine}")), "");
         let error = stderr(&output);
-        let counts =
-            "2 of 2 jobs run on the nodes recorded in the log, 1 starting on another job's";
+        let counts = "2 of 2 jobs run on the nodes recorded in the log, 1 starting on a router \
+                      that another job uses";
         assert!(output.status.success() && error.contains(counts), "{command} {error}");
     }
 }

@@ -53,7 +53,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// A temporary folder with the files of a test.
+/// A temporary folder for a test's files.
 struct Folder(tempfile::TempDir);
 
 impl Folder {

@@ -1,5 +1,5 @@
-//! Tests that invalid usage or input gives a clear message that shows the position of the error and
-//! exit status 2, without a panic.
+//! Tests that invalid usage or input ends with exit status 2 and a clear message that shows the
+//! position of the error, without a panic.
 
 use crate::{Folder, good, gzipped, refused, refused_for, words};
 
@@ -72,7 +72,7 @@ fn invalid_logs_are_rejected() {
         ("binary.swf", &[0xff, 0x00, 0xfe, 0x0a, 0x01], "binary.swf:1:1"),
         ("short.swf", b"1 0 -1 60 4\n", "short.swf:1:"),
         ("letters.swf", letters.as_bytes(), "letters.swf:1:8"),
-        ("log.txt", b"hello\n", "cannot detect the log's format from its text or name"),
+        ("log.txt", b"hello\n", "cannot detect the log's format from its contents or name"),
     ];
     for (name, bytes, expected) in cases {
         let path = folder.write(name, bytes);

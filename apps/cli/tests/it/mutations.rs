@@ -1,8 +1,8 @@
 //! Tests every parser with mutated inputs. No parser panics or hangs, and every line of a protocol
 //! gets an answer.
 //!
-//! The corpus is `fuzz/corpus`; files that are added there are used automatically. By default, each
-//! run makes the same mutations for two seconds. `cargo xtask fuzz MINUTES` runs longer, with a
+//! The corpus is `fuzz/corpus`; any files added there are used automatically. By default, each run
+//! applies the same mutations for two seconds. `cargo xtask fuzz MINUTES` runs longer, with a
 //! different seed each time.
 
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ fn corpus() -> Vec<(String, Vec<u8>)> {
     files
 }
 
-/// Passes an input to all parsers for files with its name.
+/// Passes an input to all parsers that accept files with this name.
 fn parse(name: &str, bytes: &[u8]) {
     let grid: Grid = "mesh:4x4".parse().unwrap();
     let text = String::from_utf8_lossy(bytes);

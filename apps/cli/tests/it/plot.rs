@@ -166,7 +166,7 @@ fn numbers_that_cannot_be_drawn_are_refused() {
         "1,waiting,1,nan\n2,waiting,3,1\n",
         "1,waiting,1,-1\n2,waiting,3,1\n",
     ] {
-        refused_for(&["plot", &results(rows), "--y", "waiting"], "cannot be plotted");
+        refused_for(&["plot", &results(rows), "--y", "waiting"], "cannot plot ");
     }
     // A parameter without a column has no values to draw.
     let constant = results("1,waiting,3,\n");

@@ -17,7 +17,7 @@ fn folder(name: &str, contents: &str) -> (Folder, String, String) {
 fn a_warm_up_longer_than_the_log_is_rejected() {
     let experiment = "trace = 'log.swf'\nwarmup = [0, 2]\n";
     let (folder, log, file) = folder("e.toml", experiment);
-    let reason = "a warm-up of 2 jobs must be shorter than the log, which has 2 jobs";
+    let reason = "the warm-up (2 jobs) must be shorter than the log (2 jobs)";
     for run in [
         ["simulate", "--trace", &log, "--warmup", "2"],
         ["experiment", &file, "--out", &folder.path("out"), "--threads=1"],
@@ -69,7 +69,7 @@ fn options_without_effect_on_a_generated_log_are_rejected() {
         ("lublin --nodes 16 --load 2", "--load applies only to side distributions"),
         ("lublni --nodes 16 --load 2", "did you mean `lublin`?"),
         ("uniform --machine mesh:4x4 --load 1,2", "a log can have only one load"),
-        ("uniform --nodes 16", "request sides require --machine, not --nodes"),
+        ("uniform --nodes 16", "a side distribution requires --machine, not --nodes"),
     ] {
         refused_for(&words(&format!("trace generate {more}")), reason);
     }
@@ -86,7 +86,7 @@ fn options_of_disabled_features_are_rejected() {
         (format!("{pod} --fail-classes cube:mttf=9:mttr=1 --spare-switches 1"), "switch can fail"),
         (
             format!("{pod} -s tpu --fail-classes switch:mttf=9:mttr=1 --spare-switches 48"),
-            "48 spares are too many for 48 switches",
+            "48 spare switches are too many for a machine with 48 switches",
         ),
         (format!("{moves} --jobs-csv jobs.csv"), "a job that moves has several; use --placements"),
         (
@@ -135,6 +135,6 @@ fn skipped_log_lines_are_counted() {
         assert!(output.status.success(), "{}", stderr(&output));
         stderr(&output)
     };
-    assert!(notes(&more).contains("note: 1 of 3 job lines skipped"), "{}", notes(&more));
+    assert!(notes(&more).contains("note: 1 of 3 job lines were skipped"), "{}", notes(&more));
     assert!(!notes(&log).contains("skipped"), "{}", notes(&log));
 }

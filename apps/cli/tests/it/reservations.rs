@@ -3,7 +3,7 @@
 use crate::{Folder, json, refused, words};
 
 /// Simulates two jobs on a row of four nodes. The first uses all nodes for 100 s; the second
-/// arrives 5 s later and uses one node. `run` runs the command, and its result is returned.
+/// arrives 5 s later and uses one node. Returns the result of running the command with `run`.
 fn simulate<T>(reservations: &str, more: &str, run: fn(&[&str]) -> T) -> T {
     let folder = Folder::new();
     let log = folder.write("log.sim", "0 4 100\n5 1 10\n");

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{Folder, good, refused_for, words};
 
-/// Runs a log. Returns the job, the start and the first node of the first part for each job that
-/// started.
+/// Runs a log. For each job that started, returns its number, its start, and the first node of its
+/// first part.
 fn starts(log: &str, machine: &str, strategy: &str, scheduler: &str) -> Vec<[u64; 3]> {
     let folder = Folder::new();
     let (log, placed) = (folder.write("log.sim", log), folder.path("placements.jsonl"));

@@ -1,4 +1,4 @@
-//! Tests `pavior sweep`, with which other programs list and run an experiment's replications.
+//! Tests `pavior sweep`, which lets other programs list and run an experiment's replications.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! in time with a defined exit status, without a panic, and prints a bounded message in plain text.
 //!
 //! `cargo test -p pavior-cli --test it tries -- --nocapture` prints the counts by command. By
-//! default, the test makes one attempt in eleven; `cargo xtask tries` makes all of them.
+//! default, the test runs one attempt in eleven; `cargo xtask tries` runs all of them.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -144,7 +144,7 @@ fn command(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Returns n if only every n-th attempt is made.
+/// Returns n if only every n-th attempt is run.
 fn step() -> usize {
     pavior_trials::size(41, 11, 1)
 }

@@ -1,5 +1,5 @@
-//! Tests `--skip-unsupported`. With this option, combinations that do not apply are left out of a
-//! comparison and reported; without it, they are an error.
+//! Tests `--skip-unsupported`. With this option, combinations that do not apply are skipped and
+//! reported; without it, they are an error.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn errors_name_unsupported_values_and_the_option_to_skip_them() {
     for command in COMMANDS {
         let reason = "2db does not work on mesh:4x4x4: it requires a square mesh";
         refused_for(&words(command), reason);
-        refused_for(&words(command), "--skip-unsupported skips it");
+        refused_for(&words(command), "use --skip-unsupported to skip it");
         let only = command.replace("ff,2db,tff", "2db --skip-unsupported");
         refused_for(&words(&only), "nothing is left to compare: strategy 2db does not work");
     }
@@ -43,7 +43,7 @@ fn skipped_values_are_reported() {
     let run = format!("{} --skip-unsupported --format table", COMMANDS[0]);
     let table = good(&words(&run));
     assert!(table.contains("Left out: strategy 2db does not work on mesh:4x4x4"), "{table}");
-    // If nothing is left out, the list is present but empty.
+    // If nothing is skipped, the list is present but empty.
     let run = COMMANDS[0].replace("ff,2db,tff", "ff");
     let skipped = |line: &str| crate::json(&words(line), "")["skipped"].take();
     assert_eq!(skipped(&format!("{run} --skip-unsupported")), json!([]));
@@ -54,7 +54,7 @@ fn skipped_values_are_reported() {
 fn unsupported_schedulers_are_skipped() {
     let run = "simulate --service messages:5 --jobs 10 --replications 1 --strategy tff --scheduler \
                fcfs,easy-freedom --no-timing";
-    refused_for(&words(run), "--skip-unsupported skips it");
+    refused_for(&words(run), "use --skip-unsupported to skip it");
     let output = pavior(&words(&format!("{run} --skip-unsupported")), "");
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stderr(&output).contains("Left out: scheduler easy-freedom on"), "{}", stderr(&output));

@@ -16,7 +16,7 @@ fn script(name: &str, arguments: &[&str]) -> Output {
     Command::new("python3").arg(path).args(arguments).output().unwrap()
 }
 
-/// Returns true and records that a test was skipped if Python, which the scripts need, is missing.
+/// Returns true if Python is missing, and records that the test was skipped.
 fn lacks_python(what: &str) -> bool {
     let is_there = Command::new("python3").arg("--version").output().is_ok();
     if !is_there {
@@ -85,7 +85,7 @@ fn certificates_are_verified_and_false_ones_rejected() {
     });
     assert_eq!(status, Some(1), "{text}");
     assert!(text.contains("the certificate is for other jobs"), "{text}");
-    // Prices that belong to other jobs also prove a bound, but a weaker one.
+    // A proof for other jobs is also valid here, but its bound is weaker than the stated one.
     let (status, text) = planted(&heavy, |bounds| {
         let other = std::fs::read_to_string(out.join("mesh-overloaded/bounds.json")).unwrap();
         let other: Value = serde_json::from_str(&other).unwrap();

@@ -143,8 +143,8 @@ impl Candidate {
         }
     }
 
-    /// Takes a turn in the election. If this replica is active, the turn ends when its Lease
-    /// expires at the latest.
+    /// Runs one turn of the election. If this replica is active, the turn times out when its Lease
+    /// expires.
     async fn take_turn(&mut self, writer: &Writer) -> Result<(), WriteError> {
         let expires_at = self.expires_at(Instant::now());
         let turn = self.try_acquire_or_renew(writer);
@@ -154,7 +154,7 @@ impl Candidate {
         }
     }
 
-    /// Takes turns, and reports whether this replica is active.
+    /// Runs election turns in a loop, and reports whether this replica is active.
     async fn run(&mut self, writer: &Writer, sender: &watch::Sender<bool>, health: &Health) {
         loop {
             let turn = self.take_turn(writer).await;
@@ -208,8 +208,8 @@ impl Election {
         Election { is_leader, task }
     }
 
-    /// Ends this replica's part in the election, so that another one need not wait until the Lease
-    /// expires. All other receivers must have been dropped.
+    /// Withdraws from the election, so that another replica can take over before the Lease expires.
+    /// All other receivers must have been dropped.
     pub(super) async fn end(self) {
         drop(self.is_leader);
         let _ = self.task.await;
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(candidate.held().spec.unwrap().lease_transitions, Some(4));
         assert_eq!(candidate.held().spec.unwrap().acquire_time.unwrap().0.as_second(), 7);
         assert!(!candidate.is_leader(start + LEASE_DURATION));
-        // A released Lease is taken immediately.
+        // A released Lease is acquired immediately.
         candidate.observe(lease("", 2), start + LEASE_DURATION);
         assert!(candidate.is_due(start + LEASE_DURATION));
     }

@@ -83,8 +83,8 @@ impl EventPublisher {
         delay
     }
 
-    /// Returns the Jobs whose latest event does not give the current reason. Jobs without an event
-    /// come first, and then those with the oldest event, so that each Job has its turn.
+    /// Returns the Jobs whose latest event does not contain the current reason. Jobs without an
+    /// event come first, followed by those with the oldest events, so that each Job gets its turn.
     fn changed<'a>(&self, all: &'a [Waiting]) -> Vec<&'a Waiting> {
         let latest = |waiting: &Waiting| self.latest.get(&waiting.job.uid);
         let is_changed = |waiting: &&Waiting| {
@@ -95,7 +95,7 @@ impl EventPublisher {
         changed
     }
 
-    /// Returns the time before the Job may have another event.
+    /// Returns the time until another event may be published for the Job.
     fn remaining(&self, waiting: &Waiting) -> Duration {
         let job_event = self.latest.get(&waiting.job.uid).map(|event| event.at);
         let rejection = self.rejected_at.get(&waiting.job.namespace).copied();

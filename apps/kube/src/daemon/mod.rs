@@ -1,4 +1,4 @@
-//! The daemon, which watches the cluster, plans after each change, and carries out each plan.
+//! The daemon, which watches the cluster, plans after each change, and applies each plan.
 #![allow(clippy::disallowed_methods, reason = "the clock limits how often the daemon acts")]
 
 mod election;
@@ -36,7 +36,7 @@ use reconciler::Reconciler;
 const IDLE_PAUSE: Duration = Duration::from_hours(24);
 /// The delay before the next plan if a write must be retried or the plan depends on the time.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
-/// The time before an action on an unchanged object, or a rejected write, is repeated.
+/// The delay before repeating an action on an unchanged object, or a rejected write.
 const REPEAT_DELAY: Duration = Duration::from_secs(10);
 
 /// Options for the daemon.
@@ -102,8 +102,8 @@ pub fn run(options: &Options) -> Result<(), KubeError> {
     })
 }
 
-/// Plans after each change. An observer has no [`Writer`](crate::write::Writer) and takes no part
-/// in the election, so its account needs only the get, list and watch permissions.
+/// Plans after each change. An observer has no [`Writer`](crate::write::Writer) and does not take
+/// part in the election, so its account needs only the get, list and watch permissions.
 async fn reconcile(
     client: Client,
     health: Arc<Health>,
@@ -116,7 +116,7 @@ async fn reconcile(
         }
         _ => ClusterWatch::start(&client, options.page.is_some()),
     };
-    // The sender is kept alive, because a closed channel would count as a change.
+    // Keep the sender alive, because a closed channel would count as a change.
     let (_sender, constant) = watch::channel(matches!(options.mode, Mode::Always));
     let mut leadership = election.map_or(constant, |election| election.is_leader.clone());
     let is_observer = matches!(options.mode, Mode::Observe { .. });

@@ -26,11 +26,11 @@ use crate::read::ClusterWatch;
 use crate::world::{Index, World};
 use crate::write::{WriteError, Writer};
 
-/// The time within which a machine's writes must start, in case the API server does not respond.
+/// The time limit for starting a machine's writes, in case the API server does not respond.
 const WRITE_TIME: Duration = Duration::from_secs(10);
 const MAX_CONCURRENT_WRITES: usize = 32;
 
-/// An action without its contents.
+/// The kind and object of an action, which identify repeated actions.
 #[derive(PartialEq, Eq, Hash)]
 struct ActionKey {
     kind: Discriminant<Action>,
@@ -236,7 +236,7 @@ impl Reconciler {
         known.machines = faults;
     }
 
-    /// Carries out a plan's actions, then writes the machine's status and publishes events.
+    /// Applies a plan's actions, then writes the machine's status and publishes events.
     async fn apply(&mut self, machine: &Machine, plan: Plan, now: i64) {
         for node in &plan.overlaps {
             let more = json!({ "machine": machine.name(), "node": node.index() });
@@ -248,7 +248,7 @@ impl Reconciler {
         let mut delay = IDLE_PAUSE;
         actions.retain(|action| match self.recent.get(&ActionKey::of(action)) {
             None => true,
-            // The retry must not depend on an update, because none may arrive.
+            // Schedule a retry, because there may be no update to trigger one.
             Some(at) => {
                 delay = delay.min(REPEAT_DELAY.saturating_sub(at.elapsed()));
                 false
@@ -262,7 +262,7 @@ impl Reconciler {
         self.publish_events(&plan.waiting, now, deadline).await;
     }
 
-    /// Writes actions concurrently. An action that cannot start in time is not written.
+    /// Writes actions concurrently. Actions that cannot start before the deadline are skipped.
     async fn write(
         &self,
         actions: Vec<Action>,
@@ -292,7 +292,7 @@ impl Reconciler {
                 if let Action::Propose { job, .. } = action {
                     let memory = self.memory.entry(machine.to_string()).or_default();
                     memory.reject(&job.uid, &why, now);
-                    // Without this Job, the next plan may place other Jobs on the nodes.
+                    // Plan again soon, because other Jobs may now get this Job's nodes.
                     delay = RETRY_DELAY;
                 }
                 self.retry_after(delay);

@@ -23,7 +23,7 @@ pub(super) enum Reply {
         code: u16,
         body: Value,
     },
-    /// No answer on a connection that stays open.
+    /// No reply. The connection stays open.
     Silence,
 }
 

@@ -117,7 +117,7 @@ impl Job {
         self.quota.as_ref().is_some_and(|quota| quota.reserved)
     }
 
-    /// Returns true if the Job is suspended and has no quota, so that it needs no box.
+    /// Returns true if the Job is suspended and has no quota, and therefore needs no box.
     pub(crate) fn is_idle(&self) -> bool {
         self.is_suspended() && !self.has_quota()
     }

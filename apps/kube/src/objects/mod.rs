@@ -1,6 +1,6 @@
-//! API server objects, reduced to the fields on which decisions depend. Users can put anything into
+//! API server objects, reduced to the fields that decisions depend on. Users can put anything into
 //! an object. The API server limits an object's size (1.5 MB), and we drop unneeded fields while
-//! parsing. Of the annotations, we keep only those that begin with `pavior.dev`.
+//! parsing. We keep only annotations that begin with `pavior.dev`.
 
 mod job;
 mod kueue;

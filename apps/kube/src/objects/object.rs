@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 /// The prefix of our annotations.
 const OURS: &str = "pavior.dev/";
-/// The annotation that gives a Job's shape, such as `4x4x2`.
+/// The annotation that contains a Job's shape, such as `4x4x2`.
 pub(crate) const SHAPE: &str = "pavior.dev/shape";
 /// The annotation that names a Job's machine, if the cluster has several.
 pub(crate) const MACHINE: &str = "pavior.dev/machine";
-/// The annotation that gives a Job's maximum run time in seconds.
+/// The annotation that contains a Job's maximum run time in seconds.
 pub(crate) const SECONDS: &str = "pavior.dev/seconds";
 /// The annotation that determines whether a Job gets its own box or shares one with its set.
 pub(crate) const BOX: &str = "pavior.dev/box";

@@ -74,7 +74,7 @@ impl Pod {
         !matches!(self.status.phase.as_str(), "Succeeded" | "Failed")
     }
 
-    /// Returns true if the pod makes its node busy. DaemonSet pods and static pods do not.
+    /// Returns true if the pod counts as occupying its node. DaemonSet and static pods do not.
     pub(crate) fn occupies_node(&self) -> bool {
         let kind = self.controller().map(|owner| owner.kind.as_str());
         !matches!(kind, Some("DaemonSet" | "Node"))
@@ -118,7 +118,7 @@ impl PodSpec {
         self.scheduling_gates.iter().any(|gate| gate.name == "kueue.x-k8s.io/topology")
     }
 
-    /// Returns true if both have the same selector, affinity and tolerations.
+    /// Returns true if both specs have the same selector, affinity and tolerations.
     pub(crate) fn has_same_requirements(&self, other: &PodSpec) -> bool {
         self.node_selector == other.node_selector
             && self.affinity == other.affinity

@@ -82,7 +82,7 @@ impl ForecastTask {
             computation.thread = None;
             match result {
                 Ok(forecast) => self.latest = Some(forecast),
-                // The previous forecast is kept.
+                // Keep the previous forecast.
                 Err(why) => log("warn", "cannot compute a forecast", json!({ "why": why })),
             }
         } else if computation.load == self.load {

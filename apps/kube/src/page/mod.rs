@@ -49,7 +49,7 @@ impl Page {
         self.forecasts.is_due()
     }
 
-    /// Returns true if the page shows this machine, or has none and would show this one.
+    /// Returns true if the page shows this machine, or would select it as its first one.
     pub(crate) fn accepts(&self, machine: &str) -> bool {
         self.machine.as_deref().is_none_or(|selected| selected == machine)
     }

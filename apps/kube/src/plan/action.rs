@@ -49,7 +49,7 @@ pub(crate) enum Action {
     Confirm { placement: ObjectRef },
     /// Deletes a placement.
     Withdraw { placement: ObjectRef, why: String, absent: Option<Absence> },
-    /// Opens a gated pod by means of a JSON patch.
+    /// Opens a gated pod with a JSON patch.
     Open { pod: ObjectRef, patch: Value },
     /// Updates our check on a Workload.
     Check(CheckUpdate),

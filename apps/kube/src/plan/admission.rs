@@ -1,7 +1,7 @@
-//! Answers Kueue's admission checks: `Ready` once a Job has a box, and until then the reason why it
-//! is waiting. A Job that has waited for `quotaSeconds` returns its quota. If an admitted Job loses
-//! its box, its check keeps its state for the same time, because Kueue would stop a Job whose check
-//! is `Pending` but keep its quota reserved.
+//! Answers Kueue's admission checks with `Ready` once a Job has a box, and until then with the
+//! reason why it is waiting. A Job that has waited for `quotaSeconds` releases its quota. If an
+//! admitted Job loses its box, its check stays unchanged for that long, because Kueue would stop a
+//! Job with a `Pending` check but keep its quota reserved.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ pub(super) fn answer(
             } else if let Some(placement) = placement {
                 job.is_suspended().then(|| answer_placed(placement))
             } else {
-                // Proposals do not count, because they may be withdrawn again and again.
+                // Proposals do not count, because they may be withdrawn repeatedly.
                 let uid = quota.workload.uid.clone();
                 let since = memory.quota_since.get(&uid).copied().unwrap_or(now);
                 quota_since.insert(uid, since);
@@ -165,8 +165,8 @@ fn answer_waiting(waiting: &Waiting, quota_s: u64, is_late: bool) -> CheckAnswer
     }
 }
 
-/// Returns true if the check already has this state and message or is being reset. Kueue itself
-/// resets a `Retry`, along with the quota.
+/// Returns true if the check already has this state and message, or is in the `Retry` state, which
+/// Kueue resets on its own when it releases the quota.
 fn is_current(quota: &Quota, answer: &CheckAnswer) -> bool {
     let check = &quota.check;
     check.state == CheckState::Retry

@@ -14,8 +14,8 @@ use super::waiting::Prospect;
 use crate::objects::{Node, Object as _};
 use crate::world::JobGroup;
 
-/// The maximum number of distinct sets of requirements, beyond those that can be queued, that are
-/// checked for a namespace in each plan.
+/// The number of distinct requirement sets that a namespace may add in each plan, in addition to
+/// one for each Job that it may have in the queue.
 const MAX_EXTRA_SETS: usize = 64;
 
 /// Results that are shared by groups with the same requirements.
@@ -28,7 +28,7 @@ pub(super) struct NodePools<'a> {
     pools: Vec<(Occupancy, Option<Pool>)>,
 }
 
-/// The nodes that a set of requirements allows, stored as free nodes.
+/// The nodes allowed by a set of requirements, represented as free nodes.
 #[derive(Clone)]
 struct AllowedNodes {
     current: Occupancy,
@@ -113,7 +113,7 @@ impl<'a> NodePools<'a> {
         Some(allowed)
     }
 
-    /// Returns the pool that contains these nodes, or `None` if they are the whole machine.
+    /// Returns the pool that contains these nodes, or `None` if they make up the whole machine.
     fn pool(&mut self, planner: &mut Planner, nodes: Occupancy) -> Option<Pool> {
         if let Some((_, known)) = self.pools.iter().find(|(known, _)| *known == nodes) {
             return *known;

@@ -14,7 +14,7 @@ use super::node_map::check_source;
 use super::shape_error::ShapeError;
 use crate::objects::{MachineSpec, Maintenance};
 
-/// The default resource, of which each node has one unit.
+/// The default resource. Each node has one unit of it.
 pub(crate) const RESOURCE: &str = "pavior.dev/node";
 
 const MAX_NODES: u32 = 1 << 20;
@@ -225,7 +225,7 @@ fn divide(chips: &Grid, host: Sides) -> Result<Grid, String> {
     let mut sides = Vec::new();
     for (axis, side) in host.into_iter().enumerate().take(axes) {
         if chips.side(axis) % side != 0 {
-            return Err("host: each side must divide the grid's side on that axis".to_string());
+            return Err("host: each side must divide the grid's side along that axis".to_string());
         }
         sides.push(chips.side(axis) / side);
     }

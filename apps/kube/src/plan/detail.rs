@@ -1,6 +1,6 @@
 //! The level of detail of a plan.
 
-/// The readers for whom a plan's explanations are intended.
+/// The intended readers of a plan's explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Users, through the daemon's events, which do not name Jobs in other namespaces.
@@ -11,7 +11,7 @@ pub(crate) enum Audience {
     Observer,
 }
 
-/// The parts of a plan to compute besides its actions.
+/// The parts of a plan to compute in addition to its actions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detail {
     /// The number of Jobs at the head of the queue that are explained.

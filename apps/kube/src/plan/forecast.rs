@@ -92,7 +92,7 @@ fn kind(namespace: &str, nodes: u32, limit: Option<Time>) -> Kind {
     Kind { user: Some(user), nodes, estimate: limit }
 }
 
-/// A forecast that is yet to be computed.
+/// A forecast that has not been computed yet.
 #[derive(Debug)]
 pub(crate) struct Question {
     grid: Grid,

@@ -59,7 +59,7 @@ impl Memory {
             || !self.rejected.is_empty()
     }
 
-    /// Adds new placements, and removes objects that no longer exist and times that have passed.
+    /// Adds new placements, and removes deleted objects and expired times.
     pub(super) fn update(&mut self, world: &World, now: i64) {
         let waits = |pod: &Uid| world.pods.get(pod).is_some_and(|pod| pod.node().is_none());
         self.refused_since.retain(|pod, _| waits(pod));

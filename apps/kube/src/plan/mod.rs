@@ -69,7 +69,7 @@ pub(crate) struct Plan {
     pub(crate) depends_on_time: bool,
 }
 
-/// A machine as the page shows it after the actions.
+/// The machine's state after the actions, as shown on the page.
 #[derive(Debug)]
 pub(crate) struct Picture {
     pub(crate) config: MachineConfig,
@@ -129,7 +129,7 @@ pub(crate) fn plan(
         waiting: queue.waiting.len() as u32,
         slots: count_slots(&layout.config, memory, &queue.free),
     };
-    // No update arrives when maintenance ends.
+    // The end of a maintenance period does not trigger an update.
     let is_now = |period: &Downtime| (period.from..period.to).contains(&unsigned(now));
     let has_maintenance = layout.config.maintenance.iter().any(is_now);
     Ok(Plan {

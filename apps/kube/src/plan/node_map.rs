@@ -50,7 +50,10 @@ impl<'a> NodeMap<'a> {
             names.sort_unstable();
             let point = &grid.point(id)[..grid.axes()];
             let names: Vec<String> = names.iter().map(|name| shown(name).to_string()).collect();
-            contradictory.push(format!("{}: same coordinates {point:?}", names.join(", ")));
+            contradictory.push(format!(
+                "{}: these nodes have the same coordinates, {point:?}",
+                names.join(", ")
+            ));
         }
         contradictory.sort_unstable();
         let points = nodes.iter().enumerate();
@@ -95,7 +98,7 @@ fn parse_coordinates(texts: &[&str], grid: &Grid) -> Result<Coordinates, String>
     if grid.contains(point) {
         return Ok(point);
     }
-    Err(format!("{:?} is not on {grid}", &point[..grid.axes()]))
+    Err(format!("{:?} is not a node of {grid}", &point[..grid.axes()]))
 }
 
 /// Checks that a coordinate source matches the number of axes.
@@ -112,13 +115,17 @@ pub(super) fn check_source(source: &CoordinateSource, axes: usize) -> Result<(),
             let has_only_these = pattern.matches(['{', '}']).count() == 2 * axes;
             let is_valid = is_valid && has_only_these && !pattern.contains("}{");
             let list = used.join(", ");
-            let fault =
-                || format!("nodes.pattern: must contain {list} once each, with text between them");
+            let fault = || {
+                format!(
+                    "nodes.pattern: must contain each of {list} exactly once, with text between \
+                     them"
+                )
+            };
             is_valid.then_some(()).ok_or_else(fault)
         }
-        (None, count) if count != axes => {
-            Err(format!("nodes.labels: {count} labels, but the machine has {axes} axes"))
-        }
+        (None, count) if count != axes => Err(format!(
+            "nodes.labels: expected {axes} labels, one for each axis, but found {count}"
+        )),
         (None, _) => Ok(()),
     }
 }
@@ -182,7 +189,10 @@ mod tests {
         assert_eq!(names, [Some("a"), None, None, None]);
         assert_eq!(found.missing(), 3);
         let faults = &found.contradictory;
-        assert_eq!(faults[..2], ["b, c: same coordinates [1, 1]", "d: only 1 of 2 coordinates"]);
+        assert_eq!(
+            faults[..2],
+            ["b, c: these nodes have the same coordinates, [1, 1]", "d: only 1 of 2 coordinates"]
+        );
         assert!(faults[2].starts_with("e: `") && !faults[2].contains('\u{1b}'), "{faults:?}");
     }
 

@@ -1,7 +1,7 @@
 //! The queue order, which is by priority and then by creation time. A namespace that exceeds its
 //! limits takes turns with the others: its Jobs queue behind all Jobs created before its latest
-//! placement. Otherwise, whenever one of its Jobs ended, an older one would take that Job's place,
-//! and other Jobs that need larger boxes would wait for all of them.
+//! placement. Otherwise, whenever one of its Jobs ended, another of its older Jobs would reuse the
+//! nodes, and other Jobs that need larger boxes would wait for all of them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -60,8 +60,8 @@ fn confine(pod: &Pod, node: &str) -> Vec<Value> {
     patches.collect()
 }
 
-/// Returns the patch operations that annotate a pod. A patch can add only to an existing map, and
-/// Kubernetes annotates every pod of an Indexed Job. A pod without annotations gets none.
+/// Returns the patch operations that annotate a pod. A patch can add only to an existing map, which
+/// every pod of an Indexed Job has. A pod without annotations is left unchanged.
 fn annotate(pod: &Pod, annotations: &Annotations) -> Vec<Value> {
     if pod.metadata.annotations.is_none() {
         return Vec::new();

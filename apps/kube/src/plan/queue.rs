@@ -23,7 +23,7 @@ use super::waiting::{Prospect, Waiting};
 use crate::objects::{Job, Object as _, ObjectRef, PlacementSpec};
 use crate::world::JobGroup;
 
-/// The reason given for a Job that is left to Kueue.
+/// The reason shown for a Job whose nodes Kueue chooses.
 const TOPOLOGY: &str =
     "Kueue's topology-aware scheduling chooses its nodes; disable that or remove pavior.dev/shape";
 
@@ -164,7 +164,7 @@ impl<'s, 'a> Reasons<'s, 'a> {
         let machine = self.state.planner.machine();
         let whole = self.snapshot.get_or_init(|| Snapshot::of(machine));
         let snapshot = self.state.planner.within(whole, &candidate.request);
-        // A reason refers to Jobs by their numbers, so it needs no names.
+        // Reasons refer to Jobs by number, so no names are needed.
         let why = self.state.with_explainer(self.layout, None, |all| {
             all.why(&snapshot, &candidate.request, &context)
         });

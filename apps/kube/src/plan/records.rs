@@ -26,7 +26,7 @@ pub(super) struct Record<'a> {
     pub(super) nodes: Vec<NodeId>,
     /// The nodes that belong to the machine, if `nodes` is empty because other nodes do not.
     known_nodes: Vec<NodeId>,
-    /// True if the placement is confirmed and kept, so that its pods may be opened.
+    /// True if the placement is confirmed and kept, so its pods may be opened.
     pub(super) is_valid: bool,
 }
 
@@ -158,7 +158,7 @@ fn obsolete(index: &Index<'_>, record: &Record<'_>) -> Option<String> {
         return Some("its Job has finished".to_string());
     }
     if record.nodes.is_empty() && !runs_on(index, group, &record.placement.spec.nodes) {
-        return Some("a node does not belong to the machine".to_string());
+        return Some("one of its nodes does not belong to the machine".to_string());
     }
     let has_open_pod = |job: &&Job| index.pods_of(job).any(|pod| pod.spec.gate().is_none());
     (group.is_suspended() && !group.jobs().iter().any(has_open_pod))
@@ -207,8 +207,8 @@ fn flavor_mismatch(index: &Index<'_>, group: &JobGroup<'_>, record: &Record<'_>)
     })
 }
 
-/// Returns the reason why a confirmed placement must be deleted, if there is one, such as a pod
-/// that cannot start on its node. Running pods are kept.
+/// Returns the reason, if any, why a confirmed placement must be deleted, such as a pod that cannot
+/// start on its node. Running pods are kept.
 fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) -> Option<String> {
     let index = context.index;
     let group = record.group.as_ref()?;
@@ -240,8 +240,8 @@ fn broken(context: PlanContext<'_>, record: &Record<'_>, memory: &mut Memory) ->
     None
 }
 
-/// Returns a pod that has no node for each rank with such a pod, unless another pod for that rank
-/// already runs on the rank's node. Other ranks have succeeded or have no pods yet.
+/// Returns a pod without a node for each rank that has one, except for ranks with another pod that
+/// already runs on the assigned node.
 fn stalled_pods<'a>(
     index: &Index<'a>,
     group: &JobGroup<'a>,

@@ -90,7 +90,7 @@ impl<'a> NodeRequirements<'a> {
         self.tolerates_all(node, |_| true)
     }
 
-    /// Returns true if the pods tolerate those of a node's taints for which `counts` is true.
+    /// Returns true if the pods tolerate every taint on a node for which `counts` returns true.
     fn tolerates_all(&self, node: &Node, counts: impl Fn(&Taint) -> bool) -> bool {
         let excludes = |taint: &Taint| matches!(&*taint.effect, "NoSchedule" | "NoExecute");
         let of_flavors = || self.flavors.iter().flat_map(|quota| &quota.tolerations);

@@ -2,7 +2,7 @@
 
 use pavior::Grid;
 
-/// A reason why no box on a machine has a shape.
+/// The reason why no box on a machine has the requested shape.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ShapeError {
     /// The text is not a shape.
@@ -11,7 +11,7 @@ pub(crate) enum ShapeError {
     Sides { sides: usize, axes: usize },
     /// The shape is too large for the grid.
     Size(Grid),
-    /// The shape is not made of whole nodes, which have these sides in chips.
+    /// The shape does not consist of whole nodes, which have these sides in chips.
     Host(String),
 }
 

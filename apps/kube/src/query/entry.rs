@@ -145,7 +145,7 @@ impl Entry {
         match decision {
             Some(Decision::Propose(placement)) if state == JobState::Fits => {
                 let at = placement.at.replacen('@', " at ", 1);
-                let why = format!("Its box {at} is free, and the daemon places it next.");
+                let why = format!("Its box {at} is free, and the daemon will place it next.");
                 Entry { why: Some(why), ..entry }
             }
             Some(Decision::Wait { waiting, forecast })

@@ -33,9 +33,9 @@ pub struct Cluster {
 /// The boxes of a shape that fit on the machines of a cluster.
 #[derive(Debug)]
 pub struct ClusterSlots {
-    /// The machines that can have such a box.
+    /// The machines that can hold such a box.
     pub machines: Vec<MachineSlots>,
-    /// The reasons why other machines cannot.
+    /// The reasons why the other machines cannot.
     pub faults: Vec<KubeError>,
 }
 
@@ -117,7 +117,7 @@ impl Cluster {
         jobs.into_iter().map(entry).collect()
     }
 
-    /// Plans for a machine. If there is no plan, its Jobs are waiting for that reason.
+    /// Plans for a machine. If planning fails, the error is the reason why its Jobs are waiting.
     fn outcome(&self, index: &Index<'_>, machine: &str, detail: Detail) -> Outcome {
         match self.plan(index, machine, detail) {
             Ok(plan) => Outcome {
@@ -147,7 +147,7 @@ impl Cluster {
     /// Explains why a Job is waiting, and plans moves of up to `moved` other Jobs.
     ///
     /// # Errors
-    /// Returns an error if there is no such Job with a shape.
+    /// Returns an error if the Job does not exist or has no shape.
     pub fn why(&self, namespace: &str, name: &str, moved: usize) -> Result<Entry, KubeError> {
         let is_named = |job: &&Job| {
             job.shape().is_some() && (job.namespace(), job.name()) == (namespace, name)
@@ -163,7 +163,7 @@ impl Cluster {
     /// Counts the boxes of a shape that fit on each machine at the same time.
     ///
     /// # Errors
-    /// Returns an error if the text is not a shape or no machine can have such a box.
+    /// Returns an error if the text is not a shape or no machine can hold such a box.
     pub fn slots(&self, shape: &str, budget: u64) -> Result<ClusterSlots, KubeError> {
         if !has_shape_syntax(shape) {
             return Err(KubeError::Shape);
@@ -262,8 +262,8 @@ mod tests {
             cluster.world.machines.insert(name.to_string(), machine);
         }
         let error = cluster.slots("2x2x2", 1000).unwrap_err().to_string();
-        let faults = "Machine a: the shape has 3 sides, but the machine has 2 axes; \
-                      Machine b: nodes.labels: 2 labels, but the machine has 3 axes";
+        let faults = "Machine a: the shape has 3 sides, but the machine has 2 axes; Machine b: \
+                      nodes.labels: expected 3 labels, one for each axis, but found 2";
         assert_eq!(error, faults);
         let all = cluster.slots("2x2", 1000).unwrap();
         let names: Vec<&str> = all.machines.iter().map(|one| one.machine.as_str()).collect();

@@ -65,7 +65,7 @@ pub(super) fn follow<K>(
                 }
             }
             let update = match outcome {
-                // After a restart, the old state is kept until the new list is complete.
+                // After a restart, keep the old state until the new list is complete.
                 Outcome::Silence | Outcome::Restart => continue,
                 Outcome::Event(event) => update(event),
                 Outcome::Fault(why) => {

@@ -29,7 +29,7 @@ impl<'a> JobGroup<'a> {
         JobGroup::of(jobs)
     }
 
-    /// Returns the Job that owns the placement and gives it its name.
+    /// Returns the Job that owns the placement, which is named after the Job's uid.
     pub(crate) fn first(&self) -> &'a Job {
         self.jobs()[0]
     }

@@ -53,7 +53,7 @@ impl Writer {
         Writer { client, timeout: REQUEST_TIMEOUT }
     }
 
-    /// Carries out an action.
+    /// Sends the change that an action describes.
     pub(crate) async fn write(&self, action: &Action) -> Result<(), WriteError> {
         match action {
             Action::Propose { job, placement } => self.propose(job, placement.clone()).await,
@@ -243,7 +243,7 @@ fn precondition(object: &ObjectRef) -> Value {
     json!({ "uid": object.uid, "resourceVersion": object.version })
 }
 
-/// Returns parameters that delete exactly this object, in the given version if there is one.
+/// Returns parameters that delete this object and, if a version is given, only in that version.
 fn deletion(object: &ObjectRef, resource_version: Option<String>) -> DeleteParams {
     let uid = Some(object.uid.0.clone());
     let preconditions = Some(Preconditions { resource_version, uid });

@@ -40,7 +40,7 @@ impl Chaos {
         format!("n{x}-{y}-{z}")
     }
 
-    /// Returns a random matching object from a list, if there is one and the API server is up.
+    /// Returns a random matching object, or `None` if there is none or the API server is down.
     pub(crate) fn object(&mut self, path: &str, matches: impl Fn(&Value) -> bool) -> Option<Value> {
         let list = self.cluster.try_get(path).ok()?;
         let found: Vec<&Value> =

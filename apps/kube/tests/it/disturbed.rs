@@ -38,7 +38,7 @@ fn replicas_with_wrong_clocks_place_jobs_correctly() {
     let record = Record::read(cluster.path());
     assert_eq!((record.overlaps, record.misplaced), (0, 0), "{record:?}");
     assert!(record.confirmations >= 6, "{record:?}");
-    // The replicas' events carry the API server's time.
+    // The replicas' events use the API server's time.
     let events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=source=pavior");
     let events = events["items"].as_array().unwrap();
     assert!(!events.is_empty());
@@ -96,7 +96,7 @@ fn rejected_and_lost_requests_are_repeated() {
         assert!(jobs < 60, "{:?}", proxy.counts().collect::<Vec<_>>());
         cluster.job(&format!("job{jobs}"), ["2x2x1", "4x1x1", "4x2x1"][jobs % 3], 1);
         jobs += 1;
-        // Restart a replica now and then, because it reads little after its startup.
+        // Restart a replica occasionally, because it reads little after its startup.
         if jobs % 4 == 0 {
             cluster.end_replica(0);
             cluster.start_replica_as("spoilt", "always", &[]);

@@ -1,5 +1,5 @@
-//! Checks in the audit log that confirmed placements do not overlap, and that each pod was bound to
-//! the node for its rank in the placement of its Job.
+//! Uses the audit log to check that confirmed placements do not overlap, and that each pod was
+//! bound to the node for its rank in the placement of its Job.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -64,8 +64,8 @@ impl Record {
         self.placements.values().filter(|spec| !is_box(grid, &spec.nodes)).count()
     }
 
-    /// Returns how many placements were proposed, and how many of them are for several Jobs. Counts
-    /// no confirmations, because one that is logged as failed may have been stored.
+    /// Returns the number of proposed placements, and how many of them are for several Jobs.
+    /// Ignores confirmations, because one that is logged as failed may have been stored.
     pub(crate) fn proposed(&self) -> (usize, usize) {
         let of_sets = self.placements.values().filter(|spec| spec.jobs.len() > 1).count();
         (self.placements.len(), of_sets)

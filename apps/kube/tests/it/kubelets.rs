@@ -112,7 +112,7 @@ impl Pods {
         }
     }
 
-    /// Ends pods whose time has come, and keeps those for which this fails.
+    /// Ends the pods that are due. If this fails for a pod, keeps it for another attempt.
     async fn end_due_pods(&mut self) {
         let now = Instant::now();
         let due: Vec<_> = self.all.extract_if(|_, running| running.ends_at <= now).collect();
@@ -138,8 +138,8 @@ impl Pods {
         }
     }
 
-    /// Writes the phase of a pod unless the pod has ended or no longer exists. A pod changed by
-    /// someone else is reread, so a pod that a test made fail stays failed.
+    /// Writes the phase of a pod unless the pod has ended or no longer exists. If the pod has
+    /// changed, rereads it, so that a pod that a test marked as failed stays failed.
     async fn set_phase(&self, pod: &mut Pod, phase: &str) -> Outcome {
         let api = self.api(pod);
         let seen = json!({ "uid": pod.uid(), "resourceVersion": pod.resource_version() });

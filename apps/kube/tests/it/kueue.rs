@@ -15,7 +15,7 @@ use crate::ledger::Ledger;
 use crate::storm::seeds;
 
 const GRID: &str = "mesh:4x4x2";
-/// The shapes of Jobs, each of which fits in the nodes of one flavor.
+/// The shapes of the Jobs. Each shape fits on the nodes of a single flavor.
 const SHAPES: &[&str] =
     &["2x2x2", "2x1x1", "2x4x1", "2x4x2", "1x1x1", "2x2x1", "1x4x1", "2x3x2", "2x2x2", "1x1x2"];
 /// The queues and their quota per flavor. The second queue must borrow quota for larger Jobs.
@@ -86,7 +86,7 @@ fn are_active(cluster: &Cluster) -> bool {
 }
 
 /// Returns a Job in a queue, with a priority. Its first pod ends long before the others, so Kueue
-/// takes back part of the quota.
+/// reclaims part of the quota.
 fn queued(name: &str, queue: &str, shape: &str, priority: &str, run_s: u32) -> Value {
     let mut body = job(name, shape, run_s);
     body["metadata"]["labels"] = json!({
@@ -112,7 +112,7 @@ fn preempt_in_part(cluster: &Cluster) {
     cluster.until("one is preempted", || {
         ["half0", "half1"].iter().any(|name| job(name)["spec"]["suspend"] == true)
     });
-    // A Job that requests no box does not wait for one.
+    // A Job without a shape does not wait for a box.
     let mut plain = queued("plain", "owner", "1x1x1", "low", 1);
     plain["metadata"]["annotations"] = json!({});
     plain["spec"]["completionMode"] = json!("NonIndexed");

@@ -38,7 +38,7 @@ pub(crate) struct Ledger {
     unflavored: usize,
     /// The number of messages that tell a Job to wait.
     waits: usize,
-    /// The number of Jobs without a shape that were given quota.
+    /// The number of Jobs without a shape that received quota.
     boxless: usize,
     /// The number of `boxless` Jobs that bypassed our check because they have no flavor.
     unasked: usize,

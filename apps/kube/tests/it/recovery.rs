@@ -38,8 +38,8 @@ fn place(cluster: &Cluster) -> Duration {
     began.elapsed()
 }
 
-/// Checks the time after an outage against the stated limit. In normal test runs, which share a
-/// busy host, three times that limit is allowed.
+/// Checks that the delay after an outage is within the limit. Normal test runs, which share a busy
+/// host, allow three times the limit.
 fn check(what: &str, before: Duration, after: Duration, limit_s: u64) {
     eprintln!("placed {after:.1?} after {what}, {before:.1?} without an outage");
     let limit = Duration::from_secs(limit_s * pavior_trials::size(3, 3, 1));

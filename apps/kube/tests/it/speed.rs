@@ -20,7 +20,7 @@ use crate::cluster::objects::{JOBS, job};
 use crate::cluster::parts::PARTS;
 use crate::cluster::{Cluster, User};
 
-/// The node controllers are left out, because 4,096 nodes would constantly send heartbeats.
+/// The node controllers are omitted, because 4,096 nodes would constantly send heartbeats.
 const CONTROLLERS: &str = "job-controller,garbage-collector-controller,namespace-controller";
 /// The side of the cubic torus, a multiple of the sides of a Job's box.
 const SIDE: u16 = 16;

@@ -752,8 +752,8 @@ def simulate(
             network lengthens this part
             (float; default None)
         contention: the model of contention between logged jobs that share links
-            ('estimated' (a queueing model of the links), 'simulated' (a simulation of the jobs'
-            messages, which is slow); default 'estimated')
+            ('estimated' (a queueing model of the links), 'simulated' (a slow simulation of the
+            jobs' messages); default 'estimated')
         cycles_per_second: the number of network cycles per second of log time
             (int, in cycles; default 1000000)
         pattern: the messages that jobs send; see `pavior patterns`
@@ -806,7 +806,8 @@ def simulate(
             (int, in lines; default None)
         filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps only jobs with one of these comma-separated statuses (field 11, or words)
+        status: keeps only jobs with one of these statuses, separated by commas (numeric codes as
+            in field 11 of the log, or names)
             (str; default None)
         estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')

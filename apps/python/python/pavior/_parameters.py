@@ -73,8 +73,8 @@ class Parameters(TypedDict, total=False):
             network lengthens this part
             (float; default None)
         contention: the model of contention between logged jobs that share links
-            ('estimated' (a queueing model of the links), 'simulated' (a simulation of the jobs'
-            messages, which is slow); default 'estimated')
+            ('estimated' (a queueing model of the links), 'simulated' (a slow simulation of the
+            jobs' messages); default 'estimated')
         cycles_per_second: the number of network cycles per second of log time
             (int, in cycles; default 1000000)
         pattern: the messages that jobs send; see `pavior patterns`
@@ -134,7 +134,8 @@ class Parameters(TypedDict, total=False):
             (int, in lines; default None)
         filter: keeps only jobs whose fields have these values, such as partition=gpu,queue=1
             (str; default None)
-        status: keeps only jobs with one of these comma-separated statuses (field 11, or words)
+        status: keeps only jobs with one of these statuses, separated by commas (numeric codes as
+            in field 11 of the log, or names)
             (str; default None)
         estimates: the run-time estimates given to schedulers: log, exact or factor:2
             (str; default 'log')
@@ -195,13 +196,12 @@ class Parameters(TypedDict, total=False):
             (int; default 1)
         seeds: another name for `seed`
             (int; default 1)
-        replications: independent replications per point; default: 10, or 1 for a log
+        replications: the number of independent replications per point; default: 10, or 1 for a log
             (int; default None)
-        precision: replicates until the half-width of each confidence interval is at most this
-            fraction of the mean, such as 0.05
+        precision: adds replications until the half-width of each confidence interval is at most
+            this fraction of the mean, such as 0.05
             (float; default None)
-        precision_metrics: the metrics that precision applies to; default: turnaround and
-            utilization
+        precision_metrics: the metrics with a precision target; default: turnaround and utilization
             (str or a sequence of str; default None)
         confidence: the confidence level for the precision target
             (float; default 0.95)

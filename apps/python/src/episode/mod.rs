@@ -38,7 +38,8 @@ impl Episodes {
     fn begin(&self, py: Python<'_>, replication: u64) -> PyResult<SteppedRun> {
         let run = self.scenario.stepped(replication, self.jobs);
         let run = run.map_err(|error| stopped(py, &error, ""))?;
-        let run = run.ok_or_else(|| value("a snapshot is not a run"))?;
+        let run =
+            run.ok_or_else(|| value("an episode requires a simulation of jobs, not a snapshot"))?;
         Ok(SteppedRun::new(run, self.scale(replication)))
     }
 
@@ -107,9 +108,9 @@ trait Decisions: Send {
     fn run(&mut self) -> &mut SteppedRun;
     /// Runs until the caller has to decide, or to the end.
     fn run_to_decision(&mut self) -> Result<(), RunError>;
-    /// Carries out an action. Returns true if the mask allows it.
+    /// Performs an action. Returns true if the mask allows it.
     fn act(&mut self, action: usize) -> Result<bool, RunError>;
-    /// Returns the arrays of an observation, of which the last is the mask.
+    /// Returns the arrays of an observation. The last one is the mask.
     fn observe(&mut self) -> Vec<Vec<u8>>;
 }
 
@@ -146,7 +147,7 @@ impl Episode {
 
 #[pymethods]
 impl Episode {
-    /// Carries out an action, and runs until the next decision.
+    /// Performs an action, and runs until the next decision.
     fn step<'py>(&self, py: Python<'py>, action: usize) -> PyResult<Step<'py>> {
         let valid = self.with(py, |decisions| decisions.act(action))?;
         self.look(py, valid)

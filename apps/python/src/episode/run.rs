@@ -19,7 +19,7 @@ impl SteppedRun {
         SteppedRun { simulation, scale, waited: 0.0, over: false, stop: Stop::default() }
     }
 
-    /// Advances to the next instant with a change.
+    /// Advances to the next time at which something changes.
     pub(super) fn advance(&mut self) -> Result<(), RunError> {
         let (since, waiting) = (self.simulation.now(), self.simulation.queue().len());
         self.over = !self.simulation.advance(&self.stop)?;

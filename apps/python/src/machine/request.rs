@@ -1,4 +1,4 @@
-//! Reads the request that a call makes.
+//! Reads a request from the arguments of a call.
 
 use pavior::workload::{Ask, Shaper};
 use pavior::{Freedom, Grid, Request, UnknownFreedom};

@@ -1,10 +1,10 @@
-//! Names that last as long as the program.
+//! Names with a `'static` lifetime.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Returns a copy of a name that lasts as long as the program, as registries require. Equal names
-/// are stored only once.
+/// Returns a copy of a name with a `'static` lifetime, as registries require. Equal names are
+/// stored only once.
 pub(crate) fn lasting(name: &str) -> &'static str {
     static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

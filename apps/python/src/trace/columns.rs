@@ -20,7 +20,7 @@ const MAX_ID: f64 = 9e15;
 /// A column of numbers.
 struct Column {
     name: &'static str,
-    /// `None` if the table has no such column.
+    /// The values, or `None` if the table has no such column.
     values: Option<Vec<Option<f64>>>,
 }
 
@@ -154,7 +154,8 @@ impl Columns {
         }
         let Some(sides) = shape else { return Ok(None) };
         if sides.iter().map(|&side| u64::from(side)).product::<u64>() != u64::from(nodes) {
-            let reason = format!("the product of x, y and z must be the number of nodes, {nodes}");
+            let reason =
+                format!("the product of x, y and z must equal the number of nodes, {nodes}");
             return Err(row.error(reason));
         }
         Ok(shape)

@@ -33,12 +33,12 @@ impl Caller {
     }
 }
 
-/// A key that the client chooses so that a repeated command is carried out only once.
+/// A key chosen by the client so that a retried command is executed only once.
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey {
     /// The key as sent by the client. Each tenant has its own keys.
     pub key: String,
-    /// A digest of the command; using the same key for another command is an error.
+    /// A digest of the command. Reusing the key for a different command is an error.
     pub digest: u64,
     /// Formats the reply for the client's interface; the reply is stored in this format.
     pub write: fn(&Reply) -> FormattedReply,
@@ -49,15 +49,15 @@ pub struct IdempotencyKey {
 pub struct LeaseRequest {
     /// The machine's name; `None` means the first machine.
     pub machine: Option<String>,
-    /// The number of nodes, or the box.
+    /// The requested number of nodes or box.
     pub ask: Ask,
-    /// The placement freedom; `None` leaves it to the strategy.
+    /// The placement freedom; `None` lets the strategy decide.
     pub freedom: Option<Freedom>,
     /// The time to live in milliseconds; `None` means until the lease is ended.
     pub ttl_ms: Option<u64>,
-    /// The expected run time of the job, for schedulers; `None` means the time to live.
+    /// The expected run time of the job, for schedulers; `None` means the same as the time to live.
     pub estimate_ms: Option<u64>,
-    /// The tenant that gets the lease; `None` means the caller.
+    /// The tenant that receives the lease; `None` means the caller.
     pub tenant: Option<String>,
     /// The client's name for the job.
     pub job: Option<JobName>,
@@ -90,7 +90,7 @@ pub struct ReservationRequest {
     pub parts: Vec<Cuboid>,
     /// The start of the reservation, in milliseconds since 1970; `None` means now.
     pub from_ms: Option<u64>,
-    /// The end of the reservation, when jobs may run on the nodes again.
+    /// The end of the reservation, after which jobs may run on the nodes again.
     pub to_ms: u64,
     /// The reservation's name.
     pub name: Option<String>,
@@ -121,7 +121,7 @@ pub enum Command {
         id: u64,
         /// The fencing token.
         epoch: u64,
-        /// The new time to live, from now; `None` means the original time to live.
+        /// The new time to live, counted from now; `None` means the original time to live.
         ttl_ms: Option<u64>,
     },
     /// Changes a node.
@@ -140,12 +140,12 @@ pub enum Command {
         /// The reservation's number.
         id: u64,
     },
-    /// Carries out commands in order and independently, at the same instant. Consecutive `End`
-    /// commands free their nodes together, so that waiting requests can use all of them.
+    /// Executes commands in order and independently, all at the same time. Consecutive `End`
+    /// commands free their nodes together, so waiting requests can use all of them.
     Batch(Vec<Command>),
-    /// Stores the reply to a refused command under its key, once the refusal has been diagnosed.
+    /// Stores the reply to a refused command under its key, after the refusal has been diagnosed.
     StoreReply(FormattedReply),
-    /// Confirms a clock that is in doubt (operator only), and is decided at that clock's time.
+    /// Confirms a doubtful clock (operator only). The command is decided at that clock's time.
     ConfirmClock,
     /// Records the time. Only the service itself sends this command.
     NoteTime,

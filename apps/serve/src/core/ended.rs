@@ -1,4 +1,4 @@
-//! Recently ended leases, remembered so that only their former holders learn that they have ended.
+//! Recently ended leases, kept so that only their former holders can learn that they have ended.
 
 use std::collections::HashMap;
 

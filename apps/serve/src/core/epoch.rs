@@ -8,16 +8,16 @@
 //! fails only if the previous server averaged more than 4096 leases per millisecond, or if the
 //! clock is behind.
 //!
-//! A clock that is behind the last epoch is not trusted: epochs then continue from the last one
-//! after a random step of up to 2^30, so that two copies of the same data almost certainly start
-//! from different epochs. Once the lower copy has issued as many epochs as the steps differ by, it
-//! issues epochs that the other has issued. On average, this is a third of 2^30, which takes four
-//! days at a thousand grants per second.
+//! A clock that is behind the last epoch is not trusted. Epochs then continue from the last one
+//! after a random step of up to 2^30, so two copies of the same data almost certainly start from
+//! different epochs. Once the lower copy has issued as many epochs as the steps differ by, it
+//! repeats epochs that the other copy has issued. On average, the difference is a third of 2^30,
+//! which takes four days at a thousand grants per second.
 //!
-//! A clock beyond 2094 is treated as a ceiling of 2^53 - 2^46, followed by a random step. Later
-//! clocks are then behind the last epoch, so each start takes a step. A step is at most a 2^16th of
-//! the remaining epochs, so steps never use them up. The 2^46 epochs above the ceiling last two
-//! years at a million grants per second.
+//! The clock's epoch is capped at 2^53 - 2^46, which the clock reaches in 2094, followed by a
+//! random step. Later clocks are then behind the last epoch, so each start adds a step. A step is
+//! at most 1/2^16 of the remaining epochs, so steps never use them up. The 2^46 epochs above the
+//! cap last two years at a million grants per second.
 
 /// 2025-01-01, in milliseconds since 1970.
 const ORIGIN_MS: u64 = 1_735_689_600_000;
@@ -25,15 +25,15 @@ const ORIGIN_MS: u64 = 1_735_689_600_000;
 const LOG2_PER_MS: u32 = 12;
 /// The largest integer that every JSON parser reads exactly.
 pub(crate) const MAX_EPOCH: u64 = (1 << 53) - 1;
-/// The ceiling for epochs derived from the clock.
+/// The upper bound of epochs derived from the clock.
 const CEILING: u64 = (1 << 53) - (1 << 46);
-/// The upper bound of a random step (exclusive).
+/// The exclusive upper bound of a random step.
 const STEP: u64 = 1 << 30;
 /// The base-2 logarithm of the smallest ratio of the remaining epochs to a random step.
 const LOG2_MIN_STEPS: u32 = 16;
 
-/// Returns the epoch from which a server continues when it starts, given the last epoch in its data
-/// and the wall clock. `random` must differ on each startup.
+/// Returns a server's first epoch at startup, given the last epoch in its data and the wall clock.
+/// `random` must differ on each startup.
 pub(crate) fn begin(last: u64, wall_ms: u64, random: u64) -> u64 {
     let since = wall_ms.saturating_sub(ORIGIN_MS).min(CEILING >> LOG2_PER_MS);
     let by_clock = since << LOG2_PER_MS;
@@ -54,13 +54,13 @@ mod tests {
 
     #[test]
     fn a_restored_copy_issues_greater_epochs_than_the_original() {
-        // The original started a day ago, and has granted 30,000 leases per second since.
+        // The original server started a day ago and has since granted 30,000 leases per second.
         let original = begin(77, NOW - 86_400_000, 1);
         let granted = original + 30_000 * 86_400;
         for copied_at in [77, original, original + 1000] {
             assert!(begin(copied_at, NOW, 2) > granted);
         }
-        // As many startups as possible within one second, each with its own grants.
+        // The maximum number of startups within one second, each followed by grants.
         let mut last = 0;
         for start in 0..1000 {
             let next = begin(last, NOW + start, start * 77);
@@ -79,7 +79,7 @@ mod tests {
         for wall in [0, ORIGIN_MS, NOW - 1, NOW - 86_400_000] {
             differ(last, wall);
         }
-        // The clock is beyond the ceiling, or was at an earlier start.
+        // The clock is beyond the ceiling, or was beyond it at an earlier start.
         for (last, wall) in [(last, u64::MAX), (CEILING, NOW), (CEILING + STEP, u64::MAX)] {
             differ(last, wall);
         }
@@ -94,7 +94,7 @@ mod tests {
                 assert!(MAX_EPOCH - last > 1 << 45, "half of the epochs above the ceiling remain");
             }
         }
-        // Steps never reach the end.
+        // Steps never exhaust the epochs.
         assert_eq!(begin(MAX_EPOCH, u64::MAX, 7), MAX_EPOCH);
         // A clock that is always behind: eight million startups fit below the ceiling.
         let behind = begin(0, NOW, 0);

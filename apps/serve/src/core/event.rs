@@ -66,7 +66,7 @@ pub enum NodeState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
-    /// The service serves these machines, in order. Existing machines keep their leases.
+    /// The service serves these machines, in this order. Existing machines keep their leases.
     Configured {
         /// The machines.
         machines: Vec<MachineSpec>,
@@ -125,7 +125,7 @@ pub enum Event {
     },
     /// The current time, recorded periodically to show at startup how long the service was down.
     Clock {
-        /// True if the clock is in doubt. No lease expires while it is.
+        /// True if the clock is in doubt. While it is, no lease expires.
         doubted: bool,
     },
     /// No decision was made; the record only stores a reply.

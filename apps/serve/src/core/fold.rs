@@ -16,7 +16,7 @@ use super::{
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FoldError {
     /// A record is missing or duplicated.
-    #[error("record {found} follows record {last}")]
+    #[error("expected consecutive records, but record {found} follows record {last}")]
     Gap {
         /// The number of the previous record.
         last: u64,
@@ -47,8 +47,7 @@ impl ServiceState {
         self.apply_event(record).map_err(impossible)
     }
 
-    /// Applies a record. The nodes of a newly granted lease may already be allocated on the
-    /// machine.
+    /// Applies a record. The nodes of a newly granted lease may already be allocated.
     pub(crate) fn apply_event(&mut self, record: &ServiceRecord) -> Result<(), String> {
         self.seq = record.seq;
         self.now_ms = self.now_ms.max(record.at_ms);
@@ -94,7 +93,7 @@ impl ServiceState {
         }
     }
 
-    /// Raises the last epoch to `epoch` if that is greater.
+    /// Raises the last epoch to `epoch` if `epoch` is greater.
     fn raise_epoch(&mut self, epoch: u64) -> Result<(), String> {
         if epoch > epoch::MAX_EPOCH {
             return Err(format!("epoch {epoch} is not below 2^53"));
@@ -156,7 +155,7 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Replaces a machine, and recounts its waiting requests, which may need more or fewer nodes.
+    /// Replaces a machine and recounts its waiting requests, whose node counts may have changed.
     fn replace(&mut self, index: usize, fresh: ServedMachine) {
         let old = std::mem::replace(&mut self.boards[index], fresh);
         for waiting in old.waiting().map(|id| &self.waiting[&id]) {

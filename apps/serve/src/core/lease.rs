@@ -111,11 +111,11 @@ impl Lease {
     }
 }
 
-/// A request that is waiting in the queue.
+/// A request in the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaitingRequest {
-    /// The number that the request's lease will have.
+    /// The number that the lease will have once the request is granted.
     pub id: u64,
     /// The fencing token of the request. The lease will have a different token.
     pub epoch: u64,

@@ -1,8 +1,8 @@
 //! A table of leases by number, in pages that are shared with views.
 //!
-//! A view keeps a reference to the list of pages. A change may therefore copy the list and the page
-//! that contains the lease. A page also stores the data that every diagnosis needs ([`Held`]),
-//! because leases are scattered in memory, whereas a page is contiguous.
+//! A view keeps a reference to the list of pages, so a change may have to copy the list and the
+//! affected page. A page also stores the data that every diagnosis needs ([`Held`]), because the
+//! leases themselves are scattered in memory, whereas a page is contiguous.
 //!
 //! Invariants: no page is empty; numbers increase within a page and from page to page; two adjacent
 //! pages together have more than half of [`MAX_PAGE_LEASES`] leases.
@@ -101,7 +101,7 @@ impl Leases {
         self.find(id).is_ok()
     }
 
-    /// Returns a lease's page and its index in that page, or, as an error, where to insert it.
+    /// Returns a lease's page and its index in that page. The error is the insertion point.
     fn find(&self, id: u64) -> Result<(usize, usize), (usize, usize)> {
         let page = self.pages.partition_point(|page| page[0].id <= id).saturating_sub(1);
         let held = self.pages.get(page).map_or(&[][..], |page| page);
@@ -129,7 +129,7 @@ impl Leases {
         list.insert(at, held);
         if list.len() > MAX_PAGE_LEASES {
             // Numbers usually increase, so an insertion at the end starts a new page and leaves the
-            // old one full.
+            // old page full.
             let rest = list.split_off(if is_last && at == MAX_PAGE_LEASES {
                 MAX_PAGE_LEASES
             } else {
@@ -140,7 +140,7 @@ impl Leases {
     }
 
     pub(crate) fn remove(&mut self, id: u64) -> Option<Arc<Lease>> {
-        // Removing a missing lease must not copy anything.
+        // Removing a nonexistent lease must not copy anything.
         let (page, at) = self.find(id).ok()?;
         let pages = Arc::make_mut(&mut self.pages);
         let gone = Arc::make_mut(&mut pages[page]).remove(at);

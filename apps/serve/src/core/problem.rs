@@ -1,8 +1,8 @@
-//! Reasons why a command was not carried out.
+//! Reasons why a command failed.
 
 use pavior::Refusal;
 
-/// A kind of problem, with a machine-readable word and a title.
+/// A kind of problem, with a machine-readable code and a title.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// The strategy refuses the request.
@@ -11,13 +11,13 @@ pub enum Reason {
     Reserved,
     /// The tenant would exceed its quota.
     OverQuota,
-    /// Some of the nodes to be held are not free.
+    /// Some of the requested nodes are not free.
     NotFree,
-    /// The lease has a different epoch.
+    /// The epoch does not match the lease's current epoch.
     StaleEpoch,
     /// The lease has ended.
     LeaseEnded,
-    /// The request is still waiting: there is no lease to extend.
+    /// The request is still waiting, so there is no lease to extend.
     StillWaiting,
     /// The lease does not exist, or the caller may not see it.
     UnknownLease,
@@ -49,14 +49,14 @@ pub enum Reason {
     TooLarge,
     /// The reply stored under the key is corrupt.
     LostReply,
-    /// All epochs below 2^53 have been used.
+    /// All epochs below 2^53 are used up.
     NoEpochs,
     /// The strategy violated its contract by proposing nodes that cannot be granted.
     BadStrategy,
 }
 
 impl Reason {
-    /// Returns the word and the title.
+    /// Returns the machine-readable code and the title.
     fn parts(self) -> (&'static str, &'static str) {
         match self {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
@@ -71,8 +71,8 @@ impl Reason {
             Reason::UnknownMachine => ("unknown-machine", "no such machine"),
             Reason::UnknownNode => ("unknown-node", "no such node"),
             Reason::UnknownStrategy => ("unknown-strategy", "no such strategy"),
-            Reason::KeyReused => ("key-reused", "the key was used for another request"),
-            Reason::RepeatedJob => ("repeated-job", "a live lease already has this job name"),
+            Reason::KeyReused => ("key-reused", "the key was already used for a different request"),
+            Reason::RepeatedJob => ("repeated-job", "the job name is already in use"),
             Reason::QueueFull => ("queue-full", "the queue is full"),
             Reason::NoScheduler => ("no-scheduler", "the machine has no scheduler"),
             Reason::OperatorOnly => ("operator-only", "only the operator may do this"),
@@ -86,7 +86,7 @@ impl Reason {
         }
     }
 
-    /// Returns the machine-readable word.
+    /// Returns the machine-readable code.
     pub fn word(self) -> &'static str {
         self.parts().0
     }
@@ -104,7 +104,7 @@ impl Reason {
     }
 }
 
-/// The reason why a command was not carried out.
+/// The reason why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.

@@ -31,13 +31,13 @@ pub enum Reply {
     Unreserved(ReservationReply),
     /// The clock was confirmed.
     Clock(Clock),
-    /// The answers to the commands in a batch, in order.
+    /// The replies to the commands in a batch, in order.
     Batch(Vec<Reply>),
-    /// The command was carried out, and there is nothing to report.
+    /// The command succeeded, and there is nothing to report.
     Done,
-    /// The reply to an earlier command with the same key, as it was formatted then.
+    /// The reply to an earlier command with the same key, exactly as formatted back then.
     Stored(FormattedReply),
-    /// The command was not carried out.
+    /// The command failed.
     Problem(Problem),
 }
 
@@ -65,8 +65,8 @@ pub struct LeaseReply {
     pub(crate) id: u64,
     /// Always `held`.
     pub(crate) state: &'static str,
-    /// The fencing token, an integer below 2^53. It increases with each holder of a node, even
-    /// after a backup is restored.
+    /// The fencing token, an integer below 2^53. Each new holder of a node gets a greater token,
+    /// even after a backup is restored.
     pub(crate) epoch: u64,
     pub(crate) machine: String,
     /// The number of nodes held.
@@ -108,7 +108,7 @@ impl LeaseReply {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "http", derive(utoipa::ToSchema))]
 pub struct Waiting {
-    /// The number that the request's lease will have.
+    /// The number that the lease will have once the request is granted.
     pub(crate) id: u64,
     /// Always `waiting`.
     pub(crate) state: &'static str,
@@ -162,7 +162,7 @@ impl Waiting {
 pub enum WaitsForKind {
     /// Fewer nodes are free than the request needs.
     Nodes,
-    /// Enough nodes are free, but the strategy finds no place among them.
+    /// Enough nodes are free, but the strategy cannot place the request on them.
     Place,
     /// The request would fit now, but only on nodes reserved in advance or for another request.
     Reservation,
@@ -179,7 +179,7 @@ pub struct WaitsFor {
     pub(crate) kind: WaitsForKind,
     /// The reason as a sentence.
     pub(crate) sentence: String,
-    /// The number of free nodes that the request needs.
+    /// The number of free nodes required.
     pub(crate) needed: u64,
     /// The number of free nodes.
     pub(crate) free: u64,
@@ -244,12 +244,12 @@ pub struct ReservationReply {
     /// The start of the reservation.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) from: Instant,
-    /// The end of the reservation, when jobs may run on its nodes again.
+    /// The end of the reservation, after which jobs may run on its nodes again.
     #[cfg_attr(feature = "http", schema(value_type = String, format = DateTime))]
     pub(crate) to: Instant,
     pub(crate) name: Option<String>,
     /// The leases visible to the caller that hold some of the nodes and are expected to end after
-    /// the reservation begins. The reservation does not end them.
+    /// the reservation starts. The reservation does not end them.
     pub(crate) leases: Vec<u64>,
 }
 

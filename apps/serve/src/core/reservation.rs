@@ -8,7 +8,7 @@ use super::Lease;
 use super::lease::{Box3, cuboids};
 use super::served_machine::micros;
 
-/// Nodes that are kept free of jobs for a period of time.
+/// Nodes kept free of jobs during a time interval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reservation {
@@ -20,7 +20,7 @@ pub struct Reservation {
     pub parts: Vec<Box3>,
     /// The start of the reservation, in milliseconds since 1970.
     pub from_ms: u64,
-    /// The end of the reservation, when jobs may run on the nodes again.
+    /// The end of the reservation, after which jobs may run on the nodes again.
     pub to_ms: u64,
     /// The reservation's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ impl Reservation {
     }
 
     /// Returns the numbers of the given leases that hold some of the reserved nodes and are
-    /// expected to end after the reservation begins.
+    /// expected to end after the reservation starts.
     pub(crate) fn conflicting_leases<'a>(
         &self,
         grid: &Grid,
@@ -51,7 +51,7 @@ impl Reservation {
     /// Returns the entry for the scheduler's calendar.
     ///
     /// # Errors
-    /// Returns an error if the period or the set of nodes is empty or a box is not on the machine.
+    /// Returns an error if the interval or node set is empty, or if a box is not on the machine.
     pub(crate) fn calendar_entry(&self, grid: &Grid) -> Result<AdvanceReservation, String> {
         let time = (micros(self.from_ms), micros(self.to_ms));
         let made = AdvanceReservation::new(self.id, grid, self.cuboids(), time);

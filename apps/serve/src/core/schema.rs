@@ -1,4 +1,4 @@
-//! OpenAPI descriptions of values whose JSON is written by hand or by other crates.
+//! OpenAPI schemas of types that have a custom JSON format or come from other crates.
 
 use std::borrow::Cow;
 
@@ -51,12 +51,11 @@ pub(crate) struct Forecast {
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.
     calibrated: bool,
-    /// The number of requests that waited on this machine and started in the first interval
-    /// predicted for them.
+    /// The number of requests on this machine that started within the first predicted interval.
     kept: u64,
-    /// The number of requests that missed the first interval predicted for them.
+    /// The number of requests that started outside the first predicted interval.
     broken: u64,
-    /// The number of job run times known for this machine.
+    /// The number of jobs on this machine with a known run time.
     runs: u64,
 }
 

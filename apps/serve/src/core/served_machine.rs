@@ -35,7 +35,7 @@ impl ServedMachine {
             spec.machine.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
         let strategy: Selection =
             spec.strategy.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
-        // Without a scheduler, no requests wait, and the default is never used.
+        // Without a scheduler, no requests wait, so this default is never used.
         let scheduler = spec.scheduler.as_deref().unwrap_or("fcfs");
         let scheduler: pavior::scheduling::Selection =
             scheduler.parse().map_err(|error: pavior::BadName| bad(error.reason))?;
@@ -59,7 +59,7 @@ impl ServedMachine {
         })
     }
 
-    /// Returns a copy of a machine in a view, with its leases, queue and advance reservations.
+    /// Copies a machine from a view, including its leases, queue and advance reservations.
     ///
     /// # Errors
     /// Returns an error if the view is inconsistent.
@@ -109,7 +109,7 @@ impl ServedMachine {
         self.spec.scheduler.is_some()
     }
 
-    /// Converts a caller's demand to a request for the strategy.
+    /// Converts the demand in a command to a request for the strategy.
     pub(crate) fn request(&mut self, ask: Ask) -> Request {
         ask.request(&mut self.shaper)
     }
@@ -128,7 +128,7 @@ impl ServedMachine {
         self.dispatcher.probe(&job(JobId(0), *request, now, estimate), now)
     }
 
-    /// Returns the first advance reservation that prevents a request from being granted now.
+    /// Returns the first advance reservation that keeps a request from being granted now.
     pub(crate) fn blocking_reservation(
         &mut self,
         request: &Request,
@@ -163,8 +163,8 @@ impl ServedMachine {
         Ok(placement.parts().to_vec())
     }
 
-    /// Allocates a lease's nodes, unless the scheduler or the strategy has just done so. If the
-    /// nodes are not free, nothing changes.
+    /// Allocates a lease's nodes, unless the scheduler or the strategy has just allocated them.
+    /// Changes nothing if the nodes are not free.
     pub(crate) fn hold(&mut self, lease: &Lease) -> Result<(), String> {
         if self.dispatcher.running().get(JobId(lease.id)).is_some() {
             return Ok(());
@@ -177,7 +177,7 @@ impl ServedMachine {
         let start = micros(lease.start_ms);
         let job = job(JobId(lease.id), lease.request(), start, lease.estimate());
         let held = self.dispatcher.hold(job, start, placement).map(drop);
-        // Search for the offending box only after a failure.
+        // Search for the occupied box only after a failure.
         held.map_err(|error| self.check_free(&parts).err().unwrap_or_else(|| error.to_string()))
     }
 
@@ -212,7 +212,7 @@ impl ServedMachine {
         self.dispatcher.estimate_anew(JobId(lease.id), lease.estimate());
     }
 
-    /// Returns the most nodes that a waiting request may be granted. They count against the quota.
+    /// Returns the most nodes that a waiting request may get. They count against the quota.
     pub(crate) fn quota_nodes(&self, waiting: &WaitingRequest) -> u64 {
         self.machine().most(&waiting.request())
     }
@@ -285,7 +285,7 @@ impl ServedMachine {
     }
 }
 
-/// Returns the run time that schedulers assume: the stated time, or else the time to live.
+/// Returns the run time for schedulers to assume: the estimate, or else the time to live.
 pub(crate) fn estimate(stated_ms: Option<u64>, ttl_ms: Option<u64>) -> Time {
     stated_ms.or(ttl_ms).map_or(UNLIMITED, micros)
 }
@@ -300,7 +300,7 @@ impl Lease {
         estimate(self.estimate_ms, self.length_ms())
     }
 
-    /// Returns the time from the start until the lease expires.
+    /// Returns the time from the lease's start to its expiry.
     pub(crate) fn length_ms(&self) -> Option<u64> {
         self.expires_ms.map(|end| end.saturating_sub(self.start_ms))
     }
@@ -326,13 +326,13 @@ fn request(nodes: u32, shape: Option<Sides>) -> Request {
     shape.map_or_else(|| Request::nodes(nodes), |shape| Request::hinted(nodes, shape))
 }
 
-/// Returns a job that runs as long as estimated.
+/// Returns a job whose run time equals its estimate.
 pub(crate) fn job(id: JobId, request: Request, arrival: Time, estimate: Time) -> Job {
     let service = Service::Run(estimate);
     Job { id, index: id.0, number: id.0, arrival, request, service, estimate }
 }
 
-/// Converts a time or duration from milliseconds to the unit that schedulers use.
+/// Converts a time or duration from milliseconds to microseconds, the schedulers' unit.
 pub(crate) fn micros(ms: u64) -> Time {
     Time(ms.saturating_mul(1000))
 }

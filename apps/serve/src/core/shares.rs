@@ -1,18 +1,18 @@
 //! Divides a limited resource fairly. Each entry belongs to a party, such as a tenant. When there
 //! are too many entries, or they are too large, the party with the largest share loses its oldest
-//! entry. Each of P parties can therefore keep at least 1/P of the total.
+//! entry. Each of P parties is therefore guaranteed at least 1/P of the total.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
-/// Entries by number and by party. Each entry has `N` amounts, such as its size, which are summed
-/// per party and in total.
+/// Entries by number and by party. Each entry has `N` amounts, such as its size. Each amount is
+/// summed per party and in total.
 #[derive(Clone, Debug)]
 pub(crate) struct Shares<P, T, const N: usize> {
     entries: BTreeMap<u64, Entry<P, T, N>>,
     parties: HashMap<P, Share<N>>,
     total: [usize; N],
-    /// The parties, ranked by each amount.
+    /// The parties, ranked by their sum of each amount.
     ranks: [BTreeSet<(usize, P)>; N],
     last: u64,
 }
@@ -40,13 +40,13 @@ impl<P, T, const N: usize> Default for Shares<P, T, N> {
 }
 
 impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
-    /// Returns a number for a new entry; numbers start at 1.
+    /// Returns the number for a new entry; numbers start at 1.
     pub(crate) fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// Adds an entry after all others, and returns its number.
+    /// Appends an entry and returns its number.
     pub(crate) fn add(&mut self, party: P, amounts: [usize; N], item: T) -> u64 {
         let number = self.number();
         self.insert(number, party, amounts, item);
@@ -71,7 +71,7 @@ impl<P: Clone + Eq + Hash + Ord, T, const N: usize> Shares<P, T, N> {
         Some((party, item))
     }
 
-    /// Removes the oldest entry of the party with the largest share of the amount with this index.
+    /// Removes the oldest entry of the party with the largest sum of the given amount.
     pub(crate) fn remove_from_largest(&mut self, amount: usize) -> Option<(P, T)> {
         let (_, largest) = self.ranks[amount].last()?;
         let oldest = self.parties[largest].numbers.first().copied()?;

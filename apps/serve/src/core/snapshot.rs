@@ -22,10 +22,10 @@ pub struct StateSnapshot {
     pub next_id: u64,
     /// The last epoch.
     pub epoch: u64,
-    /// The leases granted or renewed since the clock came into doubt; `None` if it is not in doubt.
+    /// The leases granted or renewed since the clock became doubtful; `None` if it is not in doubt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubted: Option<Vec<u64>>,
-    /// The machines with their unhealthy nodes.
+    /// The machines, with their failed and drained nodes.
     pub machines: Vec<SavedMachine>,
     /// The leases, in the order granted.
     pub leases: Vec<Lease>,
@@ -51,7 +51,7 @@ pub struct SavedMachine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scheduler: Option<String>,
     shape_rule: String,
-    /// The failed and drained nodes, by row-major number.
+    /// The failed and drained nodes, by row-major index.
     nodes: Vec<(u32, NodeState)>,
 }
 
@@ -96,7 +96,7 @@ impl ServiceState {
         }
     }
 
-    /// Returns the state in a snapshot.
+    /// Recreates the state from a snapshot.
     ///
     /// # Errors
     /// Returns the reason if the snapshot is inconsistent.
@@ -108,8 +108,8 @@ impl ServiceState {
         let mut state = ServiceState::new(limits, seed);
         let specs: Vec<MachineSpec> = snapshot.machines.iter().map(SavedMachine::spec).collect();
         state.configure(&specs).map_err(|error| error.to_string())?;
-        // Leases begin before nodes fail, because only healthy nodes can be allocated. Requests and
-        // reservations come last, because their numbers are compared with those of leases.
+        // Leases come first, because a failed or drained node cannot be allocated. Requests and
+        // reservations come last, because their numbers are checked against those of the leases.
         for lease in &snapshot.leases {
             let begin = state.begin_lease(&Arc::new(lease.clone()));
             begin.map_err(|reason| format!("lease {}: {reason}", lease.id))?;

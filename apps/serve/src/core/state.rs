@@ -33,8 +33,8 @@ pub struct MachineSpec {
 /// Limits on tenants and on memory.
 #[derive(Clone, Debug)]
 pub struct ServiceLimits {
-    /// The maximum number of nodes that a tenant may hold and wait for, unless it has an entry in
-    /// `quotas`.
+    /// The maximum number of nodes that a tenant may hold and wait for, unless `quotas` has an
+    /// entry for the tenant.
     pub quota: Option<u64>,
     /// The quotas of individual tenants.
     pub quotas: HashMap<String, u64>,
@@ -42,7 +42,7 @@ pub struct ServiceLimits {
     pub waiting: usize,
     /// The maximum number of replies stored for clients that retry.
     pub keys: usize,
-    /// The maximum total size of those replies' bodies, in bytes.
+    /// The maximum total size of the bodies of stored replies, in bytes.
     pub key_bytes: usize,
 }
 
@@ -70,7 +70,7 @@ pub enum StateError {
         reason: String,
     },
     /// The machine has a different grid in the stored data.
-    #[error("machine {name} is {known} in the stored data, not {asked}")]
+    #[error("machine {name} is {known} in the stored data, but {asked} was specified")]
     OtherGrid {
         /// The machine's name.
         name: String,
@@ -103,18 +103,18 @@ pub struct ServiceState {
     pub(crate) ended: Ended,
     /// The last epoch.
     pub(crate) epoch: u64,
-    /// The leases granted or renewed since the clock came into doubt; `None` if it is not in doubt.
+    /// The leases granted or renewed since the clock became doubtful; `None` if it is not in doubt.
     /// No lease expires while the clock is in doubt.
     pub(crate) in_doubt: Option<BTreeSet<u64>>,
-    /// The machines whose queues are to advance after the last of several simultaneous commands.
-    /// Empty between batches.
+    /// The machines whose queues advance after the last of several simultaneous commands. Empty
+    /// between batches.
     pub(crate) pending_queues: BTreeSet<usize>,
     pub(crate) limits: ServiceLimits,
     pub(crate) seed: u64,
 }
 
 impl ServiceState {
-    /// Returns the state before the first record, without machines.
+    /// Returns the initial state, before the first record, without machines.
     pub fn new(limits: ServiceLimits, seed: u64) -> ServiceState {
         ServiceState {
             seq: 0,
@@ -160,7 +160,7 @@ impl ServiceState {
         next.map(|&(at, _)| at).min().filter(|_| !self.is_clock_doubted())
     }
 
-    /// Makes epochs continue from the wall clock. A server calls this when it becomes the leader;
+    /// Restarts epochs from the wall clock. A server calls this when it becomes the leader;
     /// `random` must differ each time.
     pub fn begin_epochs(&mut self, wall_ms: u64, random: u64) {
         self.epoch = epoch::begin(self.epoch, wall_ms, random);
@@ -187,13 +187,13 @@ impl ServiceState {
         self.boards[board].machine()
     }
 
-    /// Converts a caller's demand to a request for the strategy. If the shape rule is random, this
-    /// draws a random number.
+    /// Converts the demand in a command to a request for the strategy. If the shape rule is random,
+    /// this draws a random number.
     pub fn request(&mut self, board: usize, ask: Ask) -> Request {
         self.boards[board].request(ask)
     }
 
-    /// Returns the placement that a request without a time limit would be granted now.
+    /// Returns the placement that a request without a time limit would get now.
     ///
     /// # Errors
     /// Returns the reason if the request would be refused.
@@ -225,7 +225,7 @@ impl ServiceState {
         self.limits.quotas.get(tenant).copied().or(self.limits.quota)
     }
 
-    /// Removes an ended lease, or a request that has left the queue, from the counts.
+    /// Removes an ended lease or waiting request from its tenant's usage and job names.
     pub(crate) fn forget(&mut self, tenant: &str, job: Option<&JobName>, nodes: u64) {
         if let Some(used) = self.usage.get_mut(tenant) {
             *used = used.saturating_sub(nodes);
@@ -238,7 +238,7 @@ impl ServiceState {
         }
     }
 
-    /// Counts a new lease or waiting request.
+    /// Adds a new lease or waiting request to its tenant's usage and job names.
     pub(crate) fn count(&mut self, id: u64, tenant: &str, job: Option<&JobName>, nodes: u64) {
         *self.usage.entry(tenant.to_string()).or_insert(0) += nodes;
         if let Some(job) = job {
@@ -247,7 +247,7 @@ impl ServiceState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// Checks that the tables are consistent. Tests call this.
+    /// Checks that the tables are consistent. Used by tests.
     ///
     /// # Panics
     /// Panics if they are inconsistent.
@@ -289,7 +289,7 @@ pub(super) fn index_of<'a>(
 /// Returns the index of the named machine, or of the first machine if no name is given.
 ///
 /// # Errors
-/// Returns a problem that lists the machines if none has this name.
+/// Returns a problem that lists the existing machines if none has this name.
 pub(crate) fn find_machine<'a>(
     machines: impl Iterator<Item = &'a MachineSpec> + Clone,
     name: Option<&str>,

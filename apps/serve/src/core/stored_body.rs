@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// The size in bytes above which a body is compressed.
 const MAX_PLAIN_BYTES: usize = 2048;
-/// The maximum size of a body in bytes, far more than the reply to a batch needs.
+/// The maximum size of a body in bytes, far above the size of any batch reply.
 const MAX_BODY_BYTES: u64 = 64 << 20;
 
-/// A stored body, which is reproduced byte for byte.
+/// A stored body, which can be read back byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum StoredBody {

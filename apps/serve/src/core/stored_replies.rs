@@ -13,14 +13,14 @@ const OVERHEAD_BYTES: usize = 256;
 /// Stored replies by tenant and key.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StoredReplies {
-    /// The replies with their times, oldest first. A reply's two amounts are 1 and its size.
+    /// The replies with their times, oldest first. The two amounts of a reply are 1 and its size.
     replies: Shares<String, (u64, StoredReply), 2>,
     /// The number of each reply, by tenant and key.
     numbers: HashMap<(String, String), u64>,
 }
 
 impl StoredReplies {
-    /// Returns the command's digest and the reply, if the key is known.
+    /// Returns the digest of the command and the reply for a key, if the key is known.
     pub(crate) fn get(
         &self,
         tenant: &str,
@@ -32,10 +32,10 @@ impl StoredReplies {
         Some((stored.digest, reply))
     }
 
-    /// Stores a reply, and removes replies that exceed the limits.
+    /// Stores a reply, and evicts old replies if the limits are exceeded.
     pub(crate) fn add(&mut self, now_ms: u64, reply: &StoredReply, limits: &ServiceLimits) {
         let name = (reply.tenant.clone(), reply.key.clone());
-        // A command with a known key is not decided again, so each key has one reply.
+        // A command with a known key is not decided again, so no key has a second reply.
         if !self.numbers.contains_key(&name) {
             let (tenant, amounts) = (reply.tenant.clone(), [1, size(reply)]);
             self.numbers.insert(name, self.replies.add(tenant, amounts, (now_ms, reply.clone())));

@@ -38,7 +38,7 @@ pub struct BoardView {
     pub free: Occupancy,
     /// The number of nodes held by leases.
     pub busy: u32,
-    /// The number of failed or drained nodes that no lease holds.
+    /// The number of failed or drained nodes not held by a lease.
     pub unavailable: u32,
     /// The row-major numbers of failed nodes, including those held by a lease.
     pub failed: Vec<u32>,
@@ -64,7 +64,7 @@ pub struct NodeCounts {
 }
 
 impl ServiceState {
-    /// Returns a view of the state, which shares the leases. O(nodes/64 + waiting requests).
+    /// Returns a view that shares its leases with the state. O(nodes/64 + waiting requests).
     pub fn view(&self) -> StateView {
         let boards = self.boards.iter().map(|board| BoardView {
             spec: board.spec.clone(),
@@ -109,7 +109,7 @@ impl StateView {
         all.filter(|reservation| reservation.machine == board.spec.name)
     }
 
-    /// Counts a machine's nodes. If any are drained, this examines the boxes of every lease.
+    /// Counts a machine's nodes. If any node is drained, this scans the boxes of every lease.
     pub fn counts(&self, board: &BoardView) -> NodeCounts {
         let mut drained = board.drained.len() as u64;
         if drained > 0 {

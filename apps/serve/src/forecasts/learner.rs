@@ -221,7 +221,7 @@ impl Learner {
             forecaster.stop_by(stop.clone());
             let forecast = forecaster.forecast_waiting(board.dispatcher(), now, &outdated);
             let mut forecast = forecast.unwrap_or_else(|error| {
-                tracing::warn!(%error, "no forecasts for {name}");
+                tracing::warn!(%error, "cannot compute forecasts for {name}");
                 let experience = forecaster.experience();
                 QueueForecast { now, experience, ..QueueForecast::default() }
             });
@@ -254,7 +254,7 @@ fn kind_of_waiting(waiting: &WaitingRequest) -> Kind {
     kind(&waiting.tenant, waiting.requested, waiting.estimate_ms.or(waiting.ttl_ms))
 }
 
-/// Returns a job's kind. A 64-bit digest identifies the tenant.
+/// Returns a job's kind, in which a 64-bit digest identifies the tenant.
 pub(super) fn kind(tenant: &str, nodes: u32, stated_ms: Option<u64>) -> Kind {
     let user = BuildHasherDefault::<DefaultHasher>::default().hash_one(tenant);
     Kind { user: Some(user), nodes, estimate: stated_ms.map(micros) }

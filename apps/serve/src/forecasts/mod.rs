@@ -1,5 +1,5 @@
 //! Forecasts when waiting requests will start, by simulating a copy of the state. The copy is built
-//! from the same records on separate threads, so forecasts do not slow the writer down. At startup,
+//! from the same records on separate threads, so forecasts do not slow down the writer. At startup,
 //! the forecasters learn from all retained records.
 #![allow(clippy::disallowed_methods, reason = "the time spent on forecasts is limited")]
 
@@ -21,7 +21,7 @@ use crate::writer::{RecoveryError, WriterHandle};
 
 pub(crate) use task::update_forecasts;
 
-/// The minimum time between forecast updates after changes. The interval is longer if necessary, so
+/// The minimum time between forecast updates after changes. The interval grows if necessary, so
 /// that updates take up at most a tenth of the time.
 const MIN_INTERVAL: Duration = Duration::from_millis(200);
 /// The minimum time between updates without changes, for requests whose median start has passed.
@@ -30,7 +30,7 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(5);
 /// Forecasts for all machines, and the accuracy of earlier forecasts.
 #[derive(Default)]
 pub(crate) struct Forecasts {
-    /// True once past records have been read. Until then, there are no forecasts.
+    /// True once all past records have been read. Until then, there are no forecasts.
     is_ready: AtomicBool,
     learner: Mutex<Option<Learner>>,
     /// The latest forecasts by machine.
@@ -46,7 +46,7 @@ struct MachineForecast {
     made: u64,
 }
 
-/// A machine's grid and latest forecasts, for readers.
+/// A machine's grid and its latest forecasts, for readers.
 pub(crate) struct Starts {
     grid: Grid,
     machine: Option<Arc<MachineForecast>>,
@@ -95,7 +95,7 @@ impl Forecasts {
         Starts { grid: board.grid, machine }
     }
 
-    /// Returns each machine's experience and the number of forecasts made, including repeated ones.
+    /// Returns each machine's experience and its number of forecasts, including repeated ones.
     pub(crate) fn experiences(&self) -> HashMap<String, (Experience, u64)> {
         let machines = self.machines.lock();
         let experience = |machine: &MachineForecast| (machine.forecast.experience, machine.made);

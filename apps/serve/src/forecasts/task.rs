@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::NextUpdate;
 use crate::http::App;
 
-/// The time limit for updating the forecasts for all machines. A forecast that is not ready by then
+/// The time limit for updating the forecasts for all machines. A forecast that is not ready in time
 /// is missing until the next update.
 const UPDATE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The delay before past records are read again after a failure.
@@ -35,7 +35,7 @@ pub(crate) async fn update_forecasts(app: Arc<App>) {
         };
         let Ok(updated) = updated else { return };
         let next = updated.unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot make forecasts because past records cannot be read");
+            tracing::warn!(%error, "cannot compute forecasts because past records cannot be read");
             NextUpdate { min_delay: RETRY_DELAY, max_delay: None }
         });
         tokio::select! {

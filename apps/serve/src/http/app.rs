@@ -14,10 +14,10 @@ use crate::forecasts::Forecasts;
 use crate::waits;
 use crate::writer::WriterHandle;
 
-/// The maximum number of watchers that read the history simultaneously. Each keeps a file open and
-/// a processor busy.
+/// The maximum number of watchers that read the history concurrently. Each keeps a file open and a
+/// core busy.
 const MAX_HISTORY_READERS: usize = 2;
-/// The minimum number of concurrent computations per queue, even on a single processor.
+/// The minimum number of concurrent computations per queue, even on a single core.
 const MIN_CONCURRENT: usize = 2;
 /// The time limit for a question or a diagnosis.
 const ANSWER_TIMEOUT: Duration = Duration::from_mins(2);
@@ -31,7 +31,7 @@ pub struct HttpBounds {
     pub max_body_bytes: usize,
     /// The maximum number of concurrent watchers.
     pub watchers: usize,
-    /// The average number of requests per second that each tenant may send. The operator has no
+    /// The average request rate allowed per tenant, in requests per second. The operator has no
     /// limit. Each operation in a batch counts as a request.
     pub rate: Option<f64>,
     /// The maximum number of commands in a batch.
@@ -70,12 +70,12 @@ pub(crate) struct App {
     pub(crate) forecasts: Forecasts,
     pub(super) rates: Option<rates::Rates>,
     pub(super) traffic: traffic::Traffic,
-    /// The queue for questions. Questions, diagnoses and forecasts do not wait for one another.
+    /// The queue for questions. Diagnoses and forecasts have separate queues.
     pub(super) questions: FairQueue,
     pub(super) diagnosis_queue: FairQueue,
     /// The queue for forecasts, which run one at a time on a shared copy of the state.
     pub(super) forecast_queue: FairQueue,
-    /// The machines, in the order configured.
+    /// The machines, in configuration order.
     pub(crate) machines: Vec<(MachineSpec, Grid)>,
     pub(super) watchers: Arc<Permits>,
     /// Permits for watchers that read the history.

@@ -1,5 +1,5 @@
-//! Authenticates callers by the user at the other end of a Unix socket, by a bearer token, or by a
-//! client certificate.
+//! Authenticates callers by the Unix socket peer's user ID, by a bearer token, or by a client
+//! certificate.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use super::permits::Party;
 use super::problem::Fault;
 use crate::core::Caller;
 
-/// The other end of a connection.
+/// The remote end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// A process run by this user, connected through the Unix socket.
@@ -24,14 +24,14 @@ pub(crate) enum Peer {
     Certificate(String),
 }
 
-/// A token and the tenant that it authenticates.
+/// A token and the tenant that it identifies.
 struct Token {
     secret: String,
     /// The tenant; `None` for the operator.
     tenant: Option<String>,
 }
 
-/// The tokens and quotas in a token file, and the other means of authentication.
+/// The tokens and quotas from a token file, and the other means of authentication.
 #[derive(Default)]
 pub struct Access {
     tokens: Vec<Token>,
@@ -164,7 +164,7 @@ impl Access {
         }
     }
 
-    /// Identifies a caller by its connection, or returns its address as an error.
+    /// Identifies a caller by its connection. The error is the address of an unidentified caller.
     fn identify(&self, peer: &Peer) -> Result<Caller, IpAddr> {
         match peer {
             Peer::User(uid) if *uid == 0 || *uid == self.uid => Ok(Caller::OPERATOR),
@@ -174,13 +174,13 @@ impl Access {
         }
     }
 
-    /// Returns the party to which a peer belongs if it has sent no token.
+    /// Returns a peer's party if the peer has sent no token.
     pub(crate) fn party(&self, peer: &Peer) -> Party {
         self.identify(peer).map_or_else(Party::at, |caller| Party::of(&caller))
     }
 
-    /// Finds a token. Comparisons take constant time, so timing does not reveal how much of a guess
-    /// is correct.
+    /// Finds a token. Comparisons take constant time, so their timing does not reveal how much of a
+    /// guess is correct.
     fn token(&self, text: &str) -> Option<&Token> {
         let same = |token: &&Token| bool::from(token.secret.as_bytes().ct_eq(text.as_bytes()));
         self.tokens.iter().find(same)

@@ -1,4 +1,4 @@
-//! Batches: many commands in one request that share a single durable write.
+//! Batches of commands, sent in one request and made durable in a single write.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::statuses::Named;
 use super::{App, Fault};
 use crate::core::{Command, NodeState, Problem, Reason, Reply};
 
-/// Commands to carry out in order.
+/// Commands to execute in order.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BatchBody {
@@ -71,7 +71,7 @@ impl Operation {
         };
         match self {
             Operation::Lease(body) => {
-                // Unknown machines are refused by the decision, so that other commands proceed.
+                // The decision refuses unknown machines, so the other commands still proceed.
                 let unknown = app.named_grid(body.machine.as_deref()).err();
                 let grid = app.grid(body.machine.as_deref());
                 let request = body.request(grid).map_err(|problem| unknown.unwrap_or(problem));
@@ -88,15 +88,15 @@ impl Operation {
     }
 }
 
-/// Carries out many commands in order. Each is decided separately, so a refusal does not stop the
-/// others, but if any command cannot be parsed, none are carried out. The answers are in the same
-/// order, each with the status that the command would have on its own. Consecutive `end` commands
-/// take effect at the same instant, so waiting requests can use all the nodes that they free.
+/// Executes many commands in order. Each is decided separately, so a refusal does not stop the
+/// others, but if any command cannot be parsed, none are executed. The answers are in the same
+/// order, each with the status that the command would get on its own. Consecutive `end` commands
+/// take effect at the same time, so waiting requests can use all the nodes that they free.
 #[utoipa::path(
     post, path = "/v1/batch", tag = "leases",
     request_body = BatchBody, params(ChangeHeaders),
     responses(
-        (status = 200, description = "an answer to each command", body = BatchReply<'static>),
+        (status = 200, description = "a reply to each command", body = BatchReply<'static>),
         Named
     )
 )]
@@ -108,7 +108,7 @@ fn commands(app: &App, bytes: &Bytes) -> Result<Command, Problem> {
     let BatchBody { operations } = parse(bytes)?;
     let max = app.bounds.batch;
     if operations.len() > max {
-        let detail = format!("a batch may have at most {max} operations");
+        let detail = format!("a batch may contain at most {max} operations");
         return Err(Problem::new(Reason::TooLarge, detail));
     }
     let command = |(index, operation): (usize, Operation)| {

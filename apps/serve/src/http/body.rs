@@ -36,7 +36,7 @@ impl NodesRequested<'_> {
     }
 }
 
-/// Defines a body that describes the requested nodes and has other members.
+/// Defines a body type with the members that describe the requested nodes, plus others.
 macro_rules! request_body {
     ($(#[$meta:meta])* $name:ident($freedom:ident) { $($members:tt)* }) => {
         $(#[$meta])*
@@ -50,7 +50,7 @@ macro_rules! request_body {
             #[schema(minimum = 1)]
             pub(super) nodes: Option<u64>,
             /// The placement freedom. By default, the strategy decides, except that plans to move
-            /// leases use `turned`.
+            /// leases default to `turned`.
             #[schema(value_type = Option<$crate::core::schema::$freedom>)]
             pub(super) freedom: Option<String>,
             /// The machine's name. Defaults to the first machine.
@@ -77,7 +77,7 @@ request_body! {
         /// The job's estimated run time in seconds, which schedulers use.
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         pub(crate) estimate_s: Option<f64>,
-        /// The tenant that gets the lease. Only the operator may name another tenant.
+        /// The tenant that receives the lease. Only the operator may name another tenant.
         #[schema(min_length = 1, max_length = 255, pattern = r"^[A-Za-z0-9._:@-]+$")]
         pub(crate) tenant: Option<String>,
         /// The client's name for the job: an integer or a string.
@@ -104,7 +104,7 @@ pub(crate) struct BoxBody {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HoldBody {
-    /// The boxes, which must be disjoint.
+    /// The boxes, which must not overlap.
     #[schema(min_items = 1)]
     pub(crate) parts: Vec<BoxBody>,
     /// As in a lease request.
@@ -152,20 +152,20 @@ pub(crate) struct NodeBody {
 /// Parses a body, which must be an object without duplicate keys.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &Bytes) -> Result<T, Problem> {
     let bad = |detail: &dyn fmt::Display| Problem::bad(message(&format!("the body: {detail}")));
-    // Serde would also accept an array of the values in field order.
+    // Serde would also accept an array that lists the values in field order.
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(bad(&"expected an object, found a list"));
     }
     // Serde rejects duplicates of known fields, and unknown fields are errors.
     serde_json::from_slice(bytes).or_else(|error| {
-        // In JSON, 4.0 is also an integer. Such numbers are converted only if parsing fails.
+        // In JSON, 4.0 is also an integer. Convert such numbers only if parsing fails.
         let mut body: Value = json::read(bytes).map_err(|error| bad(&error))?;
         floats_to_integers(&mut body);
         serde_json::from_value(body).map_err(|_| bad(&error))
     })
 }
 
-/// Parses a number in a query string, at most 2^63 - 1 as the OpenAPI document states.
+/// Parses a number in a query string. The maximum is 2^63 - 1, as stated in the OpenAPI document.
 pub(crate) fn query_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let number = Option::<u64>::deserialize(from)?;
     match number.filter(|&number| i64::try_from(number).is_err()) {
@@ -231,7 +231,9 @@ impl BoxBody {
             let is_valid = |&number: &u64| (min.into()..=u16::MAX.into()).contains(&number);
             if list.len() != axes || !list.iter().all(is_valid) {
                 let max = u16::MAX;
-                return bad(format!("\"{name}\" must be {axes} integers from {min} to {max}"));
+                return bad(format!(
+                    "\"{name}\" must be a list of {axes} integers from {min} to {max}"
+                ));
             }
             let mut vector = [min; 3];
             for (entry, &number) in vector.iter_mut().zip(list) {
@@ -260,7 +262,7 @@ pub(crate) fn node(coordinates: &[u64], grid: &Grid) -> Result<Coordinates, Prob
     Ok(point)
 }
 
-/// Parses a member's time and returns it in milliseconds since 1970.
+/// Parses a time in a body and returns it in milliseconds since 1970.
 pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
     let instant = text.parse().map(|Date(since)| since.as_millis() as u64);
     instant.or_else(|error: BadDate| bad(format!("\"{member}\": {error}")))
@@ -270,11 +272,11 @@ pub(crate) fn instant(member: &str, text: &str) -> Result<u64, Problem> {
 pub(crate) fn check_empty(bytes: &Bytes) -> Result<(), Problem> {
     match bytes.trim_ascii() {
         b"" | b"{}" => Ok(()),
-        _ => bad("the body must be empty or an empty object"),
+        _ => bad("the request body must be empty or an empty object"),
     }
 }
 
-/// Converts a member's seconds to milliseconds. The result is at least one millisecond.
+/// Converts a number of seconds in a body to milliseconds, at least one.
 pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, Problem> {
     match seconds {
         None => Ok(None),
@@ -290,13 +292,13 @@ pub(crate) fn millis(member: &str, seconds: Option<f64>) -> Result<Option<u64>, 
 fn tenant(name: Option<String>) -> Result<Option<String>, Problem> {
     match name {
         Some(name) if !is_tenant(&name) => {
-            bad("a tenant name must be 1 to 255 letters, digits or any of . _ : @ -")
+            bad("a tenant name must consist of 1 to 255 letters, digits and any of . _ : @ -")
         }
         other => Ok(other),
     }
 }
 
-/// Returns true if a tenant may have this name.
+/// Returns true if this is a valid tenant name.
 pub(crate) fn is_tenant(name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._:@-".contains(c);
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(allowed)
@@ -305,7 +307,7 @@ pub(crate) fn is_tenant(name: &str) -> bool {
 fn job(name: Option<JobName>) -> Result<Option<JobName>, Problem> {
     match name {
         Some(JobName::Text(text)) if text.len() > MAX_NAME_BYTES => {
-            bad(format!("\"job\" may be at most {MAX_NAME_BYTES} bytes long"))
+            bad(format!("\"job\" must not exceed {MAX_NAME_BYTES} bytes"))
         }
         other => Ok(other),
     }

@@ -21,18 +21,18 @@ use crate::core::{Command, NodeState, Problem, Reason, Reply};
 pub(crate) struct CreateQuery {
     /// True to wait in the queue if the request cannot start now; same as `wait` in the body.
     wait: Option<bool>,
-    /// The amount of detail in a refusal.
+    /// The level of detail in a refusal.
     #[param(inline)]
     diagnosis: Option<DiagnosisDetail>,
 }
 
-/// The amount of detail in a refusal.
+/// The level of detail in a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum DiagnosisDetail {
     /// The reason and a diagnosis.
     Full,
-    /// Only the reason. The reply then costs the service no more than the attempt itself.
+    /// Only the reason. The refusal then costs no more than the placement attempt itself.
     None,
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn renew(
     change.carry_out(&app, &format!("renew/{id}"), command).await
 }
 
-/// Creates a lease for nodes that are already in use.
+/// Creates a lease on nodes that are already in use.
 #[utoipa::path(
     post, path = "/v1/hold", tag = "leases",
     request_body = HoldBody, params(ChangeHeaders),
@@ -132,14 +132,14 @@ pub(crate) fn lease_id(id: &str) -> Result<u64, Problem> {
     parse_id(id, "lease", Reason::UnknownLease)
 }
 
-/// Parses the number of an object in a URL, or returns a problem with the reason `unknown`.
+/// Parses an object's number in a URL, or returns a problem with the reason `unknown`.
 pub(crate) fn parse_id(id: &str, kind: &str, unknown: Reason) -> Result<u64, Problem> {
     let problem = |_| Problem::new(unknown, format!("no such {kind}: `{}`", message(id)));
     id.parse().map_err(problem)
 }
 
-/// Marks a node as failed. A lease that holds the node keeps it. Afterward, the node is unavailable
-/// until it is repaired.
+/// Marks a node as failed. A lease that holds the node keeps it. Once the lease ends, the node is
+/// unavailable until it is repaired.
 #[utoipa::path(
     post, path = "/v1/nodes/fail", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -159,7 +159,7 @@ pub(crate) async fn repair(State(app): State<Arc<App>>, change: Change) -> Resul
     change_node(&app, change, "node/Repair", NodeState::Healthy).await
 }
 
-/// Drains a node for maintenance. The effect is that of a failure, except for the reported state.
+/// Drains a node for maintenance. This is like a failure, except for the reported state.
 #[utoipa::path(
     post, path = "/v1/nodes/drain", tag = "nodes",
     request_body = NodeBody, params(ChangeHeaders),
@@ -185,9 +185,9 @@ async fn change_node(
 
 /// Confirms the clock, so that time continues from it and leases expire again (operator only).
 ///
-/// A clock that is far ahead of the last record at startup is in doubt, as `/readyz` shows. Leases
-/// granted or renewed during the doubt keep their remaining time; other leases end if they are
-/// overdue. A clock that is not in doubt is left unchanged.
+/// A clock that is far ahead of the last record at startup is in doubt, as `/readyz` reports.
+/// Leases granted or renewed since then keep their remaining time; other overdue leases end. If the
+/// clock is not in doubt, this has no effect.
 #[utoipa::path(
     post, path = "/v1/clock/confirm", tag = "service",
     params(ChangeHeaders),

@@ -1,4 +1,4 @@
-//! The life cycle of a connection: TLS handshake, requests, and loss of its permit.
+//! The life cycle of a connection: TLS handshake, requests, and revocation of its permit.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -46,7 +46,7 @@ pub(super) struct Accepted {
     pub(super) peer: Peer,
 }
 
-/// Answers requests on a connection until the connection ends or its permit is revoked.
+/// Handles requests on a connection until the connection ends or its permit is revoked.
 pub(super) async fn serve_connection(
     accepted: Accepted,
     permit: Arc<Permit>,
@@ -65,7 +65,7 @@ pub(super) async fn serve_connection(
     builder.max_buf_size(BUFFER_BYTES);
     let mut connection = builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service);
     let mut stopping = app.stopping.clone();
-    // A peer may disconnect early, which is not an error in the service.
+    // A peer may disconnect early, which is not a service error.
     tokio::select! {
         _ = &mut connection => return,
         () = permit.revoked() => {
@@ -83,7 +83,7 @@ pub(super) async fn serve_connection(
     }
 }
 
-/// Answers a request. The permit stays in use until the whole response has been passed on.
+/// Handles a request. The permit stays in use until the whole response has been passed on.
 async fn respond(
     mut request: Request<Incoming>,
     peer: &Peer,
@@ -94,7 +94,7 @@ async fn respond(
     request.extensions_mut().insert(peer.clone());
     request.extensions_mut().insert(permit.clone());
     let response = router.clone().oneshot(request.map(Body::new)).await?;
-    // The body owns this closure, so the permit is in use until the body is dropped.
+    // The body owns this closure, so the permit stays in use until the body is dropped.
     let hold_permit = move |error| {
         let _in_use = &in_use;
         error
@@ -102,7 +102,7 @@ async fn respond(
     Ok(response.map(|body| Body::new(body.map_err(hold_permit))))
 }
 
-/// Sends [`BUSY`] if that is possible without waiting.
+/// Sends [`BUSY`] if it can be sent without blocking.
 fn refuse(mut stream: Box<dyn Stream>) {
     let reply = async {
         let _ = stream.write_all(BUSY).await;
@@ -123,7 +123,7 @@ async fn handshake(accepted: Accepted) -> Option<(Box<dyn Stream>, Peer)> {
             return None;
         }
         Err(_) => {
-            tracing::info!("the TLS handshake failed: the client was too slow");
+            tracing::info!("the TLS handshake timed out");
             return None;
         }
     };

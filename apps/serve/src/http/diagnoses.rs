@@ -1,7 +1,7 @@
 //! A cache of diagnoses. Diagnoses in the same state share all data that does not depend on the
 //! request, and identical requests from the same tenant share a diagnosis.
 //!
-//! To bound memory, only the last state is cached, with at most [`MAX_ANSWERS`] answers.
+//! To bound memory use, only the last state is cached, with at most [`MAX_ANSWERS`] answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -67,7 +67,7 @@ impl Diagnoses {
         diagnosis
     }
 
-    /// Returns the cache for a state, replacing the cache for any other state.
+    /// Returns the cache for a state, discarding the cache for any other state.
     fn cache_for(&self, view: &Arc<StateView>) -> Arc<StateCache> {
         let mut last = self.0.lock();
         // Record numbers do not identify states, because they are reused after a failed write.

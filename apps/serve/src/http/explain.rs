@@ -64,7 +64,7 @@ pub(crate) struct AskedRequest {
     freedom: Option<&'static str>,
 }
 
-/// The strategies' decisions and a diagnosis.
+/// The decision of each strategy, and a diagnosis.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explanation {
     seq: u64,
@@ -76,8 +76,8 @@ pub(crate) struct Explanation {
     waits_for: Option<WaitsFor>,
 }
 
-/// Explains how each strategy would decide on a request now, and which leases are in the way.
-/// Changes nothing.
+/// Explains how each strategy would decide on a request now, and which leases block it. Changes
+/// nothing.
 #[utoipa::path(
     post, path = "/v1/explain", tag = "machines",
     request_body = ExplainBody,
@@ -97,7 +97,7 @@ pub(crate) async fn explain(
     app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
-/// Explains how the machine's strategy would decide on a request if certain leases had ended, or
+/// Explains how the machine's strategy would decide on a request if certain leases had ended, or if
 /// certain nodes had failed or been repaired. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/what-if", tag = "machines",
@@ -117,7 +117,7 @@ pub(crate) async fn what_if(
     app.answer_question(&app.questions, &caller, move |moment| question.answer(moment)).await
 }
 
-/// A question sent to either route.
+/// A question for either route.
 struct ExplainQuestion {
     body: WhatIfBody,
     strategies: Option<Vec<String>>,
@@ -170,7 +170,7 @@ impl ExplainQuestion {
         })
     }
 
-    /// Returns the waiting request that the question names, if any.
+    /// Returns the waiting request that the question refers to, if any.
     fn waiting_request<'a>(
         &self,
         Moment { view, caller, .. }: &'a Moment,
@@ -232,12 +232,12 @@ fn choices(
     request: &Request,
 ) -> Result<Vec<Choice>, Problem> {
     if strategies.len() > MAX_STRATEGIES {
-        let detail = format!("\"strategies\" may have at most {MAX_STRATEGIES} elements");
+        let detail = format!("\"strategies\" may contain at most {MAX_STRATEGIES} names");
         return Err(Problem::bad(detail));
     }
     let choice = |name: &String| {
         if moment.stop.is_set() {
-            return Err(Problem::bad("the caller has disconnected"));
+            return Err(Problem::bad("the client has disconnected"));
         }
         let unknown = |error: BadName| Problem::new(Reason::UnknownStrategy, error.reason);
         let strategy: Selection = name.parse().map_err(unknown)?;

@@ -1,4 +1,4 @@
-//! Extractors for handlers. Their errors are problems.
+//! Extractors for handlers. On failure, they return problems.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for QueryParams<T> {
     }
 }
 
-/// The body of a request that changes nothing.
+/// The body of a read-only request.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
@@ -46,16 +46,18 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
 async fn read_body(request: Request, app: &Arc<App>) -> Result<Bytes, Fault> {
     Bytes::from_request(request, app).await.map_err(|rejection| match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => Fault::large_body(app.bounds.max_body_bytes),
-        status => Fault::new(status, "bad-request", "the body could not be read in full"),
+        status => {
+            Fault::new(status, "bad-request", "the request body could not be read completely")
+        }
     })
 }
 
-/// The header that prevents a repeated request from being carried out twice.
+/// The header that prevents a retried request from being executed twice.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "used only as a description")]
 pub(crate) struct ChangeHeaders {
-    /// A key for retries: the same request with the same key gets the original reply.
+    /// A key for retries: a request repeated with the same key gets the original reply.
     #[param(rename = "Idempotency-Key", min_length = 1, max_length = 255, pattern = "^[!-~]+$")]
     idempotency_key: Option<String>,
 }
@@ -80,7 +82,7 @@ impl FromRequest<Arc<App>> for Change {
         let mut keys = request.headers().get_all("idempotency-key").iter();
         let key = keys.next().cloned();
         if keys.next().is_some() {
-            let detail = "a request may have only one Idempotency-Key";
+            let detail = "a request may have only one Idempotency-Key header";
             return Err(Fault::new(StatusCode::BAD_REQUEST, "bad-value", detail));
         }
         let query = request.uri().query().filter(|query| !query.is_empty()).map(str::to_string);
@@ -90,12 +92,12 @@ impl FromRequest<Arc<App>> for Change {
 }
 
 impl Change {
-    /// Omits the diagnosis of a refusal.
+    /// Disables the diagnosis of a refusal.
     pub(crate) fn without_diagnosis(self) -> Change {
         Change { is_diagnosed: false, ..self }
     }
 
-    /// Carries out the command in the body, and adds a diagnosis to a refusal. In the idempotency
+    /// Executes the command in the body, and adds a diagnosis to a refusal. In the idempotency
     /// key's digest, `route` stands for the method and path.
     pub(crate) async fn carry_out(
         self,
@@ -124,7 +126,7 @@ impl Change {
         if key.is_none() {
             return Err(fault);
         }
-        // If another request has used the key in the meantime, both get that request's reply.
+        // If another request has used the key in the meantime, both requests get its reply.
         let command = Command::StoreReply(fault.written());
         Ok(app.writer.carry_out(CallerCommand { caller, key, command }).await?.reply)
     }
@@ -137,19 +139,19 @@ impl Change {
         };
         let text = value.to_str().ok().filter(is_key);
         let Some(text) = text else {
-            let detail =
-                "an Idempotency-Key must be 1 to 255 visible ASCII characters, with no spaces";
+            let detail = "an Idempotency-Key must consist of 1 to 255 visible ASCII characters, \
+                          without spaces";
             return Err(Problem::bad(detail));
         };
-        // A line break separates the body, because neither the route nor a query contains one.
+        // Separate the body with a line break, which neither the route nor a query can contain.
         let query = self.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
         let digest = sum(&[route.as_bytes(), query.as_bytes(), b"\n", &self.bytes].concat());
         Ok(Some(IdempotencyKey { key: text.to_string(), digest, write: written }))
     }
 }
 
-/// Copies the requests for nodes in a command, because the decision consumes the command. A batch
-/// has one entry per command.
+/// Copies the lease requests in a command, because the decision consumes the command. A batch has
+/// one entry per command.
 fn lease_requests(command: &Command) -> Vec<Option<LeaseRequest>> {
     let commands = match command {
         Command::Batch(commands) => &commands[..],

@@ -18,8 +18,8 @@ const CLEANUP_AT: usize = 64;
 
 /// A queue that runs a few computations at a time, at most one per caller. A request first waits
 /// for the same caller's earlier requests, and then for at most one request from each other caller.
-/// The waiting time has no limit of its own: with `n` earlier requests from the same caller, it can
-/// be `n` times that of a single request. It ends when the caller disconnects.
+/// The wait has no time limit: with `n` earlier requests from the same caller, it can be `n` times
+/// that of a single request. It ends when the caller disconnects.
 pub(crate) struct FairQueue {
     turns: Arc<Semaphore>,
     /// One semaphore per caller, with a single permit.
@@ -27,7 +27,7 @@ pub(crate) struct FairQueue {
     timeout: Duration,
 }
 
-/// A flag that becomes true when no one is waiting for a computation's result anymore.
+/// A flag that is set when no one is waiting for the result of a computation anymore.
 #[derive(Clone, Default)]
 pub(crate) struct StopFlag(Arc<AtomicBool>);
 
@@ -36,7 +36,7 @@ impl StopFlag {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Returns the flag as a forecaster takes it.
+    /// Returns the underlying flag, in the type that a forecaster expects.
     pub(crate) fn shared(&self) -> &Arc<AtomicBool> {
         &self.0
     }
@@ -58,8 +58,8 @@ impl FairQueue {
         FairQueue { turns, caller_turns: Mutex::default(), timeout }
     }
 
-    /// Runs a caller's computation when its turn comes. Its flag is set when the caller disconnects
-    /// or time runs out, counted from its start. A computation that ignores the flag keeps its
+    /// Runs a caller's computation when its turn comes. The stop flag is set when the caller
+    /// disconnects or the computation times out. A computation that ignores the flag keeps its
     /// turn.
     pub(crate) async fn run<T: Send + 'static>(
         &self,

@@ -39,15 +39,15 @@ pub(crate) struct ForecastReply {
     forecast: StartJson,
 }
 
-/// Forecasts when a request made now would start, as an interval that is correct for nine out of
-/// ten requests. Changes nothing.
+/// Forecasts when a request made now would start, as an interval expected to be correct for nine
+/// out of ten requests. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/forecast", tag = "machines",
     request_body = ForecastBody,
     responses(
         (
             status = 200, body = ForecastReply,
-            description = "the earliest, median and latest start, or the reason why there is none"
+            description = "the earliest, median and latest start, or the reason why none is known"
         ),
         Questioned, Missing, Conflict
     )
@@ -79,9 +79,10 @@ fn problem(reason: NoForecast) -> Problem {
         NoForecast::Never(refusal) => {
             Problem::new(Reason::Refused(refusal), "this machine can never grant the request")
         }
-        NoForecast::NoQueue => {
-            Problem::new(Reason::NoScheduler, "requests cannot wait for this machine")
-        }
+        NoForecast::NoQueue => Problem::new(
+            Reason::NoScheduler,
+            "this machine has no scheduler, so requests cannot wait",
+        ),
         NoForecast::NotYet => Problem::new(Reason::NotYet, "try again in a few seconds"),
         NoForecast::Failed(reason) => Problem::new(Reason::BadStrategy, reason),
     }

@@ -1,5 +1,5 @@
-//! Checks the form of requests (query parameters, body encoding, head size), and lists the headers
-//! that all replies have.
+//! Validates requests (query parameters, body encoding, head size), and lists the headers that all
+//! replies have.
 
 use axum::body::HttpBody;
 use axum::extract::{MatchedPath, Query, Request};
@@ -14,8 +14,8 @@ use super::{Fault, openapi};
 /// The maximum size of a request head, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 32 << 10;
 
-/// Headers that all replies have. They stop browsers from guessing content types, and from telling
-/// other sites which page linked to them.
+/// Headers that all replies have. They keep browsers from guessing content types and from sending a
+/// referrer to other sites.
 pub(super) const REPLY_HEADERS: [(HeaderName, HeaderValue); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
@@ -38,7 +38,7 @@ pub(super) fn check_head(request: &Request, max_body_bytes: usize) -> Result<(),
     let headers = request.headers();
     let fields = headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
     if request.uri().to_string().len() + fields.sum::<usize>() > MAX_HEAD_BYTES {
-        let detail = format!("a request head may be at most {MAX_HEAD_BYTES} bytes long");
+        let detail = format!("the request head must not exceed {MAX_HEAD_BYTES} bytes");
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         return Err(Fault::new(status, "too-large", detail));
     }
@@ -61,7 +61,10 @@ fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     };
     for (index, (name, _)) in parameters.iter().enumerate() {
         if known.is_empty() {
-            return bad(format!("unknown parameter `{}`; this path takes none", shown(name)));
+            return bad(format!(
+                "unknown parameter `{}`; this path takes no parameters",
+                shown(name)
+            ));
         }
         if !known.contains(&name.as_str()) {
             return bad(unknown_name("parameter", &shown(name).to_string(), known).reason);
@@ -74,11 +77,11 @@ fn check_parameters(uri: &Uri, known: &[&str]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Checks that a body, if there is one, is declared as unencoded JSON.
+/// Checks that a body, if any, is declared as unencoded JSON.
 fn check_media_type(request: &Request) -> Result<(), Fault> {
     let mut codings = request.headers().get_all(header::CONTENT_ENCODING).iter();
     if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        let detail = "the body has a Content-Encoding; bodies must be sent unencoded";
+        let detail = "the request has a Content-Encoding header; bodies must be sent unencoded";
         return Err(Fault::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported-media-type",
@@ -89,17 +92,20 @@ fn check_media_type(request: &Request) -> Result<(), Fault> {
     let detail = match (kinds.next(), kinds.next()) {
         (None, _) if request.body().is_end_stream() => return Ok(()),
         (Some(kind), None) if is_json(kind) => return Ok(()),
-        (None, _) => "the body has no Content-Type header".to_string(),
+        (None, _) => "the request has no Content-Type header".to_string(),
         (Some(kind), None) => {
-            format!("the body has type `{}`", pavior::text::shown_bytes(kind.as_bytes()))
+            format!(
+                "the Content-Type of the request is `{}`",
+                pavior::text::shown_bytes(kind.as_bytes())
+            )
         }
-        (Some(_), Some(_)) => "the body has two Content-Type headers".to_string(),
+        (Some(_), Some(_)) => "the request has two Content-Type headers".to_string(),
     };
     let detail = format!("{detail}; bodies must be application/json, as `curl --json` sends them");
     Err(Fault::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-media-type", detail))
 }
 
-/// Returns true if a content type is JSON and names no character set other than UTF-8.
+/// Returns true if a content type is JSON with no character set other than UTF-8.
 fn is_json(kind: &HeaderValue) -> bool {
     let Ok(text) = kind.to_str() else { return false };
     let mut words = text.split(';').map(|word| word.trim().to_ascii_lowercase());
@@ -130,7 +136,7 @@ mod tests {
         assert!(refusal("%1b[31m=1").starts_with(r"unknown parameter `\u{1b}[31m`;"));
         assert!(refusal(&"x".repeat(60_000)).len() < 400);
         let none = check_parameters(&"/healthz?a=1".parse().unwrap(), &[]).unwrap_err();
-        assert_eq!(none.problem.detail, "unknown parameter `a`; this path takes none");
+        assert_eq!(none.problem.detail, "unknown parameter `a`; this path takes no parameters");
     }
 
     #[test]

@@ -20,15 +20,15 @@ pub(crate) struct Status {
     /// The number of the last record, if the service is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
-    /// `in-doubt` if the clock is far ahead of the last record. No lease expires while it is.
+    /// `in-doubt` if the clock is far ahead of the last record. While it is, no lease expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<&'static str>,
-    /// A description of the doubt about the clock, and how to resolve it.
+    /// An explanation of the doubt about the clock, and how to resolve it.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
 }
 
-/// Reports that the process is running.
+/// Reports that the process is alive.
 #[utoipa::path(
     get, path = "/healthz", tag = "service",
     responses((status = 200, description = "the process is running", body = Status), Open)
@@ -47,7 +47,7 @@ pub(crate) async fn readyz(State(app): State<Arc<App>>) -> Result<Json<Status>, 
     if let Some(why) = app.writer.unavailable().or(stopping) {
         return Err(why.into());
     }
-    // This comes last, because it asks the database whether another server has taken over.
+    // Do this last, because it asks the database whether another server has taken over.
     app.writer.confirm().await?;
     let doubt = app.writer.clock_doubt();
     Ok(Json(Status {

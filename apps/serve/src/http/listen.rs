@@ -21,7 +21,7 @@ use super::connection::{Accepted, serve_connection};
 use super::{App, Peer};
 use crate::secret;
 
-/// The time that running requests get to finish when the service stops.
+/// The time allowed for requests in flight to finish when the service stops.
 const GRACE: Duration = Duration::from_millis(1200);
 
 /// An address to listen on.
@@ -72,13 +72,13 @@ pub struct Tls {
     pub certificate: PathBuf,
     /// The server's private key (PEM).
     pub key: PathBuf,
-    /// The authorities that issue client certificates (PEM). If omitted, clients use tokens.
+    /// The CAs that issue client certificates (PEM). If omitted, clients use tokens.
     pub client_ca: Option<PathBuf>,
 }
 
 pub(crate) struct Listener {
     socket: Socket,
-    /// The address as printed.
+    /// The address in printable form.
     address: String,
 }
 
@@ -151,7 +151,7 @@ impl Listener {
         }
     }
 
-    /// Serves until the service stops, then lets running requests finish.
+    /// Serves until the service stops, then lets requests in flight finish.
     pub(crate) async fn serve(self, app: Arc<App>, router: Router) {
         let mut stopping = app.stopping.clone();
         loop {
@@ -162,7 +162,7 @@ impl Listener {
             let accepted = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // For example, too many files are open until other connections close.
+                    // For example, there may be too many open files until other connections close.
                     tracing::warn!(%error, "cannot accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -201,7 +201,7 @@ impl fmt::Display for Listener {
     }
 }
 
-/// Binds a Unix socket, replacing a socket on which no process is listening.
+/// Binds a Unix socket, replacing a stale socket.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -220,7 +220,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
         other => other,
     }
     .and_then(|listener| {
-        // Any user may connect, because the peer's credentials identify the user.
+        // Any user may connect, because the service identifies users by their peer credentials.
         std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o666))?;
         Ok(listener)
     })

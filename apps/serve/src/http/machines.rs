@@ -100,7 +100,7 @@ pub(crate) enum DrawnLease {
     Other(OtherLease),
 }
 
-/// Another tenant's lease, reduced to its boxes and its start.
+/// Another tenant's lease, reduced to its boxes and start time.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OtherLease {
@@ -203,7 +203,7 @@ pub(crate) async fn machines(State(app): State<Arc<App>>) -> Result<Json<Machine
 }
 
 /// Returns all the data about a machine that the page draws: its leases, queue and unavailable
-/// nodes. Other tenants' leases are not named.
+/// nodes. Other tenants' leases are anonymous.
 #[utoipa::path(
     get, path = "/v1/state", tag = "machines", params(MachineQuery),
     responses((status = 200, description = "the state", body = Drawn), Guarded, Missing, Gone)

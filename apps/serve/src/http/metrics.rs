@@ -33,7 +33,7 @@ impl Metrics {
         let requests = Family::<Labels<2>, Counter>::default();
         let seconds = Histogram::new(exponential_buckets(0.0005, 2.0, 14));
         let mut registry = Registry::with_prefix("pavior");
-        let help = "Number of answered requests, by path and status";
+        let help = "Number of requests answered, by path and status";
         registry.register("requests", help, requests.clone());
         let help = "Time from request to reply, in seconds";
         registry.register("request_seconds", help, seconds.clone());
@@ -98,13 +98,13 @@ fn register_service(app: &App, registry: &mut Registry) {
     let counters = &app.writer.counters;
     let count = |counter: &AtomicU64| ConstCounter::new(counter.load(Ordering::Relaxed));
     let gauge = |number: usize| ConstGauge::new(number as i64);
-    let help = "Number of durable groups of commands";
+    let help = "Number of command groups made durable";
     registry.register("commits", help, count(&counters.commits));
-    registry.register("records", "Number of durable records", count(&counters.records));
+    registry.register("records", "Number of records made durable", count(&counters.records));
     let seconds = counters.commit_us.load(Ordering::Relaxed) as f64 * 1e-6;
-    let help = "Time spent making groups of commands durable, in seconds";
+    let help = "Time spent making command groups durable, in seconds";
     registry.register("commit_seconds", help, ConstCounter::new(seconds));
-    registry.register("snapshots", "Number of saved snapshots", count(&counters.snapshots));
+    registry.register("snapshots", "Number of snapshots saved", count(&counters.snapshots));
     let help = "Number of commands waiting for the writer";
     registry.register("commands_waiting", help, gauge(app.writer.waiting()));
     registry.register("watchers", "Number of watchers", gauge(app.watchers.held()));
@@ -146,7 +146,7 @@ fn register_machines(view: &StateView, registry: &mut Registry) {
     register("waiting", help, view.boards.iter().map(waiting).collect());
 }
 
-/// Registers the number and accuracy of forecasts. The counts start over when the service starts.
+/// Registers the number and accuracy of forecasts. The counts are reset when the service starts.
 fn register_forecasts(app: &App, registry: &mut Registry) {
     let experiences = app.forecasts.experiences();
     let mut register = |name: &str, help: &str, number: fn(&Experience, u64) -> u64| {
@@ -194,9 +194,9 @@ async fn register_slots(app: &Arc<App>, view: Arc<StateView>, registry: &mut Reg
     };
     // If counting fails, the counts are missing from this scrape.
     if let Ok((slots, bounds)) = tokio::task::spawn_blocking(count).await {
-        let help = "Number of boxes of a shape found to fit simultaneously";
+        let help = "Lower bound on the number of boxes of this shape that fit simultaneously";
         registry.register("slots", help, slots);
-        let help = "Upper bound on the number of boxes that fit simultaneously";
+        let help = "Upper bound on the number of boxes of this shape that fit simultaneously";
         registry.register("slots_bound", help, bounds);
     }
 }

@@ -14,7 +14,7 @@ use crate::core::Caller;
 const PROBLEM: &str = "application/problem+json";
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// Admits authenticated callers that are within their rate limits.
+/// Admits authenticated callers within their rate limits.
 pub(crate) async fn authenticate(
     State(app): State<Arc<App>>,
     Extension(peer): Extension<Peer>,
@@ -38,22 +38,22 @@ impl App {
     /// Charges a caller for `count` requests, in addition to `paid` requests already charged.
     ///
     /// # Errors
-    /// Returns an error if the caller would exceed its rate.
+    /// Returns an error if the caller would exceed its rate limit.
     pub(crate) fn charge(&self, caller: &Caller, count: u64, paid: u64) -> Result<(), Fault> {
         let (Some(tenant), Some(rates)) = (&caller.tenant, &self.rates) else { return Ok(()) };
         rates.charge(tenant, count, paid, || self.writer.clock.micros()).map_err(|wait| {
             let rate = self.bounds.rate.unwrap_or_default();
-            let detail = format!("the rate limit is {rate} requests per second");
+            let detail = format!("the rate limit of {rate} requests per second has been exceeded");
             Fault::new(StatusCode::TOO_MANY_REQUESTS, "too-many-requests", detail)
                 .with_retry_after(wait.as_secs_f64().ceil() as u32)
         })
     }
 }
 
-/// Rejects requests that name another host or origin, so that another site's page cannot reach the
-/// service through a browser on this machine. Callers with a token are exempt.
+/// Rejects requests for another host or from another origin, so that another site's page cannot
+/// reach the service through a browser on this machine. Callers with a token are exempt.
 fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
-    // A header that is not ASCII cannot name this host.
+    // A non-ASCII header cannot name this host.
     let text = |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
     let host = text(header::HOST).unwrap_or_default();
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -68,8 +68,8 @@ fn same_origin(headers: &HeaderMap) -> Result<(), Fault> {
     Err(Fault::new(StatusCode::FORBIDDEN, "other-origin", detail))
 }
 
-/// Rejects malformed heads, measures all requests, copies `traceparent` to the reply and the log,
-/// and adds the common headers to replies.
+/// Rejects malformed heads, records metrics for all requests, copies `traceparent` to the reply and
+/// the log, and adds the common headers to replies.
 pub(crate) async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.writer.clock.micros();
     let trace = request.headers().get(TRACEPARENT).cloned();

@@ -99,7 +99,7 @@ fn api_routes() -> [OpenApiRouter<Arc<App>>; 2] {
 }
 
 /// Returns all routes. Layers added later run earlier, so `middleware::observe` sees every request
-/// and reply, and callers are authenticated before the form of their requests is checked.
+/// and reply, and callers are authenticated before their requests are validated.
 pub(crate) fn router(app: Arc<App>) -> Router {
     let max_body_bytes = app.bounds.max_body_bytes;
     let [authenticated, public] = api_routes().map(Router::from);

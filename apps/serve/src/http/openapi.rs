@@ -17,7 +17,7 @@ use super::{Access, App, Fault, api_routes};
 /// The routes that require no authentication.
 const PUBLIC: [&str; 2] = ["/healthz", "/readyz"];
 
-/// The document, except for the parts that depend on the service's options.
+/// The document, without the parts that depend on the service's options.
 static DOCUMENT: LazyLock<OpenApi> = LazyLock::new(|| {
     #[derive(utoipa::OpenApi)]
     #[openapi(
@@ -79,7 +79,7 @@ pub(crate) async fn document(State(app): State<Arc<App>>) -> Result<Json<Value>,
             constrain_coordinates(schema, &axes);
             require_shape_or_nodes(schema);
         }
-        // A command in a batch has only the member that names it.
+        // A command in a batch has only the member that names the command.
         if let Some(commands) = schemas["Operation"]["oneOf"].as_array_mut() {
             for command in commands {
                 command["additionalProperties"] = false.into();
@@ -115,7 +115,7 @@ fn add_security(document: &mut Value, access: &Access) {
     }
 }
 
-/// Widens integers in bodies to unsigned 64 bits, because `int64` would exclude the upper half.
+/// Widens integers in bodies to unsigned 64-bit, because `int64` would exclude the upper half.
 fn widen_integers(schema: &mut Value) {
     match schema {
         Value::Object(members) => {
@@ -168,7 +168,7 @@ fn require_shape_or_nodes(schema: &mut Value) {
     let is_null = |name: &str| json!({ "properties": { name: { "type": "null" } } });
     let (mut then, mut otherwise) = (is_null("nodes"), is_given("nodes"));
     if may_wait {
-        // A waiting request is a third choice.
+        // The third option is to name a waiting request.
         then["properties"]["waiting"] = json!({ "type": "null" });
         otherwise = json!({
             "if": otherwise, "then": is_null("waiting"), "else": is_given("waiting"),

@@ -1,4 +1,4 @@
-//! Past states, and the problems for records that cannot be read.
+//! Past states, and problems for records that cannot be read.
 
 use std::sync::Arc;
 

@@ -14,11 +14,11 @@ use tokio::sync::Notify;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The bit that is set in a permit's number while the permit is in use. A party loses the permits
+/// The bit of a permit's number that is set while the permit is in use. A party loses the permits
 /// with the lowest numbers first.
 const IN_USE: u64 = 1 << 63;
 
-/// A party that shares permits with others.
+/// One of the parties that share the permits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Party {
     /// An unauthenticated caller, identified by its address or, for IPv6, its 64-bit network.
@@ -36,12 +36,12 @@ type Granted = Shares<Party, Arc<Notify>, 1>;
 pub(crate) struct Permits {
     max: usize,
     granted: Mutex<Granted>,
-    /// The number of permits not yet dropped, including revoked permits.
+    /// The number of outstanding permits, including revoked permits not yet dropped.
     held: AtomicUsize,
     dropped: Notify,
 }
 
-/// A permit, held until it is dropped.
+/// A permit, which is returned when dropped.
 pub(crate) struct Permit {
     permits: Arc<Permits>,
     /// The permit's number, which changes only while the list of permits is locked.
@@ -85,7 +85,7 @@ impl Permits {
         self.max
     }
 
-    /// Returns the number of permits not yet dropped, including revoked permits.
+    /// Returns the number of outstanding permits, including revoked permits not yet dropped.
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Acquire)
     }
@@ -113,12 +113,12 @@ impl Permits {
         Some(self.add(&mut granted, party))
     }
 
-    /// Waits until the number of permits is within the limit.
+    /// Waits until the number of outstanding permits is within the limit.
     pub(crate) async fn wait_within_limit(&self) {
         self.wait_at_most(self.max).await;
     }
 
-    /// Waits until at most `count` permits are held.
+    /// Waits until at most `count` permits are outstanding.
     pub(crate) async fn wait_at_most(&self, count: usize) {
         while self.held() > count {
             self.dropped.notified().await;
@@ -135,10 +135,10 @@ impl Permits {
 
     /// Chooses the permit to revoke. Returns its party and its number.
     ///
-    /// The party with the most permits loses the one unused for longest or, if all are in use, its
+    /// The party with the most permits loses the one idle for longest or, if all are in use, its
     /// oldest. Unauthenticated callers lose permits first while they hold more than a quarter of
     /// all permits. An eighth is reserved for the operator. In a tie, the newcomer loses a permit
-    /// if it is among the tied parties, or else the party whose candidate permit is the oldest.
+    /// if it is among the tied parties; otherwise, the party with the oldest candidate permit does.
     fn victim<'a>(&self, granted: &'a Granted, newcomer: &Party) -> Option<(&'a Party, u64)> {
         let unknown = granted.parties().filter(|(party, ..)| !party.is_authenticated());
         let unknown_permits = unknown.map(|(_, [count], _)| count).sum::<usize>();
@@ -165,7 +165,7 @@ fn revoke(granted: &mut Granted, number: u64) {
 }
 
 impl Permit {
-    /// Moves the permit to another party.
+    /// Transfers the permit to another party.
     pub(crate) fn set_party(&self, party: &Party) {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Permit {
         let mut granted = self.permits.granted.lock();
         let number = self.number.load(Ordering::Relaxed);
         let changes = in_use == (number & IN_USE == 0);
-        // Unauthenticated callers gain nothing by using permits: they always lose their oldest.
+        // Unauthenticated callers gain nothing by using a permit: they always lose their oldest.
         if changes
             && granted.get(number).is_some_and(|(party, _)| party.is_authenticated())
             && let Some((party, revocation)) = granted.remove(number)
@@ -262,7 +262,7 @@ mod tests {
         let known: Vec<_> = (0..5).map(|_| permits.acquire(tenant("a"))).collect();
         let _unknown: Vec<_> = (0..40).map(|last| permits.acquire(at(last))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 0);
-        // Tenants take permits back from unauthenticated callers until those hold only a quarter.
+        // Tenants reclaim permits from unauthenticated callers until those hold only a quarter.
         let other: Vec<_> = (0..20).map(|_| permits.acquire(tenant("b"))).collect();
         assert_eq!(known.iter().filter(|permit| is_revoked(permit)).count(), 2);
         let granted = permits.granted.lock();

@@ -10,7 +10,7 @@ use crate::core::{FormattedReply, Problem, Reason, Reply};
 use crate::diagnose::Diagnosis;
 use crate::writer::Unavailable;
 
-/// The reason why a request was not carried out (RFC 9457).
+/// The reason why a request failed (RFC 9457).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[schema(as = Problem)]
 pub(crate) struct ProblemReply {
@@ -20,7 +20,7 @@ pub(crate) struct ProblemReply {
     pub(crate) status: u16,
     /// The reason as a sentence.
     pub(crate) detail: String,
-    /// A machine-readable word, such as `no-free-submesh` or `stale-epoch`.
+    /// A machine-readable code, such as `no-free-submesh` or `stale-epoch`.
     reason: &'static str,
     /// The diagnosis, if the request was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,12 +85,12 @@ pub(super) fn status_of_reason(reason: Reason) -> u16 {
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub(crate) problem: Box<ProblemReply>,
-    /// The time to wait before trying again, in seconds. Defaults to that of any reply.
+    /// The time to wait before retrying, in seconds. Defaults to the delay for the reply's status.
     retry_after: Option<u32>,
 }
 
 impl Fault {
-    /// Returns the fault for a request that did not reach a decision.
+    /// Returns the fault for a request that failed before a decision.
     pub(crate) fn new(
         status: StatusCode,
         reason: &'static str,
@@ -101,17 +101,17 @@ impl Fault {
         Fault { problem: Box::new(problem), retry_after: None }
     }
 
-    /// Sets the time to wait before trying again, in seconds.
+    /// Sets the time to wait before retrying, in seconds.
     pub(crate) fn with_retry_after(self, seconds: u32) -> Fault {
         Fault { retry_after: Some(seconds), ..self }
     }
 
     pub(crate) fn large_body(max: usize) -> Fault {
-        let detail = format!("a body may be at most {max} bytes long");
+        let detail = format!("the request body must not exceed {max} bytes");
         Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", detail)
     }
 
-    /// Logs an internal error and returns a fault without its details.
+    /// Logs an internal error and returns a fault that hides its details.
     pub(crate) fn internal(error: &impl std::fmt::Display) -> Fault {
         tracing::error!(%error, "a request failed");
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "see the service's log")

@@ -1,5 +1,5 @@
-//! Answers questions about the current state. Because this can take a long time, questions wait
-//! their turn and are answered on another thread.
+//! Answers questions about the current state. Because this can take a long time, questions wait in
+//! a queue and are answered on another thread.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::lookup::machine_in;
 use super::{App, Fault};
 use crate::core::{BoardView, Caller, Problem, ServedMachine, StateView};
 
-/// The state and time for which a caller's question is answered.
+/// The state and time at which a caller's question is answered.
 pub(super) struct Moment {
     pub(super) view: Arc<StateView>,
     pub(super) caller: Caller,
@@ -23,7 +23,7 @@ pub(super) struct Moment {
 }
 
 impl App {
-    /// Answers a caller's question when its turn in the queue comes.
+    /// Answers a caller's question when its turn comes.
     pub(super) async fn answer_question<T: Send + 'static>(
         &self,
         queue: &FairQueue,

@@ -1,4 +1,4 @@
-//! Limits on each tenant's request rate.
+//! Limits on the request rate of each tenant.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use parking_lot::Mutex;
 
 /// The maximum burst, in seconds: a tenant may send this many seconds' worth of requests at once.
 const BURST_S: f64 = 2.0;
-/// The maximum number of tenants tracked separately; all others share one allowance. A tenant whose
-/// allowance is full again is forgotten.
+/// The maximum number of tenants tracked individually; all others share one allowance. A tenant is
+/// forgotten once its allowance is full again.
 const MAX_TENANTS: usize = 65_536;
 /// The minimum number of entries before full allowances are removed.
 const MIN_CLEANUP: usize = 1024;
@@ -18,7 +18,7 @@ const MIN_CLEANUP: usize = 1024;
 #[derive(Default)]
 pub(crate) struct Allowances {
     full_at: HashMap<String, u64>,
-    /// The latest time reported. Earlier times, which slower threads may report, are ignored.
+    /// The latest time seen. Earlier times, which slower threads may report, are ignored.
     now: u64,
     /// The entry count that triggers the next removal of full allowances.
     cleanup_at: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Rates {
     allowances: Mutex<Allowances>,
     /// The cost of a request, in microseconds.
     request_us: u64,
-    /// The cost of a maximum burst, in microseconds.
+    /// The cost of a maximum-size burst, in microseconds.
     burst_us: u64,
 }
 
@@ -98,7 +98,7 @@ mod tests {
         assert!(rates.charge("b", 1, 0, || 0).is_ok());
         assert_eq!(sent(1_000_000), 10);
         assert_eq!(rates.charge("a", 1, 0, || 1_050_000), Err(Duration::from_millis(50)));
-        // An earlier time, read by a slower thread, does not change the allowance.
+        // An earlier time, read by a slower thread, leaves the allowance unchanged.
         assert_eq!(rates.charge("a", 1, 0, || 0), Err(Duration::from_millis(50)));
     }
 
@@ -107,7 +107,7 @@ mod tests {
         let rates = Rates::new(10.0);
         assert!(rates.charge("a", 1, 0, || 0).is_ok());
         assert!(rates.charge("a", 100, 0, || 0).is_err(), "its allowance is not full");
-        // One operation was charged when the batch arrived, and the others when it was parsed.
+        // The first operation was charged when the batch arrived, the others after it was parsed.
         assert!(rates.charge("a", 1, 0, || 200_000).is_ok());
         assert!(rates.charge("a", 99, 1, || 200_000).is_ok());
         let after = Err(Duration::from_millis(8100));
@@ -143,7 +143,7 @@ mod tests {
                 }
             };
             std::thread::scope(|scope| (0..3).for_each(|_| drop(scope.spawn(send))));
-            // Two requests are accepted at the beginning, and none in the following 0.9 s.
+            // Two requests are accepted initially, and none in the following 0.9 s.
             assert_eq!(accepted.into_inner(), 2);
         }
     }

@@ -50,7 +50,7 @@ pub(crate) struct QueueQuery {
 #[derive(Serialize, ToSchema)]
 #[expect(clippy::struct_field_names, reason = "the JSON member has this name")]
 pub(crate) struct Leases {
-    /// The number of the last record included.
+    /// The number of the last record that the reply reflects.
     seq: u64,
     leases: Vec<LeaseReply>,
     /// The value of `after` for the next page; null if this is the last page.
@@ -80,7 +80,7 @@ pub(crate) enum LeaseOrWaiting {
 #[utoipa::path(
     get, path = "/v1/leases", tag = "leases", params(ListQuery),
     responses(
-        (status = 200, description = "the leases, and where the next page begins", body = Leases),
+        (status = 200, description = "a page of leases, and where the next begins", body = Leases),
         Guarded, Missing
     )
 )]
@@ -131,7 +131,7 @@ pub(crate) async fn lease(
     Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 
-/// Returns waiting requests and why they are waiting, by machine, in queue order.
+/// Returns waiting requests and the reasons why they are waiting, by machine, in queue order.
 #[utoipa::path(
     get, path = "/v1/queue", tag = "leases", params(QueueQuery),
     responses((status = 200, description = "the requests", body = Queue), Guarded, Missing)
@@ -172,7 +172,7 @@ fn visible_requests(
     visible.filter(|request| is_selected(request)).cloned().collect()
 }
 
-/// Describes waiting requests, with reasons and forecasts.
+/// Describes waiting requests, including reasons and forecasts.
 async fn waiting_list(
     app: &Arc<App>,
     view: &Arc<StateView>,

@@ -25,7 +25,7 @@ const MAX_REFUSALS: usize = 1024;
 #[derive(Clone, Serialize, ToSchema)]
 #[schema(as = RefusedRequest)]
 pub(crate) struct RefusedEntry {
-    /// The refusal's number. Numbers start at 1 whenever the service starts.
+    /// The refusal's number. Numbering restarts at 1 when the service starts.
     id: u64,
     /// The time of the refusal.
     #[schema(value_type = String, format = DateTime)]
@@ -49,7 +49,7 @@ pub(crate) struct RefusedEntry {
 pub(crate) struct Refusals(Mutex<Shares<Option<String>, RefusedEntry, 1>>);
 
 impl Refusals {
-    /// Records the caller's requests that a reply refuses.
+    /// Records the caller's requests that were refused in a reply.
     pub(super) fn record(
         &self,
         app: &App,
@@ -77,7 +77,7 @@ impl Refusals {
         }
     }
 
-    /// Returns the refusals after a number that are visible to a caller, oldest first.
+    /// Returns the refusals numbered above `after` that are visible to a caller, oldest first.
     fn visible_to(
         &self,
         caller: &Caller,
@@ -135,8 +135,8 @@ fn refusal(reply: &Reply) -> Option<&Problem> {
 pub(crate) struct RefusalsQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// Returns only refusals after this number. If it exceeds the last number, as it may after a
-    /// restart, all refusals are returned.
+    /// Returns only refusals with a greater number. If it exceeds the last number, as it may after
+    /// a restart, all refusals are returned.
     #[serde(default, deserialize_with = "query_number")]
     after: Option<u64>,
 }

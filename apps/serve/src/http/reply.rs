@@ -1,4 +1,4 @@
-//! Formats replies to commands as statuses and JSON.
+//! Formats replies to commands as HTTP statuses and JSON.
 
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,17 +9,17 @@ use utoipa::ToSchema;
 use super::problem::{ProblemReply, status_of_reason};
 use crate::core::{FormattedReply, Reply};
 
-/// The time after which a client may repeat a request answered with 503, in seconds.
+/// The delay in seconds before a client may retry a request answered with 503.
 const RETRY_AFTER_S: u32 = 1;
 
-/// The answers to a batch.
+/// The replies to a batch.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Answers)]
 pub(crate) struct BatchReply<'a> {
     answers: Vec<CommandReply<'a>>,
 }
 
-/// The answer to a command in a batch.
+/// The reply to a command in a batch.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Answer)]
 pub(crate) struct CommandReply<'a> {

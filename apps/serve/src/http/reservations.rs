@@ -36,7 +36,7 @@ pub(crate) struct ReservationBody {
     /// The start of the reservation (RFC 3339 in UTC). Defaults to now.
     #[schema(value_type = Option<String>, format = DateTime)]
     from: Option<String>,
-    /// The end of the reservation, when jobs may run on the nodes again.
+    /// The end of the reservation, after which jobs may run on the nodes again.
     #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
     to: String,
     /// The reservation's name.
@@ -57,7 +57,7 @@ pub(crate) struct ReservationsQuery {
 /// Advance reservations.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Reservations {
-    /// The number of the last record included.
+    /// The number of the last record that the reply reflects.
     seq: u64,
     /// Current and future reservations, by number.
     reservations: Vec<ReservationReply>,
@@ -94,8 +94,8 @@ pub(crate) async fn reservations(
 }
 
 /// Reserves nodes in advance (operator only). No job starts on these nodes if it is expected to be
-/// running when the reservation begins. Existing leases keep their nodes until they end; the nodes
-/// then stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run forever. The
+/// running when the reservation starts. Existing leases keep their nodes until they end; then the
+/// nodes stay free. A lease with neither `estimate_s` nor `ttl_s` is expected to run forever. The
 /// reservation ends at `to`.
 #[utoipa::path(
     post, path = "/v1/reservations", tag = "reservations",
@@ -136,7 +136,7 @@ impl ReservationBody {
     fn request(self, grid: &Grid) -> Result<ReservationRequest, Problem> {
         if self.parts.len() + self.nodes.len() > MAX_PARTS {
             return Err(Problem::bad(format!(
-                "\"parts\" and \"nodes\" may have at most {MAX_PARTS} elements in total"
+                "\"parts\" and \"nodes\" may contain at most {MAX_PARTS} elements in total"
             )));
         }
         if self.name.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_NAME_BYTES) {

@@ -1,4 +1,4 @@
-//! The route that plans how to free nodes by a given time.
+//! The route that plans how to free nodes by a deadline.
 
 use std::sync::Arc;
 
@@ -23,27 +23,27 @@ use crate::core::{BoardView, Caller, Instant, Problem, micros};
 const MAX_DRAINED: usize = 4096;
 
 request_body! {
-    /// The box or the nodes to free by a given time.
+    /// The box or the nodes to free by a deadline.
     RoomBody(BoxFreedom) {
         /// The nodes to free, instead of a box.
         #[schema(max_items = 4096)]
         drain: Option<Vec<Vec<u64>>>,
-        /// The time when the nodes must be free (RFC 3339 in UTC).
+        /// The deadline for freeing the nodes (RFC 3339 in UTC).
         #[schema(value_type = String, format = DateTime, example = "2026-11-24T09:00:00Z")]
         by: String,
-        /// The number of seconds that the nodes are needed; affects only delays [default: 0.001].
+        /// The duration of use of the nodes in seconds; only affects delays [default: 0.001].
         #[schema(exclusive_minimum = 0, maximum = 3.2e9)]
         for_s: Option<f64>,
         /// The maximum number of leases to move or requeue [default: 2].
         #[schema(maximum = 4)]
         max_jobs: Option<u32>,
-        /// True if leases may be requeued as well as moved.
+        /// True if leases may be requeued instead of moved.
         #[serde(default)]
         requeue: bool,
     }
 }
 
-/// A plan to free nodes by a given time.
+/// A plan to free nodes by a deadline.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RoomAnswer {
     /// True if there is a plan.
@@ -54,17 +54,17 @@ pub(crate) struct RoomAnswer {
     /// The box that will be free; null if nodes are drained.
     #[schema(value_type = Option<schema::Part>)]
     placement: Option<Place>,
-    /// The leases to end now, whose requests return to the queue.
+    /// The leases to end now. Their requests return to the queue.
     requeued: Vec<u64>,
     /// The work lost by requeuing leases, in node-seconds.
     lost_node_s: Option<f64>,
     /// The total number of nodes in the leases to move.
     cost: Option<u64>,
-    /// The moves, in an order in which they can be made.
+    /// The moves, in a feasible order.
     moves: Vec<RoomMove>,
-    /// The leases on the needed nodes that are expected to end in time.
+    /// The leases on the needed nodes that are expected to end before the deadline.
     awaited: Vec<u64>,
-    /// The requests that the plan delays, if all jobs run as long as estimated.
+    /// The requests that the plan delays, assuming that all jobs run as long as estimated.
     delayed: Vec<Delayed>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) struct RoomMove {
     from: Vec<Place>,
     #[schema(value_type = Vec<schema::Part>)]
     to: Vec<Place>,
-    /// The time when the leases on the target nodes will have ended; null means now.
+    /// The time by which the leases on the target nodes will have ended; null means now.
     #[schema(value_type = Option<String>, format = DateTime)]
     ready: Option<Instant>,
 }
@@ -86,19 +86,19 @@ pub(crate) struct RoomMove {
 pub(crate) struct Delayed {
     /// The number of the waiting request or requeued lease.
     id: u64,
-    /// The start without the plan, or the actual start of a requeued lease.
+    /// The expected start without the plan, or a requeued lease's actual start.
     #[schema(value_type = String, format = DateTime)]
     before: Instant,
-    /// The start time if the plan is carried out; null if the request would never start.
+    /// The start time under the plan; null if the request would never start.
     #[schema(value_type = Option<String>, format = DateTime)]
     planned: Option<Instant>,
     /// The delay in seconds; null if the request would never start.
     by_s: Option<f64>,
 }
 
-/// Plans how to free a box or a set of nodes by a given time (operator only): the leases to move or
+/// Plans how to free a box or a set of nodes by a deadline (operator only): the leases to move or
 /// requeue, the work lost, and the delayed requests. The plan loses the least work possible with at
-/// most `max_jobs` leases and, among such plans, moves the fewest nodes. A lease's expected end
+/// most `max_jobs` leases; among such plans, it moves the fewest nodes. A lease's expected end
 /// follows from its `estimate_s` or `ttl_s`. Changes nothing.
 #[utoipa::path(
     post, path = "/v1/room", tag = "machines",

@@ -1,6 +1,6 @@
 //! Samples utilization and the largest free box over time, as drawn on the page. The number of
-//! intervals is limited, so they grow longer as time passes. Each interval has a minimum, a maximum
-//! and a last value, so every value shown actually occurred, and no lasting change is lost.
+//! intervals is limited, so they get longer over time. Each interval has a minimum, a maximum and a
+//! last value, so every value shown actually occurred and no lasting change is missed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,18 +20,18 @@ const SEARCH_INTERVAL: u64 = 512;
 /// The time between two samples of the current state.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A machine's values after a record.
+/// A machine's metrics after a record.
 struct Sample {
     seq: u64,
     at_ms: u64,
     busy: u32,
     unavailable: u32,
-    /// The volume of the largest free box, if one was searched for.
+    /// The volume of the largest free box, if it was computed.
     largest_free: Option<u32>,
     waiting: u32,
 }
 
-/// A machine's values during an interval.
+/// A machine's metrics during an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Interval {
     /// The number of the first sampled record.
@@ -90,7 +90,7 @@ impl Samples {
         self.0.lock().get(index).map_or_else(Vec::new, |machine| machine.all().to_vec())
     }
 
-    /// Returns the number of the first record in the last interval that begins by `at_ms`, or 0.
+    /// Returns the number of the first record in the last interval starting by `at_ms`, or 0.
     pub(super) fn before(&self, at_ms: u64) -> u64 {
         let machines = self.0.lock();
         let Some(intervals) = machines.first().map(Stretches::all) else { return 0 };
@@ -126,7 +126,7 @@ impl Samples {
         }));
     }
 
-    /// Adds a sample for each machine, optionally searching for the largest free box.
+    /// Adds a sample for each machine, searching for the largest free box if `search` is true.
     fn add_state(&self, state: &ServiceState, search: bool) {
         self.add(state.boards.iter().map(|board| Sample {
             seq: state.seq,
@@ -143,7 +143,7 @@ fn largest_free(free: &Occupancy) -> u32 {
     free.largest_free().map_or(0, |cuboid| cuboid.volume())
 }
 
-/// Samples the history once and then the state periodically, until the service stops.
+/// Samples the history once, then the current state periodically until the service stops.
 pub(crate) async fn sample(app: Arc<App>) {
     let mut stopping = app.stopping.clone();
     let (shared, seed, until) = (app.clone(), app.seed, app.writer.seq());
@@ -179,7 +179,7 @@ fn sample_history(
     let oldest = history.oldest()?;
     let limits = ServiceLimits::default();
     let mut state = from_snapshot(history, oldest.max(1).min(until), &limits, seed)?;
-    // True if the current state was searched. A state that outlasts its interval always is.
+    // True if the current state was searched. States that outlast their interval always are.
     let mut searched = false;
     history.scan(state.seq(), &mut |record| {
         if record.seq > until {

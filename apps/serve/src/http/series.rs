@@ -13,7 +13,7 @@ use super::statuses::{Guarded, Missing};
 use super::{App, Fault};
 use crate::core::Instant;
 
-/// A machine's values during an interval.
+/// A machine's metrics during an interval.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Sample {
     /// The first record in the interval.
@@ -63,13 +63,13 @@ impl From<Interval> for Sample {
     }
 }
 
-/// A machine's values over time.
+/// A machine's metrics over time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Series)]
 pub(crate) struct SeriesReply {
     /// The samples, oldest first.
     samples: Vec<Sample>,
-    /// The time of the reply (RFC 3339), until which the last sample is valid.
+    /// The time of the reply (RFC 3339). The last sample is valid until then.
     #[schema(value_type = String)]
     now: Instant,
 }

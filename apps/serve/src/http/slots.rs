@@ -23,9 +23,9 @@ use crate::core::{BoardView, Caller, JobName, Problem};
 use crate::diagnose;
 use crate::plan::Move;
 
-/// The maximum number of bit-set words examined for a request.
+/// The maximum number of bit-set words examined per request.
 const WORK_LIMIT: u64 = 4_000_000;
-/// The maximum number of bit-set words examined for each shape when metrics are scraped.
+/// The maximum number of bit-set words examined per shape when metrics are scraped.
 const SCRAPE_WORK_LIMIT: u64 = 400_000;
 /// The maximum number of moves in a plan.
 const MAX_MOVES: u64 = 4;
@@ -60,8 +60,8 @@ pub(crate) struct SlotsReply {
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The next time when more boxes will fit, based on leases' expected ends; null if unknown or
-    /// if the caller is a tenant.
+    /// The next time when more boxes fit, based on the leases' expected ends; null if unknown or if
+    /// the caller is a tenant.
     next: Option<NextSlots>,
     /// The boxes that fit after some leases have moved; null if not requested.
     after: Option<SlotsAfter>,
@@ -70,7 +70,7 @@ pub(crate) struct SlotsReply {
 /// The next time when more boxes fit.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct NextSlots {
-    /// The expected end of the lease after which more boxes fit.
+    /// The expected end of the lease that makes room for more boxes.
     #[schema(value_type = String, format = DateTime)]
     at: Instant,
     /// The number of boxes at that time.
@@ -89,7 +89,7 @@ pub(crate) struct SlotsAfter {
     proven: bool,
     #[schema(value_type = Vec<crate::core::schema::Part>)]
     boxes: Vec<Place>,
-    /// The moves, in an order in which they can be made.
+    /// The moves, in a feasible order.
     #[schema(value_type = Vec<crate::core::schema::Move>)]
     moves: Vec<Move>,
 }
@@ -149,7 +149,7 @@ fn count_slots(moment: &Moment, query: &SlotsQuery) -> Result<SlotsReply, Proble
     })
 }
 
-/// The latest counts for the metrics, by machine and shape, with the free nodes at that time.
+/// The latest counts for the metrics, by machine and shape, with the nodes that were free then.
 #[derive(Default)]
 pub(crate) struct SlotCounts(Mutex<HashMap<(String, Sides), (Occupancy, SlotCount)>>);
 
@@ -162,8 +162,8 @@ pub(crate) struct SlotCount {
 }
 
 impl SlotCounts {
-    /// Returns the cached count if the free nodes have not changed. Otherwise, counts again, which
-    /// takes about a millisecond.
+    /// Returns the cached count if the free nodes have not changed. Otherwise recounts, which takes
+    /// about a millisecond.
     pub(crate) fn count(&self, board: &BoardView, sides: Sides) -> SlotCount {
         let mut counts = self.0.lock();
         let key = (board.spec.name.clone(), sides);

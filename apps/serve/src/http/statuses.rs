@@ -1,4 +1,4 @@
-//! The problems listed for each route in the OpenAPI document.
+//! The possible problems of each route, for the OpenAPI document.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use utoipa::IntoResponses;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
 
-/// Defines named sets of problems that many routes share.
+/// Defines named sets of problems that routes share.
 macro_rules! problems {
     ($($(#[$doc:meta])* $name:ident { $($status:literal: $what:literal,)* })*) => {$(
         $(#[$doc])*
@@ -22,50 +22,50 @@ macro_rules! problems {
 }
 
 problems! {
-    /// Problems for every route that requires authentication.
+    /// Problems of every route that requires authentication.
     Guarded {
         400: "a parameter or value is invalid",
         401: "the caller is not authenticated",
         403: "the caller is not allowed to do this, or a page from another site sent the request",
         431: "the request head is too large",
         429: "the tenant has exceeded its rate limit; try again after `Retry-After` seconds",
-        500: "an internal error; see the service's log",
+        500: "an internal error occurred; see the service's log",
         503: "the service is unavailable; `reason` says why",
     }
-    /// Problems for every route that takes a body.
+    /// Problems of every route with a request body.
     Posted {
         408: "the body did not arrive in time",
         413: "the body or the request is too large",
-        415: "the body is not application/json, or it has a Content-Encoding",
+        415: "the Content-Type is not application/json, or there is a Content-Encoding header",
     }
-    /// Problems for every route that takes an Idempotency-Key.
+    /// Problems of every route that accepts an Idempotency-Key.
     Keyed {
-        422: "the key was used for another request",
+        422: "the key was already used for a different request",
     }
-    /// Problems for routes that refer to a lease, a machine, a node or a strategy.
+    /// Problems of routes that refer to a lease, machine, node or strategy.
     Missing {
-        404: "a named object does not exist",
+        404: "an object that the request names does not exist",
     }
-    /// Problems for routes that change leases or nodes.
+    /// Problems of routes that change leases or nodes.
     Conflict {
         409: "the request is refused, the epoch is stale, or the lease has ended",
     }
-    /// Problems for routes that read past records.
+    /// Problems of routes that read past records.
     Gone {
         410: "the records have been removed, or do not exist yet",
     }
-    /// Problems for a public route without parameters.
+    /// Problems of a public route without parameters.
     Open {
-        400: "the request has parameters, which the route does not accept",
+        400: "the request has parameters, but the route accepts none",
         431: "the request head is too large",
     }
-    /// Problems for the route that reports whether the service is ready.
+    /// Problems of the readiness route.
     NotReady {
         503: "the service is not ready; `reason` says why",
     }
 }
 
-/// The problems in two sets.
+/// The union of two sets of problems.
 pub(crate) struct Both<A, B>(PhantomData<(A, B)>);
 
 impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
@@ -74,11 +74,11 @@ impl<A: IntoResponses, B: IntoResponses> IntoResponses for Both<A, B> {
     }
 }
 
-/// Problems for every route that takes a question as its body.
+/// Problems of every route with a question as its body.
 pub(crate) type Questioned = Both<Guarded, Posted>;
-/// Problems for every route that changes something.
+/// Problems of every route that makes a change.
 pub(crate) type Changed = Both<Questioned, Keyed>;
-/// Problems for every route that changes a named object.
+/// Problems of every route that changes a named object.
 pub(crate) type Named = Both<Changed, Missing>;
 
 fn problem(what: &str) -> RefOr<Response> {

@@ -18,25 +18,24 @@ use super::permits::Party;
 use crate::core::Caller;
 use crate::core::shares::Shares;
 
-/// The time limit for a body to arrive.
+/// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(20);
-/// The maximum total size of all bodies that are arriving or being processed, in bytes.
+/// The maximum total size of all bodies being received or processed, in bytes.
 const MAX_BODIES_BYTES: usize = 128 << 20;
 /// The maximum total size of all unsent replies, in bytes.
 const MAX_REPLIES_BYTES: usize = 256 << 20;
 
-/// The number of bytes per body or reply that are not counted. The limit on connections bounds the
-/// uncounted total.
+/// The number of uncounted bytes per body or reply. The connection limit bounds their total.
 const UNCOUNTED_BYTES: usize = 16 << 10;
 
 /// A memory limit shared by all callers. A tenant may use a quarter of it, and all tenants together
-/// seven eighths. A larger body or reply is let through if it is the only one.
+/// seven eighths. A body or reply that exceeds the limit is allowed if it is the only one.
 struct Budget {
     max: usize,
     used: Mutex<Shares<Party, (), 1>>,
 }
 
-/// Memory charged to a caller until the charge is dropped.
+/// Memory charged to a caller until this is dropped.
 struct Charge {
     budget: Arc<Budget>,
     party: Party,
@@ -102,10 +101,10 @@ pub(crate) struct Traffic {
     replies: Arc<Budget>,
 }
 
-/// A body whose request is being carried out.
+/// The body of a request that is being processed.
 pub(super) struct Received {
     charge: Mutex<Charge>,
-    /// The reason why the body was not read completely.
+    /// The reason why the body could not be read completely.
     fault: OnceLock<Fault>,
 }
 
@@ -114,12 +113,12 @@ impl Traffic {
         Traffic { bodies: Budget::new(MAX_BODIES_BYTES), replies: Budget::new(MAX_REPLIES_BYTES) }
     }
 
-    /// Limits the time and memory for a request's body. Dropping the returned state frees the
+    /// Limits the time and memory for a request's body. Dropping the returned value frees the
     /// memory.
     ///
     /// # Errors
     /// Returns an error if the caller has too many unread replies. A change is thus rejected before
-    /// it is carried out.
+    /// it is executed.
     pub(super) fn receive(
         &self,
         caller: &Caller,
@@ -129,7 +128,7 @@ impl Traffic {
             return Ok((request, None));
         }
         if !self.replies.is_open(caller) {
-            return Err(busy("replies to earlier requests have not been read"));
+            return Err(busy("the replies to earlier requests have not been read yet"));
         }
         let charge = Mutex::new(self.bodies.charge(caller));
         let received = Arc::new(Received { charge, fault: OnceLock::new() });
@@ -158,7 +157,7 @@ impl Traffic {
         if received.is_some() {
             charge.add(bytes.len());
         } else if !charge.try_add(bytes.len()) {
-            return busy("replies to earlier requests have not been read").into_response();
+            return busy("the replies to earlier requests have not been read yet").into_response();
         }
         let bytes = Bytes::from_owner(ChargedBytes { bytes, _charge: charge });
         Response::from_parts(head, Body::from(bytes))
@@ -170,11 +169,11 @@ fn busy(detail: &str) -> Fault {
 }
 
 fn slow() -> Fault {
-    let detail = format!("a body must arrive within {} s", BODY_TIMEOUT.as_secs());
+    let detail = format!("the request body must arrive within {} s", BODY_TIMEOUT.as_secs());
     Fault::new(StatusCode::REQUEST_TIMEOUT, "slow-body", detail)
 }
 
-/// Makes a body end with an error if it does not arrive in time or exceeds the memory limit.
+/// Makes a body end with an error if it is too slow or exceeds the memory limit.
 fn limit_body(body: Body, received: Arc<Received>) -> Body {
     let unread =
         (body.into_data_stream(), UNCOUNTED_BYTES, received, Box::pin(sleep(BODY_TIMEOUT)));
@@ -197,7 +196,7 @@ impl Received {
         if counted == 0 || self.charge.lock().try_add(counted) {
             return Ok(bytes);
         }
-        Err(self.refuse(busy("too many bodies are being received")))
+        Err(self.refuse(busy("too many request bodies are being received")))
     }
 
     fn refuse(&self, fault: Fault) -> Error {
@@ -244,7 +243,7 @@ mod tests {
         drop((others, operator));
         assert_eq!(budget.used.lock().total(), [0]);
         assert!(budget.used.lock().parties().next().is_none());
-        // A body larger than the whole budget is let through if it is the only one.
+        // A body larger than the whole budget is allowed if it is the only one.
         let mut large = budget.charge(&of("a"));
         assert!(large.try_add(5000) && !large.try_add(1));
         assert!(!budget.charge(&of("b")).try_add(1));

@@ -28,18 +28,18 @@ use crate::core::{Caller, Event, Instant, ServiceRecord};
 use crate::storage::{History, StoreError};
 use crate::writer::{Next, Recorded, Unavailable, weight};
 
-/// The maximum number of records in one read of the history.
+/// The maximum number of records per read of the history.
 const MAX_CHUNK_RECORDS: usize = 1000;
-/// The approximate maximum size of the records in one read of the history, in bytes.
+/// The approximate maximum size of the records per read of the history, in bytes.
 const MAX_CHUNK_BYTES: usize = 256 << 10;
 /// The approximate maximum size of a write to a watcher, in bytes.
 const MAX_WRITE_BYTES: usize = 32 << 10;
-/// The minimum time between two writes to a watcher. Events that arrive in the meantime are sent
+/// The minimum time between two writes to a watcher. Events that arrive in between are sent
 /// together.
 const MIN_WRITE_INTERVAL: Duration = Duration::from_millis(20);
-/// The minimum time between two writes to a watcher, divided by the number of watchers: each of
-/// 1000 watchers gets a write every 100 ms. The total of about 10,000 writes per second uses a
-/// fifth of a processor.
+/// The minimum time between two writes to a watcher, divided by the number of watchers: with 1000
+/// watchers, each gets a write every 100 ms. The total of about 10,000 writes per second uses a
+/// fifth of a core.
 const INTERVAL_PER_WATCHER: Duration = Duration::from_micros(100);
 /// The idle time after which an empty comment is sent to keep the connection alive.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
@@ -56,7 +56,7 @@ pub(crate) struct WatchQuery {
 struct Watcher {
     app: Arc<App>,
     caller: Caller,
-    /// The last record sent or skipped.
+    /// The number of the last record sent or skipped.
     last: u64,
     /// Formatted events for the next write.
     ready: Vec<u8>,
@@ -65,7 +65,7 @@ struct Watcher {
     heartbeat: Interval,
     /// The number of the last durable record.
     durable: signal::Receiver<u64>,
-    /// True if records after `last` must still be read from the history.
+    /// True if records after `last` still have to be read from the history.
     is_behind: bool,
     stopping: signal::Receiver<bool>,
     permit: Arc<Permit>,
@@ -76,7 +76,7 @@ struct Watcher {
 /// An event's `id` is its record's number, and its `event` is the kind: `granted`, `queued`,
 /// `renewed`, `ended`, `node`, `reserved`, `unreserved` or `configured`. A tenant sees its own
 /// leases, all nodes, and all advance reservations. A watcher that requests removed records gets
-/// 410 and must start again from `GET /v1/state`.
+/// 410 and must restart from `GET /v1/state`.
 #[utoipa::path(
     get, path = "/v1/watch", tag = "leases",
     params(WatchQuery, ("Last-Event-ID" = Option<u64>, Header, description = "same as `after`")),
@@ -93,11 +93,12 @@ pub(crate) async fn watch(
     headers: HeaderMap,
 ) -> Result<Response, Fault> {
     let permit = app.watchers.acquire_if_fair(Party::of(&caller)).ok_or_else(|| {
-        let detail = format!("already at the maximum of {} watchers", app.watchers.max());
+        let detail =
+            format!("the maximum number of watchers ({}) has been reached", app.watchers.max());
         Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-watchers", detail).with_retry_after(5)
     })?;
     let last_event = headers.get("last-event-id").map(parse_event_id).transpose()?;
-    // From here on, records are retained. Older records are read from the history.
+    // From now on, records are retained. Older records are read from the history.
     let durable = app.writer.watch();
     let view = app.writer.view().await?;
     let last = last_event.or(query.after).unwrap_or(view.seq);
@@ -141,7 +142,7 @@ fn parse_event_id(id: &HeaderValue) -> Result<u64, Fault> {
     })
 }
 
-/// Waits its turn to read from the history, then reads. Returns `None` when the service stops.
+/// Waits for its turn, then reads from the history. Returns `None` when the service stops.
 async fn read_history<T: Send + 'static>(
     app: &App,
     read: impl FnOnce() -> T + Send + 'static,
@@ -199,8 +200,8 @@ impl Watcher {
         }
     }
 
-    /// Formats retained events. Returns `None` if the client reads so slowly that some are no
-    /// longer retained; it may reconnect and continue where it stopped. A benchmark refers to this
+    /// Formats retained events. Returns `None` if the client is so slow that some are no longer
+    /// retained; it may reconnect and continue where it left off. A benchmark refers to this
     /// function by name.
     #[inline(never)]
     fn follow(&mut self) -> Option<()> {
@@ -261,7 +262,7 @@ impl Watcher {
                 }
                 Some(())
             }
-            // When the client reconnects, the reply says where to start.
+            // When the client reconnects, the reply tells it where to restart.
             Err(StoreError::Compacted(_)) => None,
             Err(error) => {
                 tracing::error!(%error, "cannot read records for a watcher");
@@ -292,7 +293,7 @@ fn event(app: &App, record: &ServiceRecord) -> String {
     data["seq"] = record.seq.into();
     data["at"] = json!(Instant(record.at_ms));
     data["kind"] = kind.into();
-    // The JSON contains no line breaks, because those in strings are escaped.
+    // The JSON is a single line, because line breaks in strings are escaped.
     format!("id: {}\nevent: {kind}\ndata: {data}\n\n", record.seq)
 }
 

@@ -9,15 +9,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// The maximum time for which a client may leave waiting bytes unread.
+/// The maximum time for which a client may leave pending bytes unread.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// The minimum rate at which a client must read, in bytes per second.
 const MIN_RATE: f64 = 16.0 * 1024.0;
 
-/// A stream that fails if its client does not read, or reads more slowly than [`MIN_RATE`].
+/// A stream that fails if its client stops reading or reads more slowly than [`MIN_RATE`].
 pub(crate) struct WriteTimeout<S> {
     stream: S,
-    /// The time by which the client must have read more; `None` while no bytes are waiting.
+    /// The deadline for the client to read more; `None` while no bytes are pending.
     until: Option<Instant>,
     sleep: Option<Pin<Box<Sleep>>>,
 }
@@ -93,7 +93,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A flush completes when no more bytes are waiting.
+        // A flush completes when no bytes are pending.
         let outcome = Pin::new(&mut self.stream).poll_flush(context).map_ok(|()| 0);
         if matches!(outcome, Poll::Ready(Ok(_))) {
             self.until = None;

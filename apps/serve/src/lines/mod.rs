@@ -1,7 +1,7 @@
 //! The JSON lines interface of `pavior allocate`, with one machine, one caller, no clock and no
-//! storage. As over HTTP, a [`ServiceState`] decides [`Command`]s. Here, however, its records are
+//! storage. As with HTTP, a [`ServiceState`] decides [`Command`]s. Here, however, its records are
 //! discarded, and its replies are converted to the format described in `docs/allocate.md`. The
-//! caller chooses the names that identify jobs.
+//! caller chooses the job names.
 
 mod parse;
 mod plans;
@@ -27,7 +27,7 @@ pub struct LineSession {
 }
 
 impl LineSession {
-    /// Returns an empty machine. `seed` is for strategies that use random numbers.
+    /// Returns a session with an empty machine. `seed` is for strategies that use random numbers.
     ///
     /// # Errors
     /// Returns an error if the description is invalid.
@@ -37,10 +37,10 @@ impl LineSession {
         Ok(LineSession { state })
     }
 
-    /// Carries out the operation in a line and returns the answer.
+    /// Executes the operation in a line and returns the answer.
     ///
     /// # Errors
-    /// Returns the reason why the operation was not carried out. The state is then unchanged.
+    /// Returns the reason if the operation fails. The state is then unchanged.
     pub fn answer(&mut self, line: &[u8]) -> Result<Value, String> {
         let message = Message::parse(line)?;
         match message.op() {
@@ -58,7 +58,7 @@ impl LineSession {
         }
     }
 
-    /// Carries out a command. A refusal is a reply; any other problem is an error.
+    /// Executes a command. A refusal is returned as a reply; any other problem is an error.
     fn carry_out(&mut self, command: Command) -> Result<Reply, String> {
         let mut records = Vec::new();
         let decision = self.state.decide(0, &Caller::OPERATOR, None, command, &mut records);
@@ -126,7 +126,7 @@ impl LineSession {
         self.state.grid(MACHINE)
     }
 
-    /// Returns the message's job name, which must not be in use.
+    /// Returns the job name in a message, which must not be in use.
     fn free_name(&self, message: &Message) -> Result<JobName, String> {
         let job = message.job()?;
         match self.state.lease_of("", &job) {

@@ -12,14 +12,14 @@ const KEYS: [&str; 10] =
 /// The default value of `max_jobs`, the maximum number of jobs to move.
 const DEFAULT_MAX_JOBS: u64 = 3;
 
-/// A JSON object from which operations read their members.
+/// A JSON object with the members of an operation.
 pub(super) struct Message(Map<String, Value>);
 
 impl Message {
     pub(super) fn parse(line: &[u8]) -> Result<Message, String> {
         let value: Value = json::read(line).map_err(|error| {
             let (reason, column) = (json::reason(&error), error.column());
-            // After a data error, such as a duplicate key, the text may still be valid JSON.
+            // On a data error, such as a duplicate key, the text may still be valid JSON.
             let what = if error.is_data() { "" } else { "not a JSON object: " };
             format!("{what}{reason} (column {column})")
         })?;
@@ -39,7 +39,7 @@ impl Message {
         JobName::read(name).ok_or_else(|| "\"job\" must be an integer or a string".to_string())
     }
 
-    /// Reads the requested shape, or the number of nodes, which the shape rule converts to a shape.
+    /// Reads the requested shape, or a number of nodes, which the shape rule converts to a shape.
     pub(super) fn ask(&self, grid: &Grid) -> Result<Ask, String> {
         let sides = |shape: &Value| {
             let sides: Option<Vec<u64>> =
@@ -101,7 +101,7 @@ fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
     let mut typos = unknown.filter_map(|key| {
         let plain = key.to_lowercase().replace(['_', '-', ' '], "");
         let known = KEYS.iter().find(|known| {
-            // Short keys resemble too many other words.
+            // Short keys are too similar to unrelated words.
             let max_distance = usize::from(known.len() > 4);
             strsim::damerau_levenshtein(&plain, &known.replace('_', "")) <= max_distance
         })?;
@@ -110,7 +110,7 @@ fn reject_misspelled_keys(members: &Map<String, Value>) -> Result<(), String> {
     typos.next().map_or(Ok(()), Err)
 }
 
-/// Returns a positive integer, or `u64::MAX` if the integer does not fit into 64 bits.
+/// Returns a positive integer, or `u64::MAX` if the integer exceeds 64 bits.
 fn positive(value: &Value) -> Option<u64> {
     let beyond = || value.as_f64().filter(|number| *number >= 2f64.powi(64)).map(|_| u64::MAX);
     value.as_u64().or_else(beyond).filter(|&number| number > 0)

@@ -11,7 +11,7 @@ use crate::core::{Ask, Command, NodeState};
 use crate::plan::{self, Plan};
 
 impl LineSession {
-    /// Registers an existing allocation, whose boxes must be free.
+    /// Registers an existing allocation. The nodes must be free.
     pub(super) fn hold(&mut self, message: &Message) -> Result<Value, String> {
         let job = self.free_name(message)?;
         let parts = message.parts(self.grid())?;
@@ -32,7 +32,7 @@ impl LineSession {
         json!({ "jobs": jobs.collect::<Vec<_>>(), "failed": failed.collect::<Vec<_>>() })
     }
 
-    /// Takes nodes out of service and plans where their jobs could move, without moving any.
+    /// Takes nodes out of service and plans where to move their jobs, without moving any.
     pub(super) fn drain(&mut self, message: &Message) -> Result<Value, String> {
         let nodes = message.nodes(self.grid())?;
         let limits = message.limits()?;
@@ -54,7 +54,7 @@ impl LineSession {
         }))
     }
 
-    /// Returns the cheapest set of jobs to move to make room for a request.
+    /// Finds the cheapest set of jobs to move to make room for a request.
     pub(super) fn unblock(&mut self, message: &Message) -> Result<Value, String> {
         let (ask, freedom) = (message.ask(self.grid())?, message.freedom()?);
         let limits = message.limits()?;

@@ -16,7 +16,7 @@ use crate::storage::{RecordStore, StoreError};
 use crate::writer::{RecoveryError, Unavailable, recover};
 
 /// Timeouts after which a standby takes over: 3 s without a heartbeat. The leader stops sending
-/// heartbeats once a decision has taken longer than a minute.
+/// heartbeats once a decision takes longer than a minute.
 #[cfg(feature = "postgres")]
 const CLAIM_TIMEOUTS: ClaimTimeouts =
     ClaimTimeouts { silence: Duration::from_secs(3), hang: Duration::from_mins(1) };
@@ -25,7 +25,7 @@ const CLAIM_TIMEOUTS: ClaimTimeouts =
 pub(super) struct Data {
     pub(super) state: ServiceState,
     pub(super) store: Box<dyn RecordStore>,
-    /// The reason why this server is not the leader, if it is not.
+    /// The reason why this server is not the leader; `None` if it is.
     pub(super) unavailable: Option<Unavailable>,
 }
 
@@ -43,7 +43,7 @@ impl StoreChoice<'_> {
             Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
                 Ok(StoreChoice::Postgres(url))
             }
-            // The value may be a mistyped URL with a password, so only its beginning is shown.
+            // The value may be a mistyped URL with a password, so show only its beginning.
             Some(other) => {
                 let start: String = other.chars().take_while(char::is_ascii_alphanumeric).collect();
                 let form = "it must be `embedded` or postgres://USER@HOST/DATABASE";
@@ -66,7 +66,7 @@ impl Data {
             if unavailable.is_none() || !state.machines().is_empty() {
                 return Ok(Data { state, store, unavailable });
             }
-            // The leader has not recorded its machines yet, or has stopped.
+            // The leader has stopped or has not recorded its machines yet.
             std::thread::sleep(Duration::from_millis(100));
             if store.retry().is_ok() {
                 unavailable = None;
@@ -89,11 +89,11 @@ impl Data {
             let text = format!("requests are waiting for machine {name}; specify its --scheduler");
             return Err(ServiceError::Usage(text));
         }
-        // An impossible change must fail before it is recorded.
+        // An invalid change must fail before it is recorded.
         self.state.configure(&wanted).map_err(RecoveryError::State)?;
         let event = Event::Configured { machines: wanted };
         let wall_ms = ServiceClock::new().now_ms();
-        // A clock in doubt must not be used here either.
+        // Never use a doubtful clock, not even here.
         let at_ms = match self.state.seq() {
             0 => wall_ms,
             _ => options.tuning.clock.now(wall_ms, self.state.now_ms()),
@@ -137,7 +137,7 @@ fn wanted_machines(
     Ok(wanted)
 }
 
-/// A store, and the reason why this server is not the leader, if it is not.
+/// A store, and the reason why this server is not the leader; `None` if it is.
 type OpenStore = (Box<dyn RecordStore>, Option<Unavailable>);
 
 fn open_store(options: &ServiceOptions) -> Result<OpenStore, ServiceError> {
@@ -180,7 +180,7 @@ fn open_database(_: &str, _: Option<&Path>, _: DiskFolder) -> Result<OpenStore, 
     Err(ServiceError::Usage(text.to_string()))
 }
 
-/// Parses a database URL and sets the password. Errors do not repeat the URL, because it may
+/// Parses a database URL and sets the password. Errors do not contain the URL, because it may
 /// include a password.
 #[cfg(feature = "postgres")]
 fn connection(url: &str, file: Option<&Path>) -> Result<postgres::Config, ServiceError> {

@@ -24,8 +24,8 @@ use crate::secret;
 use crate::storage::StoreError;
 use crate::writer::{self, RecoveryError, Tuning, WriterParts};
 
-/// The time that the writer gets to finish when the service stops. Killing it is always safe,
-/// because only recorded changes are acknowledged.
+/// The time that the writer has to finish when the service stops. Killing it is always safe,
+/// because only durable changes are acknowledged.
 const FINISH_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Options for a service.
@@ -43,11 +43,11 @@ pub struct ServiceOptions {
     pub shape_rule: Option<String>,
     /// The data directory.
     pub data: PathBuf,
-    /// The store: `embedded`, or the URL of a PostgreSQL database; `embedded` if omitted.
+    /// The store: `embedded`, or the URL of a PostgreSQL database. Defaults to `embedded`.
     pub store: Option<String>,
     /// The file that contains the database password.
     pub store_password: Option<PathBuf>,
-    /// The address to listen on; `unix:DATA/pavior.sock` if omitted.
+    /// The address to listen on. Defaults to `unix:DATA/pavior.sock`.
     pub listen: Option<String>,
     /// The token file.
     pub token_file: Option<PathBuf>,
@@ -57,13 +57,13 @@ pub struct ServiceOptions {
     pub quota: Option<u64>,
     /// Limits on callers.
     pub bounds: HttpBounds,
-    /// The sizes of the writer's queues, and the amount of history retained.
+    /// The writer's queue sizes, and the amount of history to retain.
     pub tuning: Tuning,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
 }
 
-/// Errors that prevent a service from starting or make it stop.
+/// Errors that prevent a service from starting or stop it.
 #[derive(Debug, Error)]
 pub enum ServiceError {
     /// An option is invalid.
@@ -92,7 +92,7 @@ impl From<StoreError> for ServiceError {
 }
 
 impl ServiceError {
-    /// Returns true if the user must change the options.
+    /// Returns true if the user must fix the options.
     pub fn is_usage(&self) -> bool {
         match self {
             ServiceError::Usage(_) => true,
@@ -112,7 +112,7 @@ pub fn run(options: &ServiceOptions, output: &mut dyn Write) -> Result<(), Servi
 }
 
 /// Serves like [`run`], but with the given clock. To replay a log, the caller can keep a clone of
-/// the clock and set it forward.
+/// the clock and advance it.
 ///
 /// # Errors
 /// Returns an error if the service cannot start.
@@ -163,8 +163,8 @@ impl Service {
         let mut data = blocking(move || Data::open(&copy, &copied_limits)).await?;
         let listener =
             Listener::bind(address, options.tls.as_ref(), access.requires_authentication()).await?;
-        // Nothing is recorded until every step that can fail has succeeded, because a failed
-        // startup must not change the data.
+        // Record nothing until every step that can fail has succeeded, because a failed startup
+        // must not change the data.
         if data.unavailable.is_none() {
             let copy = options.clone();
             data = blocking(move || data.configure(&copy)).await?;
@@ -184,10 +184,10 @@ impl Service {
         Ok(Service { app: Arc::new(app), listener, writer_thread, stop })
     }
 
-    /// Serves until a signal arrives. Prints the address first.
+    /// Prints the address, then serves until a signal arrives.
     async fn serve(self, output: &mut dyn Write) -> Result<(), ServiceError> {
         let Service { app, listener, writer_thread, stop } = self;
-        // Once the first line has been printed, a signal must stop the service without an error.
+        // Once the first line is printed, a signal must stop the service without an error.
         let mut terminate = handler(SignalKind::terminate())?;
         let mut interrupt = handler(SignalKind::interrupt())?;
         let printed = writeln!(output, "{listener}").and_then(|()| output.flush());

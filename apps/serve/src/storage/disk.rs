@@ -1,11 +1,11 @@
-//! The journal's directory, which is either real or simulated in tests.
+//! The journal's directory: a real one, or a simulated one in tests.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The name of the locked file in a directory.
+/// The name of the lock file in a directory.
 const LOCK: &str = "lock";
 
 /// A directory of files. Its methods fail like those in `std::fs`.
@@ -35,7 +35,7 @@ pub trait Disk: Send + Sync {
     fn sync_names(&self) -> io::Result<()>;
 }
 
-/// A file open for writing. A failed write may have been partly carried out.
+/// A file open for writing. A failed write may have written part of the data.
 #[expect(clippy::missing_errors_doc, reason = "documented on the trait")]
 pub trait DiskFile: Send {
     /// Writes bytes at an offset.
@@ -62,10 +62,10 @@ pub trait DiskFile: Send {
 /// owner can access the directory and its files.
 pub struct DiskFolder {
     path: PathBuf,
-    /// The directory itself. It is locked because a lock file in it could be removed and recreated,
-    /// and kept open so that names can be made durable even if no more files can be opened.
+    /// The directory itself. It is locked because a lock file in it could be removed and recreated.
+    /// It stays open so that names can be made durable even if no more files can be opened.
     folder: File,
-    /// A locked file in the directory, for file systems that cannot lock directories.
+    /// The lock file, for file systems that cannot lock directories.
     _lock: File,
 }
 
@@ -102,7 +102,7 @@ impl DiskFolder {
         Ok(opened)
     }
 
-    /// Removes other users' permissions from files.
+    /// Revokes other users' access to files.
     fn tighten_files(&self) -> io::Result<()> {
         let mut tightened = 0;
         for entry in fs::read_dir(&self.path)? {
@@ -182,7 +182,7 @@ impl DiskFile for OpenFile {
     }
 
     fn in_place(&self) -> io::Result<()> {
-        // This takes about a microsecond, whereas a write takes hundreds.
+        // This takes about a microsecond, while a write takes hundreds.
         match fs::symlink_metadata(&self.path) {
             Ok(now) if (now.dev(), now.ino()) == self.identity => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -10,7 +10,7 @@ use super::segment::Segment;
 use super::{Each, History, StoreError, read};
 use crate::core::{ServiceRecord, StateSnapshot};
 
-/// The text between the name of a truncated file and the offset at which it was cut.
+/// The text between the name of a truncated file and the offset of the cut.
 const CUT_INFIX: &str = ".cut-";
 /// The maximum number of cut-off journal ends to keep.
 const MAX_CUTS: usize = 8;
@@ -31,7 +31,7 @@ impl Files {
         self.numbers("snapshot-", snapshot_name)
     }
 
-    /// Returns the numbers for which `file_name` returns the name of an existing file.
+    /// Returns the numbers for which `file_name` gives the name of an existing file.
     fn numbers(&self, prefix: &str, file_name: fn(u64) -> String) -> Result<Vec<u64>, StoreError> {
         let names = self.disk.list().map_err(failed)?;
         let number = |name: &String| {
@@ -43,7 +43,7 @@ impl Files {
         Ok(numbers)
     }
 
-    /// Creates a file for records from `next` on, which contains only the format frame. Returns the
+    /// Creates a file for records starting at `next`, containing only the format frame. Returns the
     /// file and its size in bytes.
     pub(super) fn create(&self, next: u64) -> Result<(Box<dyn DiskFile>, u64), StoreError> {
         let name = journal_name(next);
@@ -60,8 +60,8 @@ impl Files {
         Ok((file, format.len() as u64))
     }
 
-    /// Checks a file other than the last one and passes its records to `each`, if given. Returns
-    /// the number of the next record.
+    /// Checks a file other than the last one, and passes its records to `each` if that is given.
+    /// Returns the number of the next record.
     pub(super) fn check(
         &self,
         start: u64,
@@ -80,7 +80,7 @@ impl Files {
         Ok(next)
     }
 
-    /// Saves bytes that will be cut off a file's end, and removes the oldest saved copies.
+    /// Saves bytes that will be cut off the end of a file, and removes the oldest saved copies.
     pub(super) fn save_cut(&self, name: &str, offset: usize, bytes: &[u8]) -> io::Result<String> {
         let copy = format!("{name}{CUT_INFIX}{offset:012}");
         let mut file = self.disk.open(&copy)?;
@@ -112,7 +112,7 @@ impl Files {
         let end = bytes.len().checked_sub(17).ok_or_else(|| damaged("it is truncated"))?;
         let (body, stored) = bytes.split_at(end);
         if stored != format!("{:016x}\n", frame::sum(body)).as_bytes() {
-            return Err(damaged("its checksum is wrong"));
+            return Err(damaged("its checksum does not match"));
         }
         read::parse_snapshot(&file, 0, seq, body)
     }
@@ -192,7 +192,7 @@ impl History for Files {
     }
 
     fn compact(&self, seq: u64) -> Result<(), StoreError> {
-        // Afterward, the history begins at the latest snapshot up to `seq`.
+        // After this, the history starts at the latest snapshot up to `seq`.
         let snapshots = self.snapshots()?;
         let Some(&base) = snapshots.iter().rfind(|&&snapshot| snapshot <= seq) else {
             return Ok(());
@@ -200,7 +200,7 @@ impl History for Files {
         let starts = self.starts()?;
         let remove =
             |name: String| self.disk.remove(&name).map_err(|error| failed_on(&name, &error));
-        // The oldest files are removed first, so that there is never a gap.
+        // Remove the oldest files first, so there is never a gap.
         for pair in starts.windows(2).filter(|pair| pair[1] <= base + 1) {
             remove(journal_name(pair[0]))?;
             self.disk.sync_names().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The file format for a group of records. It distinguishes damage from a truncated write.
+//! The on-disk format for a group of records. It distinguishes damage from a truncated write.
 //!
 //! ```text
 //! magic 4 | body bytes 4 | first seq 8 | records 4 | 0 4 | CRC of these 8 | body | CRC of body 8
@@ -20,7 +20,7 @@ const MAGIC: [u8; 4] = *b"pvj1";
 const MAGIC_FAMILY: &[u8] = b"pvj";
 /// The number in a format frame, in place of a record number.
 const NO_RECORD: u64 = u64::MAX;
-/// The format frame's body up to the format number.
+/// The beginning of the format frame's body, up to the format number.
 const FORMAT_PREFIX: &str = "pavior journal, format ";
 /// The format number.
 const FORMAT: u32 = 2;
@@ -47,7 +47,7 @@ pub struct Frame<'a> {
     pub body: &'a [u8],
 }
 
-/// The purpose of a frame.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
     /// The frame contains records.
@@ -92,7 +92,7 @@ impl Frame<'_> {
         HEADER + self.body.len() + SUM
     }
 
-    /// Returns the frame's purpose.
+    /// Returns the frame's kind.
     pub fn kind(&self) -> FrameKind {
         let text = || std::str::from_utf8(self.body).ok()?.strip_suffix('\n');
         if self.first == NO_RECORD {
@@ -143,7 +143,7 @@ pub fn at(bytes: &[u8], offset: usize) -> Found<'_> {
         };
     }
     if fields[..4] != MAGIC {
-        // The header's checksum is correct, but its format is different.
+        // The header's checksum is correct, but its format is unknown.
         return Found::Foreign;
     }
     let length = number(&fields[4..8]) as usize;
@@ -164,7 +164,7 @@ fn is_foreign(bytes: &[u8]) -> bool {
     digit.is_some_and(|digit| digit.is_ascii_digit() && *digit != MAGIC[3])
 }
 
-/// The context of the bytes that follow a file's last frame.
+/// The context of the bytes after a file's last frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// True if no frame precedes these bytes.
@@ -174,7 +174,7 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Returns the maximum number of bytes that a single truncated write can have left here.
+    /// Returns the maximum number of bytes that a single truncated write can leave here.
     pub fn max_bytes(self, bytes: &[u8]) -> usize {
         if self.is_at_start {
             return format().len();
@@ -206,7 +206,7 @@ fn number(bytes: &[u8]) -> u64 {
 /// Returns true if one flipped bit, in `length` bytes or in their stored sum, explains the
 /// difference between the computed and the stored sum. A CRC is linear, so a bit's effect depends
 /// only on its distance from the end. From the last bit to the first, the differences are the
-/// powers of x in the field, in the reflected bit order that CRC-64/XZ uses.
+/// powers of x in the field, in CRC-64/XZ's reflected bit order.
 fn is_one_bit(length: usize, difference: u64) -> bool {
     if difference.is_power_of_two() {
         return true;

@@ -21,7 +21,7 @@ use crate::core::ServiceRecord;
 /// The journal's writer.
 pub struct JournalStore {
     files: Arc<Files>,
-    /// The file for records from `start` on.
+    /// The current file, whose records start at `start`.
     file: Box<dyn DiskFile>,
     start: u64,
     /// The size of the file up to the end of the last durable frame, in bytes.
@@ -29,14 +29,14 @@ pub struct JournalStore {
     /// The number of the next record.
     next: u64,
     marks: Marks,
-    /// The reason why writing has stopped, if it has.
+    /// The reason why writing has stopped; `None` if it has not.
     failed: Option<String>,
 }
 
 /// The repairs made when opening a journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The number of bytes cut off at the end, from a write that was never acknowledged.
+    /// The number of bytes cut off at the end, left by a write that was never acknowledged.
     pub cut: u64,
     /// The file that now contains these bytes.
     pub kept: Option<String>,
@@ -45,8 +45,8 @@ pub struct Opened {
 }
 
 impl JournalStore {
-    /// Opens a directory's journal, or creates one. Reads all frames, the kinds of all records, the
-    /// last snapshot and the records after it before writing anything.
+    /// Opens a directory's journal, or creates one. Before writing anything, reads all frames, the
+    /// kinds of all records, the last snapshot and the records after it.
     ///
     /// # Errors
     /// Returns an error if the journal is damaged or from another version, or if I/O fails.
@@ -92,7 +92,7 @@ impl JournalStore {
         Ok((journal, opened))
     }
 
-    /// Creates a journal. The mark is written first, because a journal without a mark is rejected.
+    /// Creates a journal. Writes the mark first, because a journal without a mark is rejected.
     fn create(files: Files) -> Result<JournalStore, StoreError> {
         let mut marks = Marks::open(&*files.disk).map_err(failed)?;
         marks.set(Mark { file: 1, length: 0, next: 1 }).map_err(failed)?;
@@ -135,7 +135,7 @@ impl JournalStore {
             return Err(self.undo(&error));
         }
         // After a failed sync, the kernel may have dropped the data, so a retry could acknowledge
-        // data that is not on disk. Data in a removed file is lost, too.
+        // data that is not on disk. Data in a removed file is also lost.
         if let Err(error) = self.file.sync().and_then(|()| self.file.in_place()) {
             return Err(StoreError::Unknown(Box::new(self.give_up(&self.name(), &error))));
         }
@@ -165,7 +165,7 @@ impl JournalStore {
         StoreError::Failed(reason)
     }
 
-    /// Removes a new file for good, so that it does not reappear after a crash.
+    /// Removes a new file durably, so that it does not reappear after a crash.
     fn discard_new_file(&mut self) -> Result<(), StoreError> {
         let name = journal_name(self.next);
         let removed = match self.files.disk.remove(&name) {
@@ -221,7 +221,7 @@ fn cut_tail(
         file.truncate(end.length as u64).map_err(failed)?;
     }
     // A crashed server's writes may not be durable. After a failed sync, the kernel may even
-    // consider them written, so they must be rewritten.
+    // consider them written, so rewrite them.
     file.write_at(end.last as u64, &bytes[end.last..end.length]).map_err(failed)?;
     file.sync().map_err(failed)?;
     Ok((file, opened))
@@ -244,7 +244,7 @@ impl RecordStore for JournalStore {
         }
         let bytes = frame.bytes();
         if bytes.len() > frame::MAX_UNANNOUNCED {
-            // Without it, such a long tail would count as damage, not as a truncated write.
+            // Without it, a tail this long would count as damage, not as a truncated write.
             self.write(&frame::announcement(first.seq, bytes.len()))?;
         }
         self.write(&bytes)?;
@@ -287,7 +287,7 @@ impl RecordStore for JournalStore {
                 return Err(error);
             }
         };
-        // The mark must include the new file before records are written to it.
+        // Mark the new file before writing records to it.
         let mark = Mark { file: self.next, length, next: self.next };
         if let Err(error) = self.set_mark(mark) {
             if matches!(error, StoreError::Full(_)) {
@@ -307,7 +307,7 @@ impl RecordStore for JournalStore {
     }
 
     fn close(&mut self) {
-        // The mark reveals any later damage to the last records.
+        // With this mark, any later damage to the last records is detected.
         if let Err(error) = self.idle() {
             tracing::warn!(%error, "cannot mark the end of the journal");
         }

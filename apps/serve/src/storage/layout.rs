@@ -15,7 +15,7 @@ use super::disk::{Disk, DiskFolder};
 
 /// The directory for records.
 const RECORDS: &str = "journal";
-/// The empty file that shows that records exist.
+/// The empty file whose presence shows that records exist.
 const NOTE: &str = "records-are-in-journal";
 
 /// The data directory.
@@ -42,13 +42,13 @@ impl Layout {
     /// Opens the directory for records, creating it if no records have ever existed.
     ///
     /// # Errors
-    /// Returns an error if the directory is missing or cannot be opened, or is locked by a process.
+    /// Returns an error if the directory is missing, cannot be opened, or is locked by a process.
     pub fn open(&self) -> io::Result<DiskFolder> {
         let (records, is_noted) = (self.data.join(RECORDS), self.data.join(NOTE).exists());
         if !records.is_dir() {
             self.create_records(&records, is_noted)?;
         }
-        // From here on, other processes cannot open the records.
+        // From here on, no other process can open the records.
         let opened = DiskFolder::open(&records)?;
         if is_noted && !opened.list()?.iter().any(|name| name.starts_with("journal-")) {
             let text = format!("no journal in {}; restore a backup", records.display());

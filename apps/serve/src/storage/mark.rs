@@ -1,4 +1,4 @@
-//! The mark for the journal's end, stored separately so that truncation is always noticed.
+//! The mark of the journal's end, stored separately so that truncation is always detected.
 //!
 //! The file `mark` has two slots with one frame each. They are written alternately, so an
 //! incomplete write damages only one mark. A mark is written when the journal is idle, when a new
@@ -10,13 +10,13 @@ use super::disk::{Disk, DiskFile};
 use super::frame::{self, Found, Frame};
 
 pub(super) const MARK: &str = "mark";
-/// The offset of the second slot, which is in a different disk block from the first.
+/// The offset of the second slot, in a different disk block from the first.
 const SLOT: usize = 4096;
 
-/// A position in the journal up to which all records are durable.
+/// A position in the journal up to which everything is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// The number in the journal file's name.
+    /// The number in the name of the journal file.
     pub(super) file: u64,
     /// The file's size in bytes.
     pub(super) length: u64,
@@ -37,7 +37,7 @@ impl Marks {
         let bytes = bytes(disk)?;
         let mut file = disk.open(MARK)?;
         if bytes.len() < 2 * SLOT {
-            // The file has its full size from the start, so writing marks does not change the size.
+            // Allocate the file at its full size, so that writing marks does not change the size.
             file.write_at(bytes.len() as u64, &vec![0; 2 * SLOT - bytes.len()])?;
             file.sync()?;
             disk.sync_names()?;
@@ -78,7 +78,7 @@ fn bytes(disk: &dyn Disk) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns the last mark and its sequence number, which differs between the slots.
+/// Returns the last mark and its sequence number, which is different in each slot.
 fn last_of(bytes: &[u8]) -> Option<(u64, Mark)> {
     let marks = [0, SLOT].into_iter().filter_map(|offset| read(bytes, offset));
     marks.max_by_key(|(turn, _)| *turn)

@@ -28,19 +28,19 @@ pub enum StoreError {
     /// The disk is full. Nothing was written; a later attempt may succeed.
     #[error("no space left to write: {0}")]
     Full(String),
-    /// A write failed, and the state of the disk is unknown. Nothing more is written.
+    /// A write failed, and the state of the disk is unknown. Nothing more will be written.
     #[error("{0}")]
     Failed(String),
     /// The operation is not possible now. Nothing was written, and other operations still work.
     #[error("temporarily unavailable: {0}")]
     Later(String),
-    /// A write failed, and it is unknown whether it was carried out.
+    /// A write failed, and it is unknown whether it took effect.
     #[error("{0}")]
     Unknown(Box<StoreError>),
     /// This server is not the writer, or cannot confirm that it is, for the given reason.
     #[error("this server cannot act as the leader: {0}")]
     Fenced(String),
-    /// The data differs from what was written.
+    /// The data is not what was written.
     #[error("{file} is damaged at offset {offset}: {reason}")]
     Damaged {
         /// The file.
@@ -52,7 +52,8 @@ pub enum StoreError {
     },
     /// The data was written by another version, which this version cannot read.
     #[error(
-        "{file}: found {what} at offset {offset}, written by another version; run that version"
+        "{file}: found {what} at offset {offset}, written by another version; use that version to \
+         read it"
     )]
     OtherVersion {
         /// The file.
@@ -130,7 +131,7 @@ pub trait RecordStore: Send {
     /// Closes the store before the service ends.
     fn close(&mut self);
 
-    /// Returns the readers' side of the store.
+    /// Returns the read side of the store.
     fn history(&self) -> Arc<dyn History>;
 }
 
@@ -150,7 +151,7 @@ pub trait History: Send + Sync {
     /// or if data is damaged.
     fn snapshot(&self, seq: u64) -> Result<Option<StateSnapshot>, StoreError>;
 
-    /// Passes the records after the given number to `each`, in order.
+    /// Passes all records after the given number to `each`, in order.
     ///
     /// # Errors
     /// Returns [`StoreError::Compacted`] if some of them have been removed, or an error if data is
@@ -163,7 +164,7 @@ pub trait History: Send + Sync {
     /// Returns an error if the number cannot be determined.
     fn oldest(&self) -> Result<u64, StoreError>;
 
-    /// Returns the number after which the stored records take up at most `bytes` bytes.
+    /// Returns the record number after which the stored records total at most `bytes` bytes.
     ///
     /// # Errors
     /// Returns an error if the number cannot be determined.
@@ -175,7 +176,7 @@ pub trait History: Send + Sync {
     /// Returns an error if the snapshot might not survive a power failure.
     fn save(&self, snapshot: &StateSnapshot) -> Result<(), StoreError>;
 
-    /// Removes everything that is not needed to restore the state at any record after `seq`.
+    /// Removes everything not needed to restore the state at any record after `seq`.
     ///
     /// # Errors
     /// Returns an error if something cannot be removed.

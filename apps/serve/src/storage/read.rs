@@ -1,4 +1,4 @@
-//! Parses records and snapshots. Errors give the kind and location of anything unknown.
+//! Parses records and snapshots. Errors report the kind and location of anything unknown.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::core::{ServiceRecord, StateSnapshot};
 
 /// Frequent record kinds, which [`check_kind`] accepts without parsing.
 const FREQUENT_KINDS: [&str; 6] = ["granted", "queued", "renewed", "ended", "node", "kept"];
-/// The number of bytes searched for [`EVENT_KEY`], which follows a record's number and time.
+/// The number of bytes to search for [`EVENT_KEY`], which follows a record's number and time.
 const HEAD_BYTES: usize = 64;
 const EVENT_KEY: &[u8] = b"\"event\":";
 
@@ -29,7 +29,7 @@ pub(super) fn parse_record(
     })
 }
 
-/// Checks a record's kind, parsing the record only if the kind is not found quickly.
+/// Checks a record's kind. Parses the record only if the kind is not found quickly.
 ///
 /// # Errors
 /// Fails like [`parse_record`].
@@ -59,12 +59,12 @@ pub(super) fn parse_snapshot(
     let parsed: Result<StateSnapshot, _> = serde_json::from_slice(text);
     let snapshot = parsed.map_err(|error| parse_error(source, offset, "a snapshot", &error))?;
     if snapshot.seq != seq {
-        return Err(StoreError::damaged(source, offset, "it contains another snapshot"));
+        return Err(StoreError::damaged(source, offset, "it contains a different snapshot"));
     }
     Ok(snapshot)
 }
 
-/// Returns the error to report when text fails to parse. The checksum has been verified, so valid
+/// Returns the error for text that fails to parse. Because its checksum has been verified, valid
 /// JSON must have been written by another version.
 fn parse_error(source: &str, offset: u64, what: &str, error: &serde_json::Error) -> StoreError {
     if error.is_data() {

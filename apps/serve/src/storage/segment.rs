@@ -20,11 +20,11 @@ pub(super) struct Segment<'a> {
     pub(super) bytes: &'a [u8],
     /// True for the journal's last file.
     pub(super) is_last: bool,
-    /// The last known end; a file that ends earlier is damaged.
+    /// The last known end. A file that ends before it is damaged.
     pub(super) mark: Option<Mark>,
 }
 
-/// The end of the frames in a file.
+/// The end of the valid frames in a file.
 pub(super) struct End {
     pub(super) length: usize,
     /// The offset of the last frame.
@@ -84,7 +84,9 @@ impl Segment<'_> {
     ) -> Result<End, StoreError> {
         let offset = end.length;
         match (found, unreached_mark) {
-            (Found::Flipped, _) => Err(self.damaged(offset, "one bit of the frame is flipped")),
+            (Found::Flipped, _) => {
+                Err(self.damaged(offset, "one bit of the frame has been flipped"))
+            }
             (Found::Foreign, _) => Err(self.foreign(offset)),
             (_, Some(mark)) => Err(self.truncated(offset, mark)),
             (Found::End, None) => Ok(end),
@@ -106,8 +108,8 @@ impl Segment<'_> {
             return Ok(end);
         }
         let reason = format!(
-            "there is no frame here, and {found} bytes are more than a single write can leave \
-             ({most})"
+            "there is no frame here, and the remaining {found} bytes are more than a single write \
+             can leave ({most})"
         );
         Err(self.damaged(offset, &reason))
     }
@@ -138,7 +140,7 @@ impl Segment<'_> {
         for line in frame.body.split_inclusive(|&byte| byte == b'\n') {
             let record = read::parse_record(self.name, offset as u64, line)?;
             if record.seq != expected {
-                let reason = format!("record {} is out of place", record.seq);
+                let reason = format!("record {} is out of sequence", record.seq);
                 return Err(self.damaged(offset, &reason));
             }
             expected += 1;

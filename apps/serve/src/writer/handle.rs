@@ -36,7 +36,7 @@ pub struct RefusalInState {
     pub view: Arc<StateView>,
 }
 
-/// The answer to a command, given once the decision is durable.
+/// The answer to a command, sent once the decision is durable.
 #[derive(Clone, Debug)]
 pub struct CommandAnswer {
     /// The reply to the caller.
@@ -45,7 +45,7 @@ pub struct CommandAnswer {
     pub refusal: Option<RefusalInState>,
 }
 
-/// Reasons why a command or a question is not answered.
+/// Reasons why a command or a question cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unavailable {
     /// The command queue is full.
@@ -60,7 +60,7 @@ pub enum Unavailable {
     Stopping,
 }
 
-/// Doubt about a clock that is far ahead of the last record.
+/// The doubt about a clock that is far ahead of the last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDoubt {
     /// The time of the last record, in milliseconds since 1970.
@@ -70,7 +70,7 @@ pub struct ClockDoubt {
 }
 
 impl ClockDoubt {
-    /// Describes the doubt and its remedy.
+    /// Describes the doubt and how to resolve it.
     pub fn sentence(&self) -> String {
         let date = |ms: u64| pavior::time::Date(Duration::from_millis(ms));
         format!(
@@ -88,7 +88,7 @@ type Outcome = Result<CommandAnswer, Unavailable>;
 /// The channel for an answer. Dropping it without an answer sends an error.
 pub(super) struct AnswerSender {
     sender: Option<oneshot::Sender<Outcome>>,
-    /// True once the writer has started on the command.
+    /// True once the writer has started processing the command.
     is_started: bool,
     counters: Arc<Counters>,
 }
@@ -149,7 +149,7 @@ pub(crate) struct Counters {
     pub(crate) snapshots: AtomicU64,
 }
 
-/// A handle to the writer. Cheap to clone.
+/// A cheaply clonable handle to the writer.
 #[derive(Clone)]
 pub struct WriterHandle {
     /// The bounded channel to the writer; `None` once it is closed.
@@ -168,10 +168,10 @@ pub struct WriterHandle {
 }
 
 impl WriterHandle {
-    /// Carries out a command.
+    /// Executes a command.
     ///
     /// # Errors
-    /// Returns an error if the command was not carried out, or its outcome might not be durable.
+    /// Returns an error if the command was not executed, or its outcome might not be durable.
     pub async fn carry_out(&self, command: CallerCommand) -> Result<CommandAnswer, Unavailable> {
         let (sender, answer) = AnswerSender::new(&self.counters);
         let closed = || self.unavailable().unwrap_or(Unavailable::Stopping);
@@ -188,9 +188,9 @@ impl WriterHandle {
     /// not wait for the writer.
     ///
     /// # Errors
-    /// Returns an error if another server may have decided since.
+    /// Returns an error if another server may have made decisions since then.
     pub async fn view(&self) -> Result<Arc<StateView>, Unavailable> {
-        // The stored records can be shown even if no more can be stored.
+        // Stored records can be shown even if no more can be stored.
         match self.unavailable() {
             None | Some(Unavailable::ReadOnly(_)) => {}
             Some(why) => return Err(why),
@@ -253,7 +253,7 @@ impl WriterHandle {
         *self.doubt.read()
     }
 
-    /// Stops the writer after it has carried out the waiting commands.
+    /// Stops the writer after it has executed the waiting commands.
     pub fn stop(&self) {
         *self.queue.write() = None;
     }

@@ -33,7 +33,7 @@ impl Writer {
         self.commit()
     }
 
-    /// Sets the clock to the time from which it may continue.
+    /// Sets the clock to the time from which it should continue.
     fn set_clock(&mut self) {
         let Some(state) = self.state.as_mut() else { return };
         let clock = &self.handle.clock;
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Returns a command's time, which is the wall clock time if the command confirms the clock.
+    /// Returns the time of a command. If it confirms the clock, this is the wall clock time.
     pub(super) fn time_of(&self, command: &CallerCommand, now_ms: u64) -> u64 {
         let is_doubted = self.state.as_ref().is_some_and(ServiceState::is_clock_doubted);
         let CallerCommand { caller, command, .. } = command;
@@ -69,7 +69,7 @@ impl Writer {
         if is_doubted && confirms { self.handle.clock.wall_ms() } else { now_ms }
     }
 
-    /// Publishes that doubt about the clock has begun or ended, and sets the clock accordingly.
+    /// Publishes the start or end of doubt about the clock, and sets the clock accordingly.
     pub(super) fn publish_doubt(&mut self) {
         let Some(state) = &self.state else { return };
         let (was_doubted, clock) = (self.handle.clock_doubt().is_some(), &self.handle.clock);
@@ -78,13 +78,13 @@ impl Writer {
         }
         if was_doubted {
             clock.set_ms(clock.wall_ms().max(state.now_ms()));
-            tracing::info!("the clock is trusted: leases expire again");
+            tracing::info!("the clock is trusted again, so leases expire");
         }
         let doubt = ClockDoubt { last_ms: state.now_ms(), wall_ms: clock.wall_ms() };
         *self.handle.doubt.write() = state.is_clock_doubted().then_some(doubt);
     }
 
-    /// Returns the command that the service itself must carry out now, if any.
+    /// Returns the command that the service itself must execute now, if any.
     pub(super) fn own_command(&self, now_ms: u64) -> Option<Command> {
         let state = self.state.as_ref()?;
         if state.next_expiry_ms().is_some_and(|at| at <= now_ms) {

@@ -5,7 +5,7 @@ use super::recover::recover;
 use super::thread::Writer;
 use crate::storage::StoreError;
 
-/// The time before a failed write or snapshot is retried, in milliseconds.
+/// The delay before a failed write or snapshot is retried, in milliseconds.
 pub(super) const RETRY_MS: u64 = 500;
 
 impl Writer {
@@ -37,7 +37,7 @@ impl Writer {
         };
     }
 
-    /// Returns the reason why no decision can be made now, if any. Retries first if a retry is due.
+    /// Returns the reason why no decision can be made now, if any. First retries if a retry is due.
     pub(super) fn unavailable(&mut self, now_ms: u64) -> Option<Unavailable> {
         let unavailable = self.handle.unavailable()?;
         if now_ms < self.retry_ms {
@@ -83,7 +83,7 @@ mod tests {
         ServiceRecord { seq, at_ms: 0, event: Event::Clock { doubted: false }, kept: None }
     }
 
-    /// Returns a standby's writer, which knows only the first record, and its journal's folder.
+    /// Returns the writer of a standby, which knows only the first record, and its folder.
     fn standby(wall_ms: u64) -> (Writer, TempDir) {
         let folder = TempDir::new().unwrap();
         let disk = DiskFolder::open(folder.path()).unwrap();

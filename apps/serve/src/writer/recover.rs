@@ -37,7 +37,7 @@ pub fn recover(
     state_at(history, &Cutoff { known: until, until, at_ms: u64::MAX }, limits, seed)
 }
 
-/// A point in the past: the last record numbered at most `until` and not later than `at_ms`.
+/// A past state: after the last record numbered at most `until` and no later than `at_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cutoff {
     /// The number of a record at or before the cutoff, or 0.

@@ -13,7 +13,7 @@ pub(super) struct Snapshots {
     last: u64,
     /// The saving thread. It returns the number of the snapshot's record, or `None` on failure.
     thread: Option<JoinHandle<Option<u64>>>,
-    /// The time of the next attempt, if the last one failed.
+    /// The time of the next attempt, if the last attempt failed.
     retry_ms: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Writer {
         }
         match self.store.rotate() {
             Ok(true) => {}
-            // Without a free file descriptor, records continue in the current file.
+            // Without a free file descriptor, keep writing records to the current file.
             Ok(false) => return self.retry_snapshot(),
             Err(error) => {
                 self.fail(&error);
@@ -74,7 +74,7 @@ impl Writer {
         self.snapshots.retry_ms = Some(self.handle.clock.now_ms() + RETRY_MS);
     }
 
-    /// Records the result of the saving thread once it has finished.
+    /// Collects the result of the saving thread once it has finished.
     fn collect_snapshot(&mut self) {
         let finished = self.snapshots.thread.take_if(|thread| thread.is_finished());
         let Some(thread) = finished else { return };
@@ -96,7 +96,7 @@ impl Writer {
             return self.handle.clock.now_ms() >= retry_ms;
         }
         let are_many = state.seq() >= self.snapshots.last + tuning.snapshot_every;
-        // Old records are removed in whole files, so even a short history must span several files.
+        // Whole files of old records are removed, so even a short history must span several files.
         let piece = tuning.snapshot_bytes.min(tuning.history_bytes / 4).max(1 << 16);
         let are_large = self.store.size() >= piece && state.seq() > self.snapshots.last;
         are_many || are_large

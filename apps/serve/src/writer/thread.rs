@@ -26,7 +26,7 @@ pub(super) const IDLE_TIME: Duration = Duration::from_millis(50);
 const MAX_GROUP_US: u64 = 20_000;
 const HAS_STATE: &str = "without a state the service is unavailable";
 
-/// Sizes of the writer's queues, and the amount of history retained.
+/// The writer's queue sizes, and the amount of history to retain.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// The number of commands that may wait for the writer.
@@ -72,9 +72,9 @@ pub struct WriterParts {
     pub limits: ServiceLimits,
     /// The seed for strategies that use random numbers.
     pub seed: u64,
-    /// The sizes of the writer's queues, and the amount of history retained.
+    /// The writer's queue sizes, and the amount of history to retain.
     pub tuning: Tuning,
-    /// The reason why the writer cannot make decisions yet, if it cannot.
+    /// The reason why the writer cannot make decisions yet; `None` if it can.
     pub unavailable: Option<Unavailable>,
 }
 
@@ -122,7 +122,7 @@ pub(super) struct Writer {
     pub(super) handle: WriterHandle,
     /// The records of the current group.
     pub(super) records: Vec<ServiceRecord>,
-    /// The last view, which is current until the state gains more records.
+    /// The last view, which is current until records are added to the state.
     pub(super) view: Option<Arc<StateView>>,
     pub(super) snapshots: Snapshots,
     /// The time of the next attempt to write after a failure.
@@ -134,7 +134,7 @@ pub(super) struct Writer {
 /// A decided command, to be answered once the decision is durable.
 struct Decided {
     answer: CommandAnswer,
-    /// True if the answer depends on this group's records.
+    /// True if the answer depends on records in this group.
     is_recorded: bool,
     sender: AnswerSender,
 }
@@ -187,8 +187,8 @@ impl Writer {
         self.snapshots.finish();
     }
 
-    /// Returns the time until the next lease expires or maintenance is due. While no decision can
-    /// be made, no lease expires.
+    /// Returns the time until the next lease expires or maintenance is due. No lease expires while
+    /// no decision can be made.
     pub(super) fn pause(&self) -> Duration {
         if self.handle.unavailable().is_some() {
             return IDLE_TIME;
@@ -247,7 +247,7 @@ impl Writer {
         }
     }
 
-    /// Decides a command, noting whether its answer depends on this group's records.
+    /// Decides a command, noting if its answer depends on records in this group.
     fn decide_task(&mut self, task: Task) -> Decided {
         let Task { command, answer: mut sender } = task;
         sender.start();

@@ -1,4 +1,4 @@
-//! Checks `POST /v1/explain` against the table of answers that all interfaces must give.
+//! Checks `POST /v1/explain` against the table of answers shared by all interfaces.
 
 use pavior_trials::{ANSWERS, in_words_of_the_table};
 use serde_json::{Value, json};

@@ -23,7 +23,7 @@ fn authority() -> Authority {
     CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
 }
 
-/// Issues a certificate. Returns it for use by a client, and in PEM format with its key.
+/// Issues a certificate. Returns it for use by a client and, along with its key, in PEM format.
 fn certificate(authority: &Authority, names: &[&str]) -> (Identity, String, String) {
     let key = KeyPair::generate().unwrap();
     let names: Vec<String> = names.iter().map(|name| (*name).to_string()).collect();
@@ -115,7 +115,7 @@ fn a_bearer_token_over_tls() {
     let over = guarded.client(None, Some("tenant-hush-2")).post("/v1/leases", r#"{"nodes":5}"#);
     over.is(409, "over-quota");
 
-    // Requests are refused without a token, and with a wrong, truncated or extended token.
+    // Requests are refused with no token, and with a wrong, truncated or extended one.
     for token in [None, Some("wrong-hush-3"), Some("operator-hush-"), Some("operator-hush-1 x")] {
         for (method, path) in [("POST", "/v1/leases"), ("GET", "/v1/state"), ("GET", "/metrics")] {
             let reply = guarded.client(None, token).send(method, path, ASK, &[]);
@@ -123,7 +123,7 @@ fn a_bearer_token_over_tls() {
             assert!(!reply.text.contains("hush"), "{}", reply.text);
         }
     }
-    // Neither a client that does not trust the server nor a client without TLS can connect.
+    // A client that does not trust the server cannot connect, and neither can one without TLS.
     let mut stranger = guarded.client(None, Some("operator-hush-1"));
     stranger.tls = Some(trust(&authority(), None));
     assert!(stranger.try_get("/healthz").is_err());
@@ -150,7 +150,7 @@ fn a_client_certificate_is_a_tenant() {
         let reply = guarded.client(identity, None).post("/v1/leases", ASK);
         assert_eq!(reply.status, 401, "{}", reply.text);
     }
-    // Certificates that another authority signed or that have expired are also refused.
+    // Certificates that have expired or were signed by another authority are also refused.
     let strange = certificate(&authority(), &["a.example"]).0;
     assert!(guarded.client(Some(strange), None).try_get("/v1/leases").is_err());
     let key = KeyPair::generate().unwrap();
@@ -172,7 +172,7 @@ fn a_certificate_and_a_token_are_both_accepted() {
     let again = || Some((certificate.clone(), key.clone_key()));
     let lease = guarded.client(again(), None).post("/v1/leases", ASK).json();
     assert_eq!(lease["tenant"], "a.example");
-    // A token can raise a tenant to the operator; a wrong token is refused despite a valid
+    // A token can promote a tenant to the operator; a wrong token is refused despite a valid
     // certificate.
     let raised = guarded.client(again(), Some("operator-hush-1")).post("/v1/leases", ASK);
     assert_eq!(raised.json()["tenant"], json!(null));

@@ -1,4 +1,4 @@
-//! A small HTTP client with one connection, on which it sends one request at a time.
+//! A small HTTP client with one connection, which sends one request at a time.
 
 use std::fmt::Display;
 use std::io::{BufRead, BufReader, Read, Result, Write};
@@ -41,7 +41,7 @@ impl Reply {
         );
     }
 
-    /// Returns the description of a problem.
+    /// Returns the detail text of a problem.
     pub(crate) fn detail(&self) -> String {
         self.problem();
         self.json()["detail"].as_str().expect("a problem has a detail").to_string()
@@ -113,7 +113,7 @@ impl Client {
         self.send("POST", path, body, &[("Idempotency-Key", key)])
     }
 
-    /// Requests a lease, which may have to wait.
+    /// Requests a lease. The request may have to wait.
     pub(crate) fn lease(&mut self, asked: impl Display) -> Value {
         let reply = self.post("/v1/leases", asked);
         assert!([201, 202].contains(&reply.status), "{}", reply.text);
@@ -185,7 +185,7 @@ impl Client {
         for (name, value) in headers.chain(more.iter().copied()) {
             text.push_str(&format!("{name}: {value}\r\n"));
         }
-        // Bodies are JSON unless a test says otherwise.
+        // Bodies are JSON unless a test specifies otherwise.
         let is_type = |(name, _): &(&str, &str)| name.eq_ignore_ascii_case("content-type");
         if !body.is_empty() && !more.iter().any(is_type) {
             text.push_str("Content-Type: application/json\r\n");
@@ -235,7 +235,7 @@ fn receive(stream: &mut impl BufRead) -> Result<Reply> {
     Ok(Reply { status, kind, headers, text })
 }
 
-/// The events of a watch, each with its record number, kind and data.
+/// The events of a watch, as (record number, kind, data).
 pub(crate) type Events = Vec<(u64, String, Value)>;
 
 /// Watches until `enough` events have arrived, and returns them.
@@ -243,7 +243,7 @@ pub(crate) fn watch(address: &str, path: &str, enough: usize) -> Events {
     watch_until(address, path, |events, _| events == enough)
 }
 
-/// Watches until `enough`, given the number of events and the last id, returns true.
+/// Watches until `enough`, called with the number of events and the last id, returns true.
 pub(crate) fn watch_until(
     address: &str,
     path: &str,
@@ -252,7 +252,7 @@ pub(crate) fn watch_until(
     watch_as(address, path, "", Duration::from_mins(1), enough)
 }
 
-/// Like [`watch_until`], but sends more headers, and also stops if no event arrives for `patience`.
+/// Like [`watch_until`], with extra headers. Also stops if no event arrives for `patience`.
 pub(crate) fn watch_as(
     address: &str,
     path: &str,

@@ -1,7 +1,7 @@
-//! Tests the journal on a faulty disk, with random histories that end at a random disk operation.
+//! Tests the journal on a faulty disk, with random histories that stop at a random disk operation.
 //!
 //! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- crashes --nocapture` runs the long
-//! form. A failure prints its seed.
+//! version. A failure prints its seed.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ struct DurableStates {
     attempted: Option<StateSnapshot>,
 }
 
-/// A random history up to the disk's failure.
+/// A random history that ends when the disk fails.
 struct Run {
     states: DurableStates,
     state: ServiceState,
@@ -96,7 +96,7 @@ impl Run {
     }
 }
 
-/// Compares the data after a crash with the states that may be durable.
+/// Checks that the data after a crash is one of the states that may be durable.
 fn check(run: &Run, after: &Simulated) -> Result<(), String> {
     let (mut journal, mut state) = opened(after.clone())?;
     state.validate();
@@ -174,7 +174,7 @@ fn every_flipped_bit_is_detected_or_was_never_acknowledged() {
                 flipped.flip(&name, bit);
                 bits += 1;
                 let Ok((_, state)) = opened(flipped) else { continue };
-                // A file that is not refused must not have lost acknowledged records.
+                // If a file is accepted, no acknowledged records may be lost.
                 assert_eq!(
                     state.snapshot(),
                     run.states.acknowledged,
@@ -204,7 +204,7 @@ fn damage_is_reported_with_its_file_and_offset() {
         }
         journal.append(&records).unwrap();
     }
-    // Flip two bits in the second frame, which other frames follow.
+    // Flip two bits in the second frame, which is followed by other frames.
     disk.flip(FIRST, (offset + 40) * 8);
     disk.flip(FIRST, (offset + 41) * 8);
     let error = JournalStore::open(Arc::new(disk)).err().expect("the damage is found");

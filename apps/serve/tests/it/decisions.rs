@@ -68,7 +68,7 @@ fn folding_the_records_gives_the_state() {
         }
         assert_eq!(folded.snapshot(), state.snapshot(), "seed {seed}");
         folded.validate();
-        // A start from a snapshot gives the same state.
+        // Starting from a snapshot gives the same state.
         let saved = saved.expect("the middle was passed");
         let text = serde_json::to_string(&saved).expect("a snapshot can be written");
         let saved: StateSnapshot = serde_json::from_str(&text).expect("a snapshot can be read");
@@ -94,7 +94,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     ask(3, [8, 2, 1], None);
     let text = serde_json::to_string(&records).unwrap();
     assert_eq!(text.matches("\"freedom\":\"connected\"").count(), 1, "{text}");
-    // Requests without a freedom lack this member, like those in older journals.
+    // Requests without a freedom omit this member, as in older journals.
     assert_eq!(text.matches("freedom").count(), 1, "{text}");
     let old: Vec<ServiceRecord> =
         serde_json::from_str(&text.replace(",\"freedom\":\"connected\"", "")).unwrap();
@@ -108,7 +108,7 @@ fn a_waiting_request_keeps_its_freedom_if_the_journal_has_one() {
     }
 }
 
-/// Checks with random commands that no lease begins that would run into a reservation of its nodes.
+/// Runs random commands to check that no lease starts that would overlap a reservation.
 #[test]
 fn no_lease_begins_if_it_would_last_into_a_reservation() {
     let (mut grants, mut ahead) = (0, 0);
@@ -152,7 +152,7 @@ fn no_lease_begins_if_it_would_last_into_a_reservation() {
     assert!(grants > 1000 && ahead > 300, "{grants} {ahead}");
 }
 
-/// Checks random decisions against a model that tracks the holder of each node.
+/// Checks random decisions against a model that tracks which lease holds each node.
 #[test]
 fn no_node_is_held_twice() {
     for seed in 100..140 {
@@ -198,7 +198,7 @@ fn nodes(parts: &[[[u16; 3]; 2]]) -> Vec<[u16; 2]> {
     parts.iter().flat_map(each).collect()
 }
 
-/// Checks that planning once for several leases gives the same result as planning after each.
+/// Checks that planning once for several leases gives the same result as planning after each one.
 #[test]
 fn a_batch_of_leases_gives_the_same_replies_as_single_requests() {
     let schedulers = ["fcfs", "scan-all", "easy", "conservative", "conservative:count", "window:4"];

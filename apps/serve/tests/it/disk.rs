@@ -19,7 +19,7 @@ const SECTOR: usize = 64;
 #[derive(Clone, Default)]
 struct Content {
     durable: Vec<u8>,
-    /// The contents seen by the process.
+    /// The contents as seen by the process.
     seen: Vec<u8>,
     /// Writes and truncations since the last sync.
     pending: Vec<Change>,
@@ -40,14 +40,14 @@ enum Change {
 #[derive(Default)]
 struct Inner {
     files: Vec<Content>,
-    /// The names seen by the process.
+    /// The names as seen by the process.
     seen: BTreeMap<String, usize>,
     durable: BTreeMap<String, usize>,
-    /// The remaining space in bytes; `None` for unlimited.
+    /// The remaining space in bytes; `None` means unlimited.
     room: Option<u64>,
     /// The number of operations before the next fault.
     until_fault: Option<(u64, Fault)>,
-    /// The number of further attempts to open a file that will fail.
+    /// The number of upcoming attempts to open a file that will fail.
     exhausted: u64,
     /// True once the power has failed.
     dead: bool,
@@ -143,11 +143,11 @@ impl Simulated {
         Err(io::Error::from_raw_os_error(24))
     }
 
-    /// Returns the disk after a power failure, with a random part of the unsynced changes.
+    /// Returns the disk after a power failure, with a random subset of the unsynced changes.
     pub(crate) fn after_crash(&self, random: &mut Random) -> Simulated {
         let inner = self.0.lock().unwrap();
         let mut after = Inner { durable: inner.durable.clone(), ..Inner::default() };
-        // The latest name changes may be lost.
+        // The most recent name changes may be lost.
         if random.one_in(2) {
             after.durable = inner.seen.clone();
         }
@@ -291,7 +291,7 @@ impl DiskFile for Handle {
         let fault = self.disk.operate();
         let mut inner = self.disk.0.lock().unwrap();
         let fits = inner.room.map_or(bytes.len(), |room| bytes.len().min(room as usize));
-        // A failed write may have been carried out in part.
+        // A failed write may have written part of the data.
         let done = if fault.is_err() { bytes.len() / 2 } else { fits };
         if let Some(room) = &mut inner.room {
             *room -= done.min(*room as usize) as u64;
@@ -324,7 +324,7 @@ impl DiskFile for Handle {
         let dead = inner.dead;
         let content = &mut inner.files[self.file];
         let pending = if dead { Vec::new() } else { std::mem::take(&mut content.pending) };
-        // The kernel treats unwritten pages as written after an error, so the next sync does not
+        // After an error, the kernel treats unwritten pages as written, so the next sync does not
         // retry them.
         fault?;
         for change in pending {

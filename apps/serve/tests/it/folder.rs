@@ -1,4 +1,4 @@
-//! Tests the data folder's lock and permissions, and changes to it that the service did not make.
+//! Tests the data folder's lock and permissions, and changes to it made by others.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -91,7 +91,7 @@ fn only_the_owner_can_read_the_records() {
         assert!(names.iter().any(|name| name.starts_with(kind)), "{kind} is in {names:?}");
     }
     assert_eq!(mode(&setup.data), 0o755);
-    // The next start removes other users' access and logs this.
+    // The next start revokes other users' access and logs that.
     fs::set_permissions(&records, fs::Permissions::from_mode(0o755)).unwrap();
     for name in names {
         fs::set_permissions(records.join(name), fs::Permissions::from_mode(0o644)).unwrap();
@@ -106,7 +106,7 @@ fn only_the_owner_can_read_the_records() {
 
 #[test]
 fn a_snapshot_that_could_not_be_saved_is_saved_later() {
-    // A snapshot is due by size, long before the number of records requires one.
+    // A snapshot is due because of its size, long before the number of records requires one.
     let (server, setup) = fresh(|setup| {
         setup.log = Some(setup.data.with_extension("snapshots"));
         setup.history_bytes = 1;

@@ -1,8 +1,8 @@
-//! Replays days of a real log over HTTP, and compares the forecast of each job at its submission
-//! with its actual start. The service's clock is set forward from one event of the log to the next.
+//! Replays days of a real log over HTTP, and compares the forecast made when each job is submitted
+//! with its actual start. The service's clock is advanced from one event of the log to the next.
 //! Each forecast takes a few hundred milliseconds, during which the clock advances, so the numbers
-//! differ slightly from run to run. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the
-//! checks use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
+//! vary slightly between runs. `PAVIOR_SIZE=long` learns from 14 days and evaluates 7 (the checks
+//! use one day each); `PAVIOR_FORECAST_CSV=FILE` stores a line per job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -23,7 +23,7 @@ use crate::client::{Client, batch, millis, number, until};
 use crate::server::{Setup, options};
 
 const LOG: &str = "KTH-SP2-1996-2.1-cln.swf.gz";
-/// The first day to replay; the first month of the log is skipped.
+/// The first day to replay. The first month of the log is skipped.
 const BEGINS: u64 = 30;
 const DAY_S: u64 = 86_400;
 
@@ -45,7 +45,7 @@ impl LogJob {
     }
 }
 
-/// Upcoming events as (time, kind, job). At the same time, ends (0) come before arrivals (1).
+/// Upcoming events as (time, kind, job). On ties, ends (0) come before arrivals (1).
 type Agenda = BTreeSet<(u64, u8, usize)>;
 
 struct Days {
@@ -73,7 +73,7 @@ impl Days {
         }
     }
 
-    /// Sends simultaneous ends in a batch, so that the queue advances after the last of them.
+    /// Sends simultaneous ends as one batch, so that the queue advances after the last of them.
     fn end(&mut self, at: u64) {
         let mut ends = Vec::new();
         while let Some(&next) = self.agenda.first().filter(|next| (next.0, next.1) == (at, 0)) {
@@ -120,7 +120,7 @@ impl Days {
     }
 }
 
-/// Returns the jobs of the given number of days, with times relative to `base_ms`.
+/// Returns the jobs submitted in the given number of days, with times relative to `base_ms`.
 fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     let file = BufReader::new(File::open(path).expect("the log can be read"));
     let text = BufReader::new(MultiGzDecoder::new(file));
@@ -137,7 +137,7 @@ fn jobs(path: PathBuf, days: u64, base_ms: u64) -> Vec<LogJob> {
     jobs.collect()
 }
 
-/// Replays the log with a service in this process, whose clock the test sets forward.
+/// Replays the log with a service in this process, whose clock the test advances.
 fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
     let folder = TempDir::new().expect("the file system has space");
     let setup = Setup {
@@ -174,7 +174,7 @@ fn replayed(path: PathBuf, days: u64) -> (Days, u64) {
 }
 
 /// Checks the service's own count of correct forecasts. Times in replies are whole milliseconds, so
-/// one forecast may be counted differently.
+/// the counts may differ by one.
 fn service_has_counted(days: &mut Days) {
     let told = days.jobs.iter().filter(|job| job.told.is_some()).count() as u64;
     let held = days.jobs.iter().filter(|job| job.held()).count() as u64;
@@ -188,7 +188,7 @@ fn service_has_counted(days: &mut Days) {
     assert!(kept.abs_diff(held) <= 1, "{held} held: {says}");
 }
 
-/// Formats a line per evaluated job, with times in seconds of the log.
+/// Formats one line per evaluated job, with times in seconds of the log.
 fn csv(days: &Days, base_ms: u64, from: u64) -> String {
     let second = |ms: u64| (ms as f64 - base_ms as f64) * 1e-3 + (BEGINS * DAY_S) as f64;
     let mut text = "job,nodes,submit,earliest,median,latest,start,held\n".to_string();

@@ -1,4 +1,4 @@
-//! Tests the service's forecasts: their visibility, updates and counts.
+//! Tests the service's forecasts: who sees them, when they are updated, and how they are counted.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use crate::client::{Client, has, millis, until};
 use crate::server::{Setup, fresh};
 use crate::workload::in_batches;
 
-/// Configures two machines with the scheduler `fcfs`.
+/// Configures two machines with the `fcfs` scheduler.
 fn two(setup: &mut Setup) {
     setup.scheduler = Some("fcfs".into());
     setup.more = vec![("other".into(), "mesh:8x8".into())];
@@ -19,7 +19,7 @@ fn whole(machine: &str, job: &str) -> Value {
     json!({ "shape": [8, 8], "estimate_s": 3600, "machine": machine, "job": job, "wait": true })
 }
 
-/// Waits for a waiting request's forecast.
+/// Waits for a forecast for a waiting request, and returns it.
 fn forecast(client: &mut Client, request: &Value) -> Value {
     let path = format!("/v1/leases/{}", request["id"]);
     let mut found = Value::Null;
@@ -30,7 +30,7 @@ fn forecast(client: &mut Client, request: &Value) -> Value {
     found
 }
 
-/// Waits for a hypothetical request's forecast.
+/// Waits for a forecast for a hypothetical request, and returns it.
 fn would(client: &mut Client, asked: &Value) -> Value {
     let mut found = Value::Null;
     until("the past", || {
@@ -77,7 +77,7 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     // The reply says that no run times are known yet.
     has(&answer, &json!({ "calibrated": false, "kept": 0, "broken": 0, "runs": 0 }));
     assert_eq!(client.get("/v1/queue").json()["waiting"][0]["forecast"], answer);
-    // A similar request would start after this one.
+    // An identical request would start after this one.
     let like = json!({ "shape": [8, 8], "estimate_s": 3600 });
     let behind = would(&mut client, &like);
     assert_eq!(millis(behind["plan"].as_str().unwrap()), time("plan") + 3_600_000);
@@ -89,7 +89,7 @@ fn a_waiting_request_gets_an_interval_and_a_fitting_one_starts_now() {
     let before = now_ms();
     let fits = would(&mut client, &json!({ "nodes": 4, "machine": "other" }));
     let now = fits["median"].as_str().unwrap();
-    // The service reads the system clock only once, so the two may differ slightly.
+    // The service reads the system clock only once, so the two times may differ slightly.
     assert!((before - 1000..=now_ms() + 1000).contains(&millis(now)), "{fits}");
     has(&fits, &json!({ "earliest": now, "latest": now, "plan": now }));
 
@@ -117,7 +117,7 @@ fn an_event_renews_only_forecasts_that_it_can_change() {
     let made = |client: &mut Client| ["default", "other"].map(|m| counter(client, "forecasts", m));
     assert_eq!(made(&mut client), [2, 1]);
     let answer = forecast(&mut client, &first);
-    // A new request changes only its own forecast, because the others allow for later arrivals.
+    // A new request changes only its own forecast, because the others expect later arrivals.
     let third = client.lease(whole("default", "third"));
     forecast(&mut client, &third);
     assert_eq!((made(&mut client), forecast(&mut client, &first)), ([3, 1], answer));
@@ -158,7 +158,7 @@ fn a_request_that_cannot_start_has_no_time() {
         assert_eq!((&answer["obstacle"], &answer["place"]), (&Value::Null, &Value::Null));
         assert!(millis(answer["plan"].as_str().unwrap()) <= now_ms() + 1000, "{answer}");
     }
-    // The same applies to a waiting request; the request behind it has another reason.
+    // The same applies to a waiting request; the request behind it has a different obstacle.
     assert_eq!(client.post("/v1/nodes/drain", node).status, 200);
     let waits = client.lease(json!({ "shape": [3, 3], "wait": true }));
     let answer = forecast(&mut client, &waits);

@@ -1,5 +1,5 @@
 //! Tests a full file system: acknowledged records survive, nothing is acknowledged without being
-//! stored, and the service continues once there is space again. Skipped with a note if mounting is
+//! stored, and the service resumes once there is space again. Skipped with a note if mounting is
 //! not permitted.
 
 use std::path::{Path, PathBuf};

@@ -37,7 +37,7 @@ fn a_lease_is_granted_renewed_and_ended() {
 fn records_beyond_the_last_cannot_be_watched() {
     let (server, _) = fresh(|_| {});
     server.client().get("/v1/watch?after=99").is(410, "ahead");
-    // A malformed id must not count as missing, because records would be skipped.
+    // A malformed id must not be ignored like a missing one, because records would be skipped.
     for id in ["x", "-1", "1 2", "99999999999999999999"] {
         let mut client = Client::with(&server.address, "Last-Event-ID", id);
         assert_eq!(client.get("/v1/watch").status, 400, "{id}");
@@ -89,7 +89,7 @@ fn leases_expire_and_watchers_are_notified() {
     let at = |event: &(u64, String, Value)| millis(event.2["at"].as_str().unwrap());
     let then = at(&events[1]);
     let before = client.get(&format!("/v1/machine?at_ms={then}")).json();
-    // The drain may have happened in the same millisecond.
+    // The drain may fall in the same millisecond.
     let last = events.iter().filter(|event| at(event) <= then).count();
     has(&before, &json!({ "busy": 4, "seq": last }));
     let later = client.get("/v1/machine?at_ms=99999999999999").json();
@@ -103,7 +103,7 @@ fn removed_records_cannot_be_read() {
     for _ in 0..200 {
         let lease = client.lease(r#"{"nodes":4}"#);
         client.end(&lease);
-        // The request uses its own connection, because an accepted watch does not end.
+        // Use a separate connection, because an accepted watch does not end.
         let watch = server.client().try_get("/v1/watch?after=0");
         if watch.is_ok_and(|reply| reply.status == 410) {
             return client.get("/v1/machine?at=1").is(410, "compacted");
@@ -149,12 +149,12 @@ fn each_command_in_a_batch_gets_an_answer() {
     assert!(refused.json()["detail"].as_str().unwrap().starts_with("operation 1:"));
     let all = r#"{"operations":[{"lease":{"shape":[8,8.0]}},
         {"lease":{"nodes":1}},{"end":{"id":1,"epoch":2}},{"fail":{"node":[0,0]}}]}"#;
-    // The rejected batch has not used up its key.
+    // The rejected batch did not use up its key.
     let first = send(all);
     let answers = first.json();
     let statuses: Vec<&Value> =
         answers["answers"].as_array().unwrap().iter().map(|answer| &answer["status"]).collect();
-    // The third command fails, because the epoch of the first lease is not known in advance.
+    // The third command fails, because the first lease's epoch is not known in advance.
     assert_eq!(statuses, [201, 409, 409, 200]);
     assert_eq!(send(all), first);
     assert_eq!(client.seq(), 3, "the machine, the lease, the node: once each");
@@ -202,7 +202,7 @@ fn moves_that_make_room_can_be_carried_out() {
     let plan = plan.json();
     has(&plan, &json!({ "fits": false, "jobs": [1], "cost": 2 }));
     assert_eq!(plan["moves"][0]["from"], json!([{ "base": [1, 1], "sides": [1, 2] }]));
-    // Carry out the move: end the lease and begin it again at the planned place.
+    // Execute the move: end the lease and recreate it at the planned place.
     client.end(&first.json());
     let moved = json!({ "parts": plan["moves"][0]["to"] });
     assert_eq!(client.post("/v1/hold", moved).status, 201);

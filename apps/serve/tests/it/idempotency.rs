@@ -1,4 +1,4 @@
-//! Tests requests that are repeated with an `Idempotency-Key`.
+//! Tests requests repeated with the same `Idempotency-Key`.
 
 use crate::client::holder;
 use crate::server::fresh;
@@ -34,7 +34,7 @@ fn every_change_with_a_repeated_key_is_made_once() {
         ("/v1/nodes/repair", r#"{"node":[5,5]}"#, 200),
         ("/v1/nodes/drain", r#"{"node":[6,6]}"#, 200),
         ("/v1/leases/1/end", &end, 200),
-        // A refusal is stored, too.
+        // A refusal is also stored.
         ("/v1/leases/1/end", &stale, 409),
         ("/v1/clock/confirm", "", 200),
     ];

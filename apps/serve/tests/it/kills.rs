@@ -1,11 +1,11 @@
 //! Tests a server process that is killed repeatedly under load.
 //!
-//! Clients record the beginning, end and answer of each request. The journal gives the service's
+//! Clients record the start, end and answer of each request. The journal contains the service's
 //! order of these requests. It is a linearization if it contains every answer, no node is held
 //! twice, and a request that ended before another began precedes it.
 //!
-//! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long form,
-//! with 64 clients.
+//! `PAVIOR_SIZE=long cargo test -p pavior-serve --test it -- kills --nocapture` runs the long
+//! version, with 64 clients.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -42,7 +42,7 @@ pub(crate) struct Target {
     answered: Arc<AtomicU64>,
 }
 
-/// Clients in the background.
+/// Clients running in the background.
 pub(crate) struct Load {
     target: Target,
     threads: Vec<JoinHandle<Vec<Done>>>,
@@ -137,7 +137,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
             let (id, epoch) = own.swap_remove(random.below(own.len() as u64) as usize);
             let (path, body) = (format!("/v1/leases/{id}/end"), json!({ "epoch": epoch }));
             let Some((status, answer, again)) = insist(target, (&path, body), &[]) else { break };
-            // If the request was repeated, its first copy may have ended the lease.
+            // If the request was repeated, its first copy may already have ended the lease.
             let right = status == 200 || (again && answer["reason"] == "lease-ended");
             assert!(right, "{status} {answer}");
             done.push(Done { began, ended: Instant::now(), what: What::Ended(id) });
@@ -146,7 +146,7 @@ fn client(number: u64, target: &Target) -> Vec<Done> {
     done
 }
 
-/// Compares the clients' observations with the journal.
+/// Checks the clients' observations against the journal.
 pub(crate) fn judge(address: &str, histories: &[Vec<Done>]) {
     // Grant a final lease, so that the last record is an event that watchers receive.
     let mut client = Client::new(address);

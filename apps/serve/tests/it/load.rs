@@ -1,6 +1,6 @@
 //! Checks under load that every operation gets the right answer, that memory does not grow, and
-//! that a killed server recovers many records. `benches/load.rs` measures the speed. The long form
-//! carries out ten million operations.
+//! that a killed server recovers many records. `benches/load.rs` measures the speed. The long
+//! version performs ten million operations.
 
 use serde_json::json;
 

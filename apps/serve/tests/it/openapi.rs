@@ -54,7 +54,7 @@ fn every_list_has_an_item_schema() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-/// Returns the statuses of a route's possible problems.
+/// Returns the statuses of the problems that a route can return.
 fn problems(method: &str, path: &str, operation: &Value) -> Vec<&'static str> {
     match path {
         "/healthz" => return vec!["400", "431"],

@@ -41,12 +41,12 @@ fn lease(random: &mut Random) -> LeaseRequest {
     let mut request = LeaseRequest::of(ask);
     request.ttl_ms = random.one_in(2).then(|| 1 + random.below(300));
     request.wait = random.one_in(3);
-    // Half of the requests state a freedom.
+    // Half of the requests specify a freedom.
     request.freedom = Freedom::ALL.get(random.below(10) as usize).copied();
     request
 }
 
-/// Returns a random command that is usually valid in a state, with its caller and key.
+/// Returns a random command, usually valid in the given state, with its caller and key.
 pub(crate) fn command(
     random: &mut Random,
     state: &ServiceState,

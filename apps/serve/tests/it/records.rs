@@ -39,7 +39,7 @@ pub(crate) fn mark(file: u64, length: usize, next: u64) -> Vec<u8> {
     bytes
 }
 
-/// Returns a folder whose first file contains `bytes`, with the mark of a new journal.
+/// Returns a folder whose first journal file contains `bytes`, with the mark of a new journal.
 pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(FIRST, bytes);
@@ -47,7 +47,7 @@ pub(crate) fn folder(bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// Returns a folder with a snapshot of record `seq`, which contains `bytes`, and an empty journal.
+/// Returns a folder with an empty journal after a snapshot of record `seq` that contains `bytes`.
 pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     let disk = Simulated::default();
     disk.put(&format!("snapshot-{seq:020}.json"), bytes);
@@ -56,7 +56,7 @@ pub(crate) fn after_snapshot(seq: u64, bytes: &[u8]) -> Simulated {
     disk
 }
 
-/// Returns groups of random records and the state after them.
+/// Returns groups of random records, and the state after them.
 pub(crate) fn groups(seed: u64, many: usize) -> (Vec<Vec<ServiceRecord>>, StateSnapshot) {
     let (mut state, first) = begin(Some("fcfs"));
     let (mut groups, mut random, mut now) = (vec![vec![first]], Random(seed), 0);

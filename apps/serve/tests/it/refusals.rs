@@ -1,11 +1,11 @@
-//! Tests refusals over HTTP: their diagnoses and their list.
+//! Tests refusals over HTTP: their diagnoses and the list of refusals.
 
 use serde_json::{Value, json};
 
 use crate::client::Client;
 use crate::server::{Server, fresh};
 
-/// Starts a server that has refused two requests of tenant a and one of tenant b, while 33 nodes
+/// Starts a server that has refused two requests from tenant a and one from tenant b while 33 nodes
 /// were busy.
 pub(crate) fn refusing() -> Server {
     let (server, _) = fresh(|setup| {
@@ -44,7 +44,7 @@ fn refusals_are_listed_with_reasons() {
     let batch = json!({ "operations": [{ "lease": { "shape": [8, 8], "job": "batched" } }] });
     b.post("/v1/batch", batch);
     assert_eq!(names(&mut b, "/v1/refusals?after=3"), ["batched"]);
-    // A number beyond the last one was left over from before a restart.
+    // A number beyond the last one may be left over from before a restart.
     assert_eq!(names(&mut b, "/v1/refusals?after=99"), ["greedy", "batched"]);
     assert_eq!(operator.get("/v1/refusals?machine=x").status, 404);
 }

@@ -57,7 +57,7 @@ fn all_routes_report_the_same_node_counts() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     let lease = client.lease(r#"{"shape":[8,4]}"#);
-    // The lease holds one failed and one drained node; no lease holds two more of each.
+    // The lease holds one failed and one drained node; two more of each are not held by any lease.
     for (change, nodes) in [("fail", [[0, 7], [1, 7], [0, 0]]), ("drain", [[6, 7], [7, 7], [1, 0]])]
     {
         for node in nodes {
@@ -68,7 +68,7 @@ fn all_routes_report_the_same_node_counts() {
     agree(&mut client, [28, 32, 2, 2], [3, 3]);
     client.end(&lease);
     agree(&mut client, [58, 0, 3, 3], [3, 3]);
-    // Hypothetical changes count like real ones.
+    // Hypothetical changes are counted like real ones.
     let asked = r#"{"nodes":65,"fail":[[7,7]],"repair":[[0,7],[6,7]]}"#;
     let imagined = client.post("/v1/what-if", asked).json();
     assert_eq!(counts(&imagined["diagnosis"]["counts"]), [60, 0, 3, 1]);
@@ -98,7 +98,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
         assert_eq!(counts(&diagnosis["counts"]), expected);
         let blocked = &diagnosis["blocked"];
         let length = |name: &str| blocked[name].as_array().unwrap().len() as u64;
-        // Blockers include these nodes, too, because they stay unavailable after the lease ends.
+        // Blockers include these nodes, because they stay unavailable after the lease ends.
         assert_eq!([length("failed"), length("drained")], listed.map(|nodes| nodes as u64));
     }
     // Samples lag behind the records, so wait for the last one.
@@ -115,7 +115,7 @@ fn agree(client: &mut Client, expected: [u64; 4], listed: [usize; 2]) {
 const TIMES: [&str; 9] =
     ["at", "now", "start", "expires", "asked", "from", "until", "planned", "began"];
 
-/// Checks the times in a value and returns their number.
+/// Checks all times in a value and returns their number.
 fn times(value: &Value, place: &str) -> usize {
     match value {
         Value::Array(list) => list.iter().map(|one| times(one, place)).sum(),

@@ -80,7 +80,7 @@ fn an_unknown_machine_in_a_body_is_refused_with_any_number_of_axes() {
     let (server, _) = fresh(|_| {});
     let mut client = server.client();
     client.post("/v1/leases", r#"{"shape":[1,1,1],"machine":"x"}"#).is(404, "unknown-machine");
-    // In a batch, the unknown machine does not stop the other commands.
+    // An unknown machine in a batch does not stop the other commands.
     let operations =
         r#"{"operations":[{"lease":{"nodes":1,"machine":"x"}},{"lease":{"nodes":1}}]}"#;
     let reply = client.post("/v1/batch", operations).json();
@@ -115,14 +115,14 @@ fn bodies_must_be_declared_as_json() {
     }
 }
 
-/// Sends bytes on a separate connection and returns the reply.
+/// Sends raw bytes on a separate connection and returns the reply.
 fn raw(server: &Server, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.address.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
     stream.write_all(bytes).unwrap();
     let mut reply = Vec::new();
     let mut buffer = [0; 4096];
-    // The service may close the connection before it has read everything.
+    // The service may close the connection before reading everything.
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         reply.extend_from_slice(&buffer[..count]);
         if String::from_utf8_lossy(&reply).ends_with('}') {
@@ -153,7 +153,7 @@ fn heads_that_are_malformed_or_too_large_are_refused() {
         (head(post, &coded("gzip")) + "{}", 415),
         (head(post, &coded("identity, br")) + "{}", 415),
         (head(post, &coded("Identity")) + "{}", 400),
-        // The declared size alone is too large; the body is not sent.
+        // The declared size alone is too large, so no body is sent.
         (head(post, &format!("{host}{json}Content-Length: 1048577\r\n")), 413),
         (head(post, &format!("{host}{json}Content-Length: 99999999999\r\n")), 413),
         (

@@ -1,4 +1,4 @@
-//! Tests advance reservations, and plans to free nodes by a given time, over HTTP.
+//! Tests advance reservations, and plans to free nodes by a deadline, over HTTP.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, batch, has, until, watch};
 use crate::server::fresh;
 
-/// Formats the time that is `seconds` seconds from now.
+/// Formats the time `seconds` seconds from now.
 pub(crate) fn at(seconds: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("it is after 1970");
     let seconds = now.as_secs().checked_add_signed(seconds).expect("it is after 1970");
@@ -34,7 +34,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert_eq!(reply.status, 201);
     let one = reply.json();
     has(&one, &json!({ "machine": "default", "name": "cooling", "leases": [long["id"]] }));
-    // A job can start in the right half, or anywhere if it ends before the reservation begins.
+    // A job can start in the right half, or anywhere if it ends before the reservation starts.
     let beside = client.lease(json!({ "shape": [4, 8], "estimate_s": 90_000 }));
     assert_eq!(beside["parts"][0]["base"], json!([4, 0]));
     let refused = client.post("/v1/leases", json!({ "shape": [2, 8], "ttl_s": 4000 }));
@@ -43,7 +43,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     assert!(detail.contains(one["from"].as_str().unwrap()), "{detail}");
     let before = client.lease(json!({ "shape": [2, 8], "ttl_s": 1800 }));
     assert_eq!(before["parts"][0]["base"], json!([2, 0]));
-    // A waiting request names the reservation as the reason.
+    // A waiting request reports the reservation as the reason.
     assert_eq!(client.end(&before).status, 200);
     let waiting = client.lease(json!({ "shape": [2, 8], "estimate_s": 4000, "wait": true }));
     assert_eq!(waiting["state"], "waiting");
@@ -52,7 +52,7 @@ fn no_lease_overlaps_a_reservation_even_after_a_restart() {
     let sentence = waits["sentence"].as_str().unwrap();
     let ahead = format!("takes some of its nodes, from {}", one["from"].as_str().unwrap());
     assert!(sentence.starts_with("It fits, but ") && sentence.contains(&ahead), "{sentence}");
-    // A similar request would start after the reservation.
+    // An identical request would start after the reservation.
     until("a forecast with the reservation", || {
         let like = json!({ "shape": [2, 8], "estimate_s": 4000 });
         let plan = client.post("/v1/forecast", like).json()["forecast"]["plan"].clone();
@@ -84,7 +84,7 @@ fn no_kind_of_grant_overlaps_a_reservation() {
         assert_eq!(beside["parts"][0]["base"], json!([4, 0]), "{scheduler}");
         let waits = client.lease(json!({ "shape": [1, 8], "estimate_s": 9000, "wait": true }));
         assert_eq!(waits["state"], "waiting");
-        // The left half is now free until the reservation begins.
+        // The left half is now free until the reservation starts.
         assert_eq!(client.end(&runs).status, 200);
         client.post("/v1/leases", &into).is(409, "reserved");
         let lease = json!({ "lease": { "nodes": 1, "ttl_s": 9000 } });
@@ -92,14 +92,14 @@ fn no_kind_of_grant_overlaps_a_reservation() {
         let many = client.post("/v1/batch", batch([lease, queued])).json();
         assert_eq!(many["answers"][0]["status"], 409, "{scheduler}: {many}");
         assert_eq!(many["answers"][1]["status"], 202, "{scheduler}: {many}");
-        // A renewal does not start the waiting request, either.
+        // A renewal does not start the waiting request either.
         let path = format!("/v1/leases/{}/renew", beside["id"]);
         let renewal = json!({ "epoch": beside["epoch"], "ttl_s": 90_000 });
         assert_eq!(client.post(&path, renewal).status, 200);
         let held = client.get("/v1/leases").json();
         assert_eq!(held["leases"].as_array().unwrap().len(), 1, "{scheduler}: {held}");
         assert_eq!(reserved(&mut client)[0]["leases"], json!([]), "{scheduler}");
-        // The operator's `hold` is not refused, but the reservation lists it as a conflict.
+        // The operator's `hold` is accepted, but the reservation lists it as a conflict.
         let hold = json!({ "parts": [{ "base": [0, 0], "sides": [1, 1] }], "ttl_s": 9000 });
         let hold = client.post("/v1/hold", hold).json();
         assert_eq!(reserved(&mut client)[0]["leases"], json!([hold["id"]]));
@@ -144,7 +144,7 @@ fn invalid_reservations_and_reservations_by_tenants_are_refused() {
     let other = client.lease(json!({ "shape": [1, 1] }));
     let one = client.post("/v1/reservations", left(60, 120)).json();
     assert_eq!(one["leases"], json!([other["id"]]));
-    // A tenant sees the times, but no other tenant's leases.
+    // A tenant sees the times, but not other tenants' leases.
     assert_eq!(reserved(&mut tenant)[0]["from"], one["from"]);
     assert_eq!(reserved(&mut tenant)[0]["leases"], json!([]));
     let path = format!("/v1/reservations/{}/cancel", one["id"]);
@@ -172,7 +172,7 @@ fn room_by_a_time_lists_moved_requeued_and_delayed_jobs() {
         (&plan["moves"][0]["lease"], plan["moves"].as_array().unwrap().len()),
         (&b["id"], 1)
     );
-    // Four nodes in a row can be free by then only if b is requeued.
+    // Four nodes in a row can be free by the deadline only if b is requeued.
     let four = |requeue: bool, jobs: u32| {
         let by = at(50);
         json!({ "shape": [4], "by": by, "max_jobs": jobs, "requeue": requeue, "for_s": 500 })
@@ -182,7 +182,7 @@ fn room_by_a_time_lists_moved_requeued_and_delayed_jobs() {
     has(&plan, &json!({ "found": true, "requeued": [b["id"]], "moves": [] }));
     let late: Vec<&Value> = plan["delayed"].as_array().unwrap().iter().collect();
     assert!(late.iter().any(|one| one["id"] == b["id"]), "{plan}");
-    // Job a ends in time.
+    // Job a ends before the deadline.
     let plan = room(&mut client, json!({ "shape": [2], "by": at(600), "max_jobs": 0 })).json();
     assert_eq!((&plan["found"], plan["cost"].as_u64()), (&json!(true), Some(0)));
     let plan = room(&mut client, json!({ "drain": [[0]], "by": at(600), "max_jobs": 0 })).json();

@@ -1,5 +1,5 @@
 //! A server in a separate process, which can be killed. The process runs this test binary with only
-//! the test [`child`], and gets its options from the environment.
+//! the test [`child`], and reads its options from the environment.
 
 use std::fs::File;
 use std::io::Write;
@@ -24,11 +24,11 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The file to which the server writes its address.
     address_file: PathBuf,
-    /// The temporary folder of the data, if any.
+    /// The temporary folder for the data, if any.
     folder: Option<TempDir>,
 }
 
-/// The options of a server; `None` means the default.
+/// Server options; `None` means the default.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) machine: String,
@@ -38,14 +38,14 @@ pub(crate) struct Setup {
     pub(crate) scheduler: Option<String>,
     pub(crate) data: PathBuf,
     pub(crate) store: Option<String>,
-    /// The file with the database password.
+    /// The file that contains the database password.
     pub(crate) password: Option<PathBuf>,
     /// The address to listen on. Defaults to a loopback port.
     pub(crate) listen: Option<String>,
     pub(crate) tokens: Option<PathBuf>,
     /// The server's certificate and key, and the authority for clients.
     pub(crate) certificates: Option<(PathBuf, PathBuf, Option<PathBuf>)>,
-    /// The file for a log of all requests; by default, only errors go to standard error.
+    /// The file for a log of all requests. By default, only errors are logged, to standard error.
     pub(crate) log: Option<PathBuf>,
     pub(crate) snapshot_every: u64,
     pub(crate) history: u64,
@@ -104,7 +104,7 @@ impl Server {
         Server::try_start(setup).unwrap_or_else(|status| panic!("the server ended: {status}"))
     }
 
-    /// Returns the log of a server that must refuse to start.
+    /// Starts a server that must refuse to start, and returns its log.
     pub(crate) fn refused(setup: &Setup) -> String {
         let log = setup.data.with_extension("log");
         let setup = Setup { log: Some(log.clone()), ..setup.clone() };
@@ -164,7 +164,7 @@ impl Server {
         Client::of(&self.address, token)
     }
 
-    /// Sends a request on a separate connection, because an early refusal may close it.
+    /// Sends a request on a separate connection, which may be closed on an early refusal.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -191,7 +191,7 @@ impl Server {
         self.process.wait().expect("the process ends");
     }
 
-    /// Kills the server and starts it again. Returns the startup time.
+    /// Kills and restarts the server. Returns the startup time.
     pub(crate) fn restart(&mut self, setup: &Setup) -> Duration {
         self.kill();
         let (began, folder) = (Instant::now(), self.folder.take());

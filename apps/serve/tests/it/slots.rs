@@ -1,4 +1,4 @@
-//! Tests counts of the boxes that fit simultaneously, over HTTP and in the metrics.
+//! Tests counts of boxes that fit simultaneously, over HTTP and in the metrics.
 
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::client::{Client, Reply, batch, number, until};
 use crate::server::{Server, Setup, fresh};
 
-/// Configures a machine with decisions that become slower with the length of the queue.
+/// Configures a machine whose decisions slow down as the queue grows.
 pub(crate) fn configure(setup: &mut Setup) {
     setup.machine = "mesh:24x24".into();
     setup.scheduler = Some("conservative:plain".into());
@@ -72,7 +72,7 @@ fn reads_do_not_wait_for_a_decision() {
     println!("{reads} reads during a decision, the longest {longest:?}");
     assert!(reads >= 12, "{reads} reads during the decision");
     assert_eq!(deciding.join().unwrap().unwrap().status, 200);
-    // Once the reply has arrived, readers see the effect of the batch.
+    // Once the reply has arrived, readers see the batch's changes.
     assert!(client.seq() > before);
 }
 

@@ -1,4 +1,4 @@
-//! Tests starts that fail, given the stored data and the options.
+//! Tests failed starts with various options and stored data.
 
 use serde_json::json;
 

@@ -1,5 +1,5 @@
-//! Checks that another user can use the socket but not read the records. Needs root to become that
-//! user.
+//! Checks that another user can use the socket but not read the records. Must run as root to switch
+//! to that user.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -29,7 +29,7 @@ fn child() {
         assert!(fs::remove_file(&path).is_err(), "{name} can be removed");
     }
     assert!(fs::rename(&records, data.join("elsewhere")).is_err(), "the records can be moved");
-    // Lock the data folder and its files, which must not prevent the service from starting.
+    // Lock the data folder and its files. This must not keep the service from starting.
     let open: Vec<File> = fs::read_dir(&data)
         .expect("the parent folder can be listed")
         .filter_map(|entry| File::open(entry.ok()?.path()).ok())
@@ -37,7 +37,7 @@ fn child() {
         .filter(|file| file.try_lock().is_ok())
         .collect();
     assert!(!open.is_empty(), "there is something to lock");
-    // The service answers on the socket, and identifies the user.
+    // The service responds on the socket and identifies the user.
     let ask = |path: &str, body: &str| {
         let mut socket =
             UnixStream::connect(data.join("pavior.sock")).expect("the socket accepts connections");
@@ -56,7 +56,7 @@ fn child() {
     let granted = ask("/v1/leases", r#"{"nodes":1}"#);
     assert!(granted.contains(" 201 ") && granted.contains("\"tenant\":\"uid-65534\""), "{granted}");
     fs::write(std::env::temp_dir().join("locked"), "").expect("the folder is writable");
-    // Keep the locks until the parent has started another server.
+    // Hold the locks until the parent has started another server.
     let done = std::env::temp_dir().join("done");
     while !done.exists() {
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -97,7 +97,7 @@ fn another_user_reaches_the_socket_and_nothing_else() {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    // The stranger's locks do not prevent a start.
+    // The other user's locks do not keep the service from starting.
     server.stop();
     let again = Server::start(&setup);
     fs::write(scratch.join("done"), "").unwrap();

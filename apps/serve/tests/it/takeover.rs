@@ -30,7 +30,7 @@ impl Database {
         Database::with(&["-A", "trust"])
     }
 
-    /// Like [`Database::start`], but with options for `initdb`.
+    /// Like [`Database::start`], but with extra options for `initdb`.
     pub(crate) fn with(options: &[&str]) -> Option<Database> {
         let database = Database::find(options);
         if database.is_none() {
@@ -46,7 +46,7 @@ impl Database {
         if !tools.join("initdb").exists() {
             return None;
         }
-        // The database runs as another user, which cannot access folders in /root.
+        // The database runs as a different user, who cannot access folders in /root.
         let folder = tempfile::Builder::new().prefix("pavior-pg").tempdir_in("/var/tmp").ok()?;
         let chown = Command::new("chown").arg("postgres").arg(folder.path()).status();
         assert!(chown.is_ok_and(|status| status.success()), "the user postgres exists");
@@ -79,7 +79,7 @@ impl Database {
         assert!(command.status().is_ok_and(|status| status.success()), "{name} fails");
     }
 
-    /// Closes all servers' connections to the database.
+    /// Closes the connections of all servers to the database.
     pub(crate) fn cut(&self) {
         let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE application_name = 'pavior serve'";
@@ -169,7 +169,7 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     assert!(first.stop() < Duration::from_secs(40));
 }
 
-/// Returns timeouts that limit only the leader's silence, not the length of its decisions.
+/// Returns timeouts that limit the leader's silence but not the length of its decisions.
 pub(crate) fn timeouts(silence_s: f64) -> ClaimTimeouts {
     ClaimTimeouts { silence: Duration::from_secs_f64(silence_s), hang: Duration::MAX }
 }
@@ -266,7 +266,7 @@ fn a_password_comes_from_a_file_and_is_never_shown() {
     server.stop();
     let text = std::fs::read_to_string(&log).unwrap();
     assert!(!text.contains(password) && !text.contains("can see the password"), "{text}");
-    // A wrong password is refused; a password in the URL works, with a warning.
+    // A wrong password is refused. A password in the URL works, but logs a warning.
     std::fs::write(&file, "wrong-horse-8").unwrap();
     let said = Server::refused(&setup);
     assert!(said.contains("password authentication failed"), "{said}");

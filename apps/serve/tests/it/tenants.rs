@@ -1,4 +1,4 @@
-//! Checks that tenants do not see each other's leases.
+//! Checks that tenants cannot see each other's leases.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn tenants_do_not_see_each_other() {
     // The diagnosis does not identify other tenants' leases.
     let blocked = b.post("/v1/leases", r#"{"shape":[8,8]}"#).json();
     assert_eq!(blocked["diagnosis"]["blocked"]["jobs"][0]["lease"], json!(null));
-    // It also omits their ends and moves.
+    // It also omits their end times and moves.
     let answers = |client: &mut crate::client::Client| {
         let asked = client.post("/v1/explain", r#"{"shape":[6,3]}"#).json();
         let slots = client.get("/v1/slots?shape=6x3").json();
@@ -42,7 +42,7 @@ fn tenants_do_not_see_each_other() {
     assert_eq!(diagnosis["blocked"]["moves"], json!([]));
     assert_eq!(slots["next"], json!(null));
     assert_eq!(b.get("/v1/slots?shape=6x3&moves=1").status, 403);
-    // The owner sees the end, and the operator sees the moves, too.
+    // The owner sees the end time; the operator also sees the moves.
     assert!(answers(&mut a).0["blocked"]["until"].is_string());
     let (diagnosis, slots) = answers(&mut root);
     assert!(diagnosis["blocked"]["until"].is_string() && slots["next"]["at"].is_string());

@@ -1,12 +1,11 @@
-//! Tests the reasons why requests are waiting, in replies about the queue and a request, and in
-//! explanations.
+//! Tests the reasons for waiting, in replies about the queue or a request and in explanations.
 
 use serde_json::{Value, json};
 
 use crate::client::{Client, has};
 use crate::server::fresh;
 
-/// Returns the reason why a request is waiting, after checking that all routes give the same one.
+/// Returns the reason why a request is waiting, after checking that all routes agree.
 fn reason_on_all_routes(client: &mut Client, id: &Value) -> Value {
     let queue = client.get("/v1/queue").json();
     let all = queue["waiting"].as_array().unwrap();
@@ -18,7 +17,7 @@ fn reason_on_all_routes(client: &mut Client, id: &Value) -> Value {
     one["waits_for"].clone()
 }
 
-/// Makes a request that may wait, and returns its number.
+/// Sends a request that may wait, and returns its number.
 fn ask(client: &mut Client, mut body: Value) -> Value {
     body["wait"] = true.into();
     client.lease(body)["id"].clone()
@@ -83,7 +82,7 @@ fn a_strict_order_names_the_first_request() {
     assert_eq!(reason_on_all_routes(&mut client, &head)["kind"], "nodes");
     let reason = reason_on_all_routes(&mut client, &behind);
     assert_eq!((&reason["kind"], &reason["by"]["job"]), (&json!("turn"), &json!("large")));
-    // The sentence does not promise a grant, although the request would fit.
+    // The sentence does not promise a grant, even though the request would fit.
     assert_eq!(reason["sentence"], "It is waiting its turn: under `fcfs`, job large starts first.");
 }
 
@@ -104,7 +103,7 @@ fn a_missing_place_is_reported_when_enough_nodes_are_free() {
     assert!(why[0].ends_with("cannot place it on them."), "{why:?}");
     assert!(why[1].starts_with("Blocked on 5x5 at 0,0 by lease 1 (8 nodes)."), "{why:?}");
     assert!(why[2].starts_with("Sooner: moving lease 1 from 1x8 at 3,0 to "), "{why:?}");
-    // The blockers and the moves belong to the same place.
+    // The blockers and the moves are for the same place.
     assert_eq!(diagnosis["blocked"]["base"], json!([0, 0]));
     assert_eq!(diagnosis["blocked"]["moves"][0]["job"], diagnosis["blocked"]["jobs"][0]["lease"]);
 }

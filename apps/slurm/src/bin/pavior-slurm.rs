@@ -10,7 +10,7 @@ use pavior_slurm::{
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    // The toy cluster's script passes `slurm --config`, which this program ignores.
+    // The toy cluster's script passes `slurm --config`, which is ignored here.
     let rest: Vec<&str> = arguments
         .iter()
         .map(String::as_str)

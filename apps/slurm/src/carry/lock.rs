@@ -1,22 +1,22 @@
 //! A file lock on a shared disk that determines which of several daemons is active. Because it is a
-//! system lock (`flock`), it is released no matter how its holder exits. The lock only prevents
-//! duplicate work and log lines. Correctness does not depend on it, because Slurm rejects a change
-//! if the job has changed in the meantime (see `carry`).
+//! system lock (`flock`), it is released however its holder exits. The lock only prevents duplicate
+//! work and log lines. Correctness does not depend on it, because Slurm rejects a change if the job
+//! has changed in the meantime (see `carry`).
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// The lock that makes a daemon the active one.
+/// The lock that the active daemon holds.
 #[derive(Default)]
 pub(crate) struct Lock {
     held: Option<(PathBuf, File)>,
 }
 
 impl Lock {
-    /// Returns true if this daemon is active: either it holds or can now acquire the lock, or no
-    /// lock is configured.
+    /// Returns true if this daemon is active: it holds the lock, can now acquire it, or needs none
+    /// because no lock is configured.
     pub(crate) fn acquire(&mut self, path: Option<&PathBuf>) -> io::Result<bool> {
         let Some(path) = path else {
             self.held = None;
@@ -61,7 +61,7 @@ mod tests {
         assert!(!second.acquire(Some(&path)).unwrap());
         drop(first);
         assert!(second.acquire(Some(&path)).unwrap());
-        // Removing the file revokes the lock, which its holder notices.
+        // Removing the file revokes the lock, and the holder notices.
         std::fs::remove_file(&path).unwrap();
         let mut third = Lock::default();
         assert!(third.acquire(Some(&path)).unwrap() && !second.acquire(Some(&path)).unwrap());

@@ -8,11 +8,11 @@ use crate::gate::loaded::loaded_gate;
 
 /// The time between gate checks, in seconds.
 const GATE_CHECK_S: u64 = 3600;
-/// The time between gate checks while the gate has a fault, in seconds.
+/// The time between gate checks while the gate is faulty, in seconds.
 const GATE_RECHECK_S: u64 = 60;
 
 impl Daemon {
-    /// Reports a problem unless slurmctld has loaded this program's gate for this configuration.
+    /// Reports a problem unless slurmctld has loaded the gate that matches this configuration.
     pub(super) fn check_gate(&mut self, time: u64) {
         let fault = match loaded_gate(&self.config) {
             Ok(gate) => gate.fault(&self.config),

@@ -118,8 +118,8 @@ impl Observer {
         self.board.publish(view);
         let free = free.count();
         format!(
-            "{running} jobs hold nodes, {waiting} are waiting; {free} nodes are free, {failed} \
-             unavailable"
+            "{running} jobs hold nodes, {waiting} are waiting; {free} nodes are free and {failed} \
+             are unavailable"
         )
     }
 }

@@ -1,4 +1,4 @@
-//! Logs persistent problems when they begin, once a minute while they last, and when they end.
+//! Logs persistent problems when they start, once a minute while they last, and when they end.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ impl Problems {
         }
     }
 
-    /// Returns true if a problem has begun or ended or has not been logged for a minute.
+    /// Returns true if a problem has started or ended, or has not been logged for a minute.
     fn is_due(&mut self, problem: Problem, is_present: bool, now: u64) -> bool {
         if !is_present {
             return self.0.remove(&problem).is_some();
@@ -119,7 +119,7 @@ mod tests {
         let mut at = |problem, is_present, now| problems.is_due(problem, is_present, now);
         let logged: Vec<u64> = (0..180).filter(|&now| at(Problem::Unreadable, true, now)).collect();
         assert_eq!(logged, [0, 60, 120]);
-        // Another kind of problem is logged separately.
+        // A different kind of problem is logged separately.
         assert!(at(Problem::Skipped, true, 130) && at(Problem::Skipped, false, 131));
         assert!(!at(Problem::Skipped, false, 132));
         // The clock has been set back.

@@ -1,5 +1,5 @@
 //! Startup checks, which run before the daemon changes anything. A fault found here is permanent,
-//! so the daemon exits with a special status. If Slurm does not respond, the checks are repeated.
+//! so the daemon exits with a special status. If Slurm does not respond, the checks are retried.
 
 use crate::calls::{Call, Query};
 use crate::ledger::site::{partition_record, value};
@@ -33,9 +33,9 @@ fn check_rights(user: u32, slurm_user: &str) -> Result<(), SlurmError> {
     )))
 }
 
-/// Compares the machine's node names with those in the partition. Returns differences to be logged,
-/// which may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
-/// If each has nodes that the other lacks, or if they share no nodes, returns an error, because the
+/// Compares the machine's node names with those in the partition. Returns differences to log, which
+/// may be intentional: a machine may have holes, and a partition may temporarily lack nodes.
+/// Returns an error if each has nodes that the other lacks, or if they share no nodes, because the
 /// configured names are then wrong.
 pub(super) fn compare_names(config: &Config, ledger: &Ledger) -> Result<Vec<String>, SlurmError> {
     let difference = NodeDifference::new(config, ledger);

@@ -14,12 +14,12 @@ use crate::{Config, SlurmError, gate};
 pub(crate) enum LoadedGate {
     /// The gate that this program generates for this configuration.
     Current,
-    /// The current gate, but users can change waiting jobs.
+    /// The current gate, but without protection against users who change waiting jobs.
     Unguarded,
     /// A gate from another version or configuration.
     Other,
     Absent,
-    /// Unknown, because something other than the gate rejected the test job with this message.
+    /// Unknown, because something other than the gate rejected the test job, with this message.
     Unknown(String),
 }
 
@@ -56,7 +56,7 @@ impl LoadedGate {
         matches!(self, LoadedGate::Current | LoadedGate::Unguarded | LoadedGate::Other)
     }
 
-    /// Describes the fault and its remedy. Returns `None` for the current gate.
+    /// Describes the fault and how to fix it. Returns `None` for the current gate.
     pub(crate) fn fault(&self, config: &Config) -> Option<String> {
         let text = match self {
             LoadedGate::Current => return None,

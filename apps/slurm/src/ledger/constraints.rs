@@ -9,7 +9,7 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Features {
     One(String),
-    /// The first operand, followed by the others, each with the operator before it.
+    /// The first operand, followed by the others, each with its preceding operator.
     Joined(Box<Features>, Vec<(Connective, Features)>),
 }
 
@@ -62,8 +62,8 @@ impl Features {
         (!name.is_empty()).then(|| (Features::One(name.to_string()), rest))
     }
 
-    /// Returns true if a node with these features satisfies the constraint both from left to right
-    /// and if `&` binds more tightly than `|`, because Slurm releases differ in this.
+    /// Returns true if a node with these features satisfies the constraint both when evaluated from
+    /// left to right and when `&` binds more tightly than `|`. Slurm releases differ in this.
     pub(super) fn satisfied_by(&self, available: &[String]) -> bool {
         match self {
             Features::One(name) => available.iter().any(|feature| feature == name),

@@ -1,5 +1,5 @@
 //! Jobs' per-node demands, and the resources that nodes offer. An unsupported demand is never
-//! ignored: the job is not placed, and a note tells its user why.
+//! ignored: the job is not placed, and a note tells the user why.
 
 use std::collections::BTreeSet;
 
@@ -64,7 +64,7 @@ pub(crate) enum InvalidDemand {
 }
 
 impl InvalidDemand {
-    /// Describes the fault. The text is the same for all jobs.
+    /// Describes the fault. The text does not depend on the job.
     pub(crate) fn fault(self) -> &'static str {
         match self {
             InvalidDemand::Constraint => "its constraint cannot be parsed",
@@ -104,7 +104,7 @@ impl Demands {
     pub(crate) fn satisfied_by(&self, name: &NodeName, offer: &Offer) -> bool {
         let [sockets, cores, threads] = offer.layout;
         let [wants_sockets, wants_cores, wants_threads] = self.layout;
-        // If a job requests fewer threads per core than the node has, the rest remain unused.
+        // If a job requests fewer threads per core than the node has, the rest stay idle.
         let usable = match (wants_threads, threads) {
             (1.., 1..) if wants_threads < threads => {
                 offer.cpus * u64::from(wants_threads) / u64::from(threads)

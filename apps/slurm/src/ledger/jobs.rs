@@ -3,8 +3,8 @@
 use crate::ledger::demands::{Demands, InvalidDemand};
 use crate::names::{JobName, Licenses, NodeName};
 
-/// The time that Slurm is assumed to need to end a job that is ending or has reached its time
-/// limit, in seconds. The actual time is unknown.
+/// The assumed time in seconds until Slurm ends a job that is ending or has reached its time limit.
+/// The actual time is unknown.
 const END_S: u64 = 1;
 
 /// A job's identity: its name and, because Slurm may reuse numbers, its submission time. Keys are
@@ -54,8 +54,8 @@ pub(crate) struct SlurmJob {
     pub(crate) start: Option<u64>,
     /// The time limit in seconds, or `None` if unlimited.
     pub(crate) limit: Option<u64>,
-    /// The time at which Slurm ends or ended the job, if reported. This is the job's start plus its
-    /// time limit plus the time for which it was suspended.
+    /// The time at which Slurm ends or ended the job, if reported: the job's start plus its time
+    /// limit plus the time it was suspended.
     pub(crate) end: Option<u64>,
     /// The comment. A job with control characters in its comment, which the gate rejects, is not
     /// placed.

@@ -24,7 +24,7 @@ pub(crate) enum Condition {
     Taken,
     /// No job holds the node, but only jobs in its reservation may be placed there.
     Reserved,
-    /// Slurm is powering the node off and starts no job there until it can be powered on again.
+    /// Slurm is powering off the node and starts no job there until it can be powered on again.
     PoweringOff,
     /// The node is down, drained or not responding.
     Unavailable,
@@ -49,7 +49,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<SlurmNode>, Vec<Unreadable>), Slur
             Some(node) => nodes.push(node),
             None => unreadable.push(Unreadable {
                 job: None,
-                fault: "a node's line cannot be parsed",
+                fault: "a node's record cannot be parsed",
                 nodes: Vec::new(),
             }),
         }

@@ -8,14 +8,14 @@ use crate::calls::{Bounds, Call, Query};
 use crate::ledger::site::Mode;
 use crate::ledger::times::time_limit;
 
-/// Limits on each request to slurmdbd.
+/// Limits for each request to slurmdbd.
 const ACCOUNT_BOUNDS: Bounds = Bounds { time: Duration::from_secs(10), output: 64 << 20 };
 
 /// The fields requested for each record.
 const FORMAT: &str =
     "format=Name,Flags,Preempt,PreemptMode,PreemptExemptTime,GraceTime,UsageFactor,LimitFactor";
 
-/// A QOS's rules on limits and preemption.
+/// A QOS's limit and preemption rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qos {
     /// True if this QOS's limits override those of the partition's QOS.
@@ -32,7 +32,7 @@ pub(crate) struct Qos {
     pub(crate) scales_limits: bool,
 }
 
-/// Requests the QOS from slurmdbd.
+/// Requests the QOSes from slurmdbd.
 pub(super) fn read() -> Result<HashMap<String, Qos>, SlurmError> {
     let call = Call::new(Query::Accounts, &["qos", "-n", "-P", FORMAT]).bounds(ACCOUNT_BOUNDS);
     Ok(parse(&call.answer()?))

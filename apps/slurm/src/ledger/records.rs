@@ -54,14 +54,14 @@ impl Mark {
     }
 }
 
-/// A record that could not be parsed entirely.
+/// A record that could not be completely parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// The job, if known.
     pub(crate) job: Option<JobName>,
     /// The fault. It never contains text from the record.
     pub(crate) fault: &'static str,
-    /// The nodes that the job holds or requests by name, as far as they can be parsed.
+    /// The nodes that the job holds or requests by name, if they can be parsed.
     pub(crate) nodes: Vec<NodeName>,
 }
 
@@ -197,7 +197,7 @@ fn parse_comment(text: &str) -> Result<String, ControlCharacters> {
     }
 }
 
-/// Parses a name that operators chose. The result is empty if no name is set.
+/// Parses a name chosen by an operator. Returns an empty string if no name is set.
 fn optional_name(text: &str) -> String {
     if matches!(text, "(null)" | "N/A") { String::new() } else { text.to_string() }
 }

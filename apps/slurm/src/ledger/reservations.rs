@@ -26,13 +26,13 @@ impl Reservation {
         kept.any(|one| one.split([':', '=', '@']).next() == Some(license))
     }
 
-    /// Returns true if the reservation overlaps a period. The period has no end if `to` is `None`.
+    /// Returns true if the reservation overlaps a time interval, which is unbounded without `to`.
     pub(crate) fn overlaps(&self, from: u64, to: Option<u64>) -> bool {
         self.end > from && to.is_none_or(|to| self.start < to)
     }
 }
 
-/// Parses the output of `scontrol show reservation -o`. Malformed fields are left empty. Even then,
+/// Parses the output of `scontrol show reservation -o`. Leaves malformed fields empty. Even then,
 /// nodes that Slurm reports as reserved are respected.
 pub(crate) fn read(text: &str) -> Vec<Reservation> {
     let lines = text.lines().filter(|line| line.starts_with("ReservationName="));
@@ -40,7 +40,7 @@ pub(crate) fn read(text: &str) -> Vec<Reservation> {
 }
 
 fn reservation(line: &str) -> Reservation {
-    // Any later occurrence of a key can only be part of a value that contains spaces.
+    // A key that occurs again later can only be part of a value that contains spaces.
     let value = |key: &str| {
         let words = line.split(' ');
         words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key)

@@ -1,5 +1,5 @@
 //! The parts of the site's Slurm configuration that affect job order, limits and preemption. Only
-//! operators can change them. The daemon reads them at startup and every minute. QOS come from
+//! operators can change them. The daemon reads them at startup and every minute. QOSes come from
 //! slurmdbd. While slurmdbd does not respond, the daemon uses the previous values.
 
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ pub(crate) struct Site {
     /// old priority.
     pub(crate) is_fifo: bool,
     pub(crate) enforced: Enforcement,
-    /// The time within which Slurm examines a job after its gate opens, in seconds.
+    /// The time in seconds within which Slurm examines a job after its gate opens.
     pub(crate) examination_s: u64,
     pub(crate) preemption: Preemption,
     /// The default preemption mode, which QOS and partitions can override.
@@ -31,7 +31,7 @@ pub(crate) struct Site {
     pub(crate) exempt_s: u64,
     pub(crate) partitions: HashMap<String, Partition>,
     pub(crate) qos: HashMap<String, Qos>,
-    /// The reason why the required QOS are unknown.
+    /// The reason why the required QOSes are unknown.
     pub(crate) unknown: Option<String>,
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn is_fifo(config: &str) -> bool {
 }
 
 /// Returns the maximum time between runs of Slurm's scheduler, in seconds, plus a third for the run
-/// itself. It often runs earlier, for example when a job is submitted, ends or is changed.
+/// itself. The scheduler often runs earlier, for example when a job is submitted, ends or changes.
 fn examination_s(scheduler: &str, parameters: &str) -> u64 {
     let interval = |key: &str, usual: u64| {
         let mut all = parameters.split(',').filter_map(|one| one.trim().split_once('='));

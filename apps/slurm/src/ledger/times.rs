@@ -2,11 +2,11 @@
 
 use crate::names::number;
 
-/// An upper bound on time limits, in seconds. Slurm stores minutes in 32 bits, so any longer limit
+/// An upper bound on time limits, in seconds. Slurm stores minutes in 32 bits, so a longer limit
 /// means that the output is corrupt.
 const MAX_LIMIT_S: u64 = 1 << 40;
 
-/// Returns true for words that Slurm prints instead of a value, such as N/A or UNLIMITED.
+/// Returns true if Slurm prints this word instead of a value, as with N/A or UNLIMITED.
 pub(super) fn is_word(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphabetic() || b"/_".contains(&byte);
     !text.is_empty() && text.bytes().all(letter)

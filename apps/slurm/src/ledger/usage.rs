@@ -1,4 +1,4 @@
-//! Limits on arrays, QOS and associations, with the usage that Slurm reports.
+//! Limits of arrays, QOSes and associations, with the usage that Slurm reports.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ pub(crate) struct QosLimits {
     pub(crate) users: HashMap<u32, Vec<Limit>>,
 }
 
-/// The owner of an association, which is an account or one of its users, possibly in one partition.
+/// The owner of an association: an account or one of its users, possibly in one partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Member {
     pub(crate) account: String,
@@ -63,9 +63,9 @@ pub(crate) struct Association {
 /// An array's limit on the number of concurrent tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Throttle {
-    /// The limit has not been read. One task may run until it has been.
+    /// The limit has not been read. Until it is read, only one task may run.
     Unknown,
-    /// The array has no limit, or has ended.
+    /// The array has no limit or has ended.
     Unlimited,
     Tasks(u64),
 }

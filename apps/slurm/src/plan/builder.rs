@@ -212,8 +212,8 @@ impl<'a> Builder<'a> {
         Role::Opened
     }
 
-    /// Returns the free nodes among `ids`. Returns `None` if all of them are free, or if one of
-    /// them is unavailable or held by a job that is neither ending nor preemptible for this job.
+    /// Returns the free nodes among `ids`. Returns `None` if all of them are free, or if one is
+    /// unavailable or held by a job that is not ending and cannot be preempted for this job.
     fn free_before_preemption(&self, job: &SlurmJob, ids: &[NodeId]) -> Option<Vec<NodeId>> {
         let is_evicting = self.evicting.contains(&job.key());
         let mut free = Vec::new();
@@ -237,12 +237,12 @@ impl<'a> Builder<'a> {
         (free.len() < ids.len()).then_some(free)
     }
 
-    /// Marks unavailable nodes as failed.
+    /// Marks unavailable nodes as failed, and returns the finished machine.
     pub(super) fn finish(mut self, roles: Vec<Role>) -> MachineState {
         for (index, condition) in self.conditions.iter().enumerate() {
             let is_foreign = *condition == Condition::Taken && self.owners[index].is_none();
             if is_foreign || *condition == Condition::Unavailable {
-                // Slurm takes care of jobs on a failed node, and new jobs are placed elsewhere.
+                // Slurm handles the jobs on failed nodes, so the result is ignored.
                 let _ = self.planner.fail(NodeId(index as u32));
             }
         }

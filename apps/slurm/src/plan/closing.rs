@@ -14,14 +14,14 @@ use crate::plan::world::World;
 /// The maximum time that preempted jobs may take to end after their grace time, in seconds. This
 /// includes Slurm's `KillWait` and an epilogue.
 const ENDING_S: u64 = 120;
-/// The time before preemption is attempted again for a job if Slurm has not preempted any other job
-/// for it, in seconds.
+/// The delay before retrying preemption for a job if Slurm has not preempted any other job for it,
+/// in seconds.
 const NO_EVICTION_S: u64 = 600;
 
 /// A decision to close a gate.
 #[derive(Clone, Copy)]
 struct Closing {
-    /// The time before the job may start again, in seconds.
+    /// The delay before the job may start again, in seconds.
     wait_s: Option<u64>,
 }
 
@@ -73,8 +73,8 @@ impl Cycle<'_> {
         };
         let licenses = job.licenses.with_gate(&config.license);
         self.changes.push(Change::Close { job: job.name, licenses, wait_s, priority });
-        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm took them
-        // back. The update that closes the gate also overwrites the job's last note.
+        // The job keeps its nodes in this cycle. The next cycle checks whether Slurm released them.
+        // The update that closes the gate also overwrites the job's last note.
         (known.opened, known.note, known.eviction) = (None, None, None);
         known.closed_until = now + wait_s.unwrap_or(0);
         self.state.roles[index] = Role::Ineligible;

@@ -1,4 +1,4 @@
-//! Slurm's reasons for waiting that name a limit, and the jobs that such a limit affects.
+//! Slurm's wait reasons that name a limit, and the jobs to which the limit applies.
 
 use crate::ledger::SlurmJob;
 
@@ -20,8 +20,8 @@ pub(crate) fn is_limit(reason: &str) -> bool {
         )
 }
 
-/// The jobs that share a limit, according to Slurm's reason. They match all fields that are set. If
-/// no field is set, the limit applies only to the job itself.
+/// The jobs to which a limit applies, according to Slurm's reason. They match every field that is
+/// set. If no field is set, the limit applies only to the job itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimitScope {
     array: Option<u32>,

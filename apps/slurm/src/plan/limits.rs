@@ -105,7 +105,7 @@ impl<'a> Limits<'a> {
         one.iter().any(|meter| other.contains(meter))
     }
 
-    /// Returns the amount of a limit that a job would use.
+    /// Returns how much of a limit a job would use.
     fn usage_of(&self, job: &SlurmJob, kind: LimitKind) -> u64 {
         let nodes = u64::from(job.nodes);
         let amount = match kind.unit {
@@ -157,13 +157,13 @@ impl<'a> Limits<'a> {
         meters
     }
 
-    /// Adds the throttle of the task's array, which is assumed to be 1 while it is unknown.
+    /// Adds the throttle of the task's array. An unknown throttle is assumed to be 1.
     fn add_throttle(&mut self, class: &Class, meters: &mut Vec<usize>) {
         let Some(array) = class.array else { return };
         let (most, of) = match self.usage.throttles.get(&array) {
             None | Some(Throttle::Unlimited) => return,
             Some(Throttle::Tasks(most)) => (*most, format!("array {array}")),
-            Some(Throttle::Unknown) => (1, format!("array {array} (not yet known)")),
+            Some(Throttle::Unknown) => (1, format!("array {array} (limit not yet known)")),
         };
         let kind = LimitKind { name: "ArrayTaskThrottle", unit: Unit::Jobs };
         let used = self.tasks.get(&array).copied().unwrap_or(0);
@@ -286,7 +286,7 @@ impl<'a> Limits<'a> {
     }
 }
 
-/// Returns a job's association followed by that association's ancestors.
+/// Returns a job's association, followed by its ancestors.
 fn lineage<'a>(
     usage: &'a Usage,
     class: &Class,

@@ -1,4 +1,4 @@
-//! The machine as Slurm describes it, and each job's role.
+//! The machine as reported by Slurm, and each job's role.
 
 use std::collections::HashSet;
 
@@ -40,7 +40,7 @@ pub(crate) enum Role {
 pub(crate) struct MachineState {
     pub(crate) planner: Planner,
     pub(crate) roles: Vec<Role>,
-    /// Nodes that two jobs hold, which should never happen.
+    /// Nodes held by two jobs. This list should always be empty.
     pub(crate) overlaps: Vec<NodeId>,
     /// Running jobs whose nodes do not form the requested box.
     pub(crate) misplaced: Vec<usize>,

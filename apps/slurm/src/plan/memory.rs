@@ -9,7 +9,7 @@ use crate::plan::limit_reasons::LimitScope;
 /// The time for which a reported limit is assumed to apply if no job ends, in seconds.
 const LIMIT_DURATION_S: u64 = 60;
 
-/// The state that is kept between cycles.
+/// State that is kept between cycles.
 #[derive(Default)]
 pub(crate) struct Memory {
     jobs: HashMap<JobKey, JobMemory>,

@@ -1,4 +1,4 @@
-//! Notes that tell users in AdminComment which box a job has or why it is waiting.
+//! Notes in AdminComment that tell users which box a job has or why it is waiting.
 
 use pavior::answers::{PlannedStart, Queued, Snapshot};
 use pavior::strategies::explain;
@@ -36,7 +36,7 @@ pub(crate) fn unplaced_note(fault: &str) -> Note {
     Note::new(&format!("pavior: not placed: {fault}; resubmit the job"))
 }
 
-/// Formats the note for a job if every box it could use has nodes that will be reserved too soon.
+/// Formats the note for a job that cannot finish in any box before a reservation begins.
 pub(crate) fn reserved_note(world: World<'_>) -> Note {
     let World { config, ledger, .. } = world;
     let is_here = |one: &Reservation| one.nodes.iter().any(|name| config.nodes.contains_key(name));

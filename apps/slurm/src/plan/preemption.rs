@@ -92,7 +92,7 @@ pub(crate) fn choose(
     if site.preemption == Preemption::Off || state.roles.contains(&Role::Preempting) {
         return None;
     }
-    // The earliest time and box at which the first job can start, which must not be delayed.
+    // The first job's earliest start time and its box. Other jobs must not delay this start.
     let first = waiting.first().and_then(|Waiting { request, .. }| {
         let shape = request.shape.map(Shape::new)?;
         earliest(&state.planner.snapshot(request), shape, |job| world.end(job))

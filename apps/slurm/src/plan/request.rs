@@ -9,14 +9,14 @@ use crate::ledger::SlurmJob;
 use crate::ledger::records::CONTROL_CHARACTERS;
 use crate::plan::shape;
 
-/// Creates the rule that converts a number of nodes to a box. The gate rounds up in the same way.
+/// Creates the rule that converts a number of nodes to a box. The gate uses the same rounding.
 pub(crate) fn shaper(grid: &Grid) -> Shaper {
     // The rule is deterministic, so neither the seed nor the replication matters.
     Shaper::new(&"compact".parse().expect("`compact` is a shape rule"), grid, 1, 0)
 }
 
-/// Returns a job's request: the shape in its comment, or the box that the shape rule derives from
-/// its number of nodes.
+/// Returns a job's request: the shape in its comment or, if there is none, the box that the shape
+/// rule derives from the number of nodes.
 ///
 /// # Errors
 /// Returns an error if the job has no valid request. The message quotes no text from the job.

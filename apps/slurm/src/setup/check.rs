@@ -46,7 +46,8 @@ pub fn check(config: &Config) -> Result<Findings, SlurmError> {
     }
     let site = Site::read(None)?;
     findings.warnings.extend(preemption_advice(config, &loaded, &site));
-    let unknown = |error: &String| format!("cannot read QOS, so limits are unknown: {error}");
+    let unknown =
+        |error: &String| format!("cannot read the QOS records, so limits are unknown: {error}");
     findings.faults.extend(site.unknown.iter().map(unknown));
     let ungated = |name: &str| {
         format!(
@@ -94,8 +95,8 @@ fn conf_faults(config: &Config, loaded: &str, reservations: &str) -> Vec<String>
     faults
 }
 
-/// Parses the year and month of a release such as 22.05.8. Any other text counts as older than all
-/// releases.
+/// Parses the year and month of a release such as 22.05.8. Treats any other text as older than
+/// every release.
 fn release(text: &str) -> (u32, u32) {
     let mut parts = text.split('.').map(|part| number::<u32>(part).unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))

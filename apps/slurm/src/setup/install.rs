@@ -134,7 +134,8 @@ impl JobSubmit {
             modules.dedup();
             // The file is written even if it is unchanged, to make Slurm reload the module.
             let text = Some(gate::job_submit(&modules));
-            let instructions = vec![format!("  {name:<21} calls the gate; also belongs there")];
+            let instructions =
+                vec![format!("  {name:<21} calls the gate; also belongs next to slurm.conf")];
             return Ok(JobSubmit { text, instructions });
         };
         let instructions = if text.contains(&module) {

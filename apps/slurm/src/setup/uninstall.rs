@@ -17,7 +17,7 @@ use crate::names::JobName;
 use crate::plan::change::{Change, TOP_PRIORITY};
 use crate::{Config, SlurmError, files};
 
-/// The maximum number of rounds. Several may be needed if jobs arrive in the meantime.
+/// The maximum number of passes. Several may be needed if jobs arrive in the meantime.
 const MAX_ROUNDS: usize = 50;
 
 /// The time within which a running daemon would restore a job's gate, in milliseconds.
@@ -27,12 +27,12 @@ const REGATE_MS: u64 = 2000;
 const STILL_RUNNING: &str = "the daemon is still running; stop it (systemctl disable --now \
                              pavior-slurm) and run this command again";
 
-/// The steps of a removal, each as one line.
+/// The steps of an uninstallation, one line each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Removal {
     /// Completed steps.
     pub done: Vec<String>,
-    /// Remaining steps, which an administrator must carry out manually.
+    /// Remaining steps, which an administrator must perform manually.
     pub left: Vec<String>,
 }
 
@@ -161,7 +161,7 @@ fn strip_changes(config: &Config, ledger: &Ledger, is_fifo: bool) -> Vec<Change>
     let jobs = ledger.jobs.iter().filter(waits);
     let gated = jobs.filter(|job| job.licenses.has_gate(&config.license) || opened(job));
     let strip = |job: &SlurmJob| {
-        // Under first come, first served, Slurm would otherwise move the job behind all others.
+        // With FIFO scheduling, Slurm would otherwise move the job behind all others.
         let later = ledger.jobs.iter().filter(waits).filter(|other| {
             other.submitted >= job.submitted
                 && other.priority < u64::from(TOP_PRIORITY)

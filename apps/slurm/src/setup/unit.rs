@@ -10,7 +10,7 @@ pub(crate) const PACKAGED_PROGRAM: &str = "/usr/bin/pavior";
 
 /// Generates the systemd unit for the daemon that places jobs.
 pub(crate) fn service_unit(config: &Path, program: &Path) -> String {
-    // systemd expands variables in arguments, but not in the program path.
+    // systemd expands variables in arguments but not in the program path.
     let config = quoted(config).replace('$', "$$");
     let start = format!("{} slurm --config {config}", quoted(program));
     PACKAGED_UNIT.replace(PACKAGED_COMMAND, &start)

@@ -53,7 +53,7 @@ pub(crate) struct Metrics {
     slots: SlotGauges,
 }
 
-/// The counts that are available after a cycle to both the daemon and the observer.
+/// The counts that both the daemon and the observer have after each cycle.
 pub(crate) struct CycleCounts<'a> {
     /// The number of malformed records.
     pub(crate) malformed: usize,
@@ -72,7 +72,7 @@ impl Metrics {
             failures: register(
                 all,
                 "failures",
-                "Number of cycles skipped because Slurm did not answer",
+                "Number of cycles skipped because Slurm did not respond",
             ),
             malformed_total: register(all, "unreadable", "Number of malformed records"),
             objections: register(all, "objections", "Number of changes rejected by Slurm"),
@@ -81,21 +81,21 @@ impl Metrics {
             requeued_total: register(
                 all,
                 "requeued",
-                "Number of jobs requeued from the wrong nodes",
+                "Number of jobs requeued because they started on the wrong nodes",
             ),
             overlaps_total: register(all, "overlaps", "Number of nodes held by two jobs"),
             cycle_seconds: register(all, "cycle_seconds", "Duration of the last cycle, in seconds"),
-            up: register(all, "up", "1 if Slurm answered in the last cycle"),
+            up: register(all, "up", "1 if Slurm responded in the last cycle"),
             last_success: register(
                 all,
                 "last_success_timestamp_seconds",
-                "End of the last cycle in which Slurm answered, in seconds since 1970",
+                "End of the last cycle in which Slurm responded, in seconds since 1970",
             ),
             active: register(all, "active", "1 if this daemon is active"),
             gate: register(
                 all,
                 "gate_loaded",
-                "1 if slurmctld has loaded the gate, 0 if not or unknown",
+                "1 if slurmctld has loaded the gate, 0 if it has not or this is unknown",
             ),
             malformed: register(
                 all,
@@ -133,7 +133,7 @@ impl Metrics {
         self.slots.set(&slots_of(config, counts.free));
     }
 
-    /// Records what the daemon decided in a cycle.
+    /// Records a cycle's decision.
     pub(crate) fn decision(&self, config: &Config, malformed: usize, decision: &Decision) {
         for change in &decision.changes {
             let counter = match change {

@@ -19,11 +19,11 @@ use crate::plan::world::World;
 /// The maximum length of Slurm's reason as shown on the page, in characters.
 const MAX_REASON: usize = 60;
 
-/// The name shown for an unknown job, which may be hidden from the observer, be in another
+/// The name displayed for an unknown job. The job may be hidden from the observer, be in another
 /// partition, or have a malformed record.
 const UNKNOWN_JOB: &str = "another";
 
-/// Creates the page's view of a machine. Jobs without a shape are shown, too.
+/// Creates the page's view of a machine. The view includes jobs without a shape.
 pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     let world = World { config, ledger: &ledger, now };
     let (by_owner, failed) = owners(world);
@@ -72,8 +72,8 @@ pub(crate) fn view(config: &Config, ledger: Ledger, now: u64) -> View {
     view.joined()
 }
 
-/// Returns the nodes that each job holds, all nodes held by unknown jobs (`None`), and the
-/// unavailable nodes.
+/// Returns the nodes that each job holds (`None` stands for all unknown jobs), and the unavailable
+/// nodes.
 fn owners(world: World<'_>) -> (BTreeMap<Option<usize>, Vec<NodeId>>, Vec<NodeId>) {
     let World { config, ledger, .. } = world;
     let conditions = world.conditions();
@@ -125,8 +125,8 @@ fn waiting_job(config: &Config, job: &SlurmJob, shaper: &mut Shaper) -> WaitingJ
     }
 }
 
-/// Returns a job's request on a cluster without a gate, which is the shape in its comment or, if
-/// there is none, the smallest box for its number of nodes.
+/// Returns a job's request on a cluster without a gate: the shape in its comment or, if there is
+/// none, the smallest box with enough nodes.
 fn request_or_smallest_box(
     config: &Config,
     job: &SlurmJob,

@@ -1,4 +1,4 @@
-//! The `pavior slurm why` command, which explains why a job is waiting and which moves would help.
+//! The `pavior slurm why` command, which explains why a job is waiting and suggests moves.
 
 use std::collections::HashSet;
 
@@ -121,9 +121,10 @@ fn role_line(job: &SlurmJob, role: &Role) -> Option<String> {
     let nodes = || job.requested_nodes.iter().map(NodeName::as_str).collect::<Vec<_>>().join(",");
     match role {
         Role::Opened => Some(format!("{name} may start on {}", nodes())),
-        Role::Preempting => {
-            Some(format!("{name} will start on {} once jobs there are preempted", nodes()))
-        }
+        Role::Preempting => Some(format!(
+            "{name} will start on {} once the jobs there have been preempted",
+            nodes()
+        )),
         Role::Held => Some(format!("{name} is held")),
         Role::Obstructed(fault) => Some(format!("{name} will be placed again: {fault}")),
         Role::Ineligible => Some(format!("{name} is waiting for Slurm: {}", shown(&job.reason))),
@@ -138,8 +139,8 @@ fn placement(config: &Config, planner: &Planner, id: JobId) -> String {
     held.map_or(Vec::new(), |held| held.parts().iter().map(words).collect()).join("; ")
 }
 
-/// Returns the start time that the scheduler has reserved or, if there is none, the time predicted
-/// on the assumption that every job runs until its time limit.
+/// Returns the start time that the scheduler has reserved. If there is none, returns a prediction
+/// that assumes that every job runs until its time limit.
 fn planned_start(
     config: &Config,
     planner: &Planner,

@@ -1,5 +1,5 @@
-//! Tests for jobs that can run only on some nodes, because of constraints, GRES, memory, excluded
-//! nodes or reservations.
+//! Tests for jobs that can only run on some of the nodes because of constraints, GRES, memory,
+//! excluded nodes or reservations.
 
 use crate::cluster::{Cluster, Options};
 use crate::release::{Release, on_each_release};
@@ -56,7 +56,7 @@ fn demands(cluster: &Cluster) {
         let held = nodes(cluster, &job);
         assert!(held.iter().all(|node| *node < 8), "{options}: {held:?}");
     }
-    // No fast nodes are left, so the job gets a note. It does not delay other jobs.
+    // No fast nodes are left, so the job gets a note but does not delay other jobs.
     let waits = submit(cluster, "2x1", "-C fast --priority=100000");
     let beside = submit(cluster, "2x2", "-x n08,n09");
     assert_eq!(nodes(cluster, &beside), [10, 11, 14, 15]);
@@ -100,7 +100,7 @@ fn reservations(cluster: &Cluster) {
     assert_eq!(nodes(cluster, &inside), [0, 1, 4, 5]);
     clear(&["flexi"]);
     // Slurm would allocate the reserved nodes to any job of the reservation's users, but the daemon
-    // gives them only to jobs that name the reservation.
+    // only allocates them to jobs that name the reservation.
     cluster
         .run(&format!("{make} ReservationName=magnet StartTime=now Nodes=n[00-07] Flags=MAGNETIC"));
     let beside = submit(cluster, "2x2", "-t 2");

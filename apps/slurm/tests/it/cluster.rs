@@ -38,9 +38,9 @@ impl User {
 }
 
 pub(crate) struct Cluster {
-    // The environment must stop before the folder is removed.
+    // The environment must be shut down before the folder is removed.
     place: Place,
-    /// The daemons, by the name of their configuration.
+    /// The daemons, keyed by configuration name.
     daemons: BTreeMap<String, Child>,
     folder: TempDir,
     release: Release,
@@ -53,8 +53,8 @@ pub(crate) struct Cluster {
 const HELD: &str = "makes-it-write";
 
 impl Cluster {
-    /// Starts a cluster for a test. If the release, or the permission to start it, is missing,
-    /// reports this and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
+    /// Starts a cluster for a test. If the release is missing or may not be started, reports this
+    /// and returns `None`, unless `PAVIOR_REQUIRE_SLURM` is set.
     pub(crate) fn start(what: &str, release: Release, options: Options) -> Option<Cluster> {
         let slot = Slot::wait();
         let folder = tempfile::Builder::new().prefix("pavior-slurm-").tempdir().unwrap();
@@ -155,9 +155,9 @@ impl Cluster {
         self.run(&line)
     }
 
-    /// Waits until slurmctld has saved that a job is running. A later job, which is canceled, makes
-    /// it save its state. A kill may lose the cancellation, so [`Cluster::start_slurmctld`] repeats
-    /// it.
+    /// Waits until slurmctld has saved that a job is running. To make slurmctld save its state,
+    /// submits another job and cancels it. A kill may lose the cancellation, so
+    /// [`Cluster::start_slurmctld`] repeats it.
     pub(crate) fn wait_until_saved(&self, job: &str) {
         let line = format!("sleep 2; sbatch --parsable -H -J {HELD} -o /dev/null -N1 --wrap true");
         let held = self.run(&line);
@@ -168,8 +168,8 @@ impl Cluster {
         self.wait_for(&line, 60, |text| text == "written");
     }
 
-    /// Waits until a command prints the expected text. `seconds` is the time that an idle host
-    /// needs; the limit is ten times as long.
+    /// Waits until a command prints the expected text. `seconds` is how long this takes on an idle
+    /// host; the timeout is ten times as long.
     pub(crate) fn wait_for(&self, line: &str, seconds: u64, good: impl Fn(&str) -> bool) -> String {
         let mut last = String::new();
         for _ in 0..10 * seconds * 5 {
@@ -200,7 +200,7 @@ impl Cluster {
         self.wait_for("sinfo -h -N -t idle -o %N | sort -u | wc -l", seconds, |text| text == all);
     }
 
-    /// Returns the ends of the daemon's and slurmctld's logs, and the last notes to jobs.
+    /// Returns the last lines of the daemon's and slurmctld's logs, and the latest notes for jobs.
     pub(crate) fn log(&self) -> String {
         let end = |name: &str, word: &str, count: usize| {
             let text = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();

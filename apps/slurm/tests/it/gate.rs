@@ -12,7 +12,7 @@ fn a_gate_in_slurmctld(release: Release) {
     let what = "the gate in a real slurmctld";
     let options = Options::default().nodes("n[00-63]", "CPUs=2");
     let Some(mut cluster) = Cluster::start(what, release, options) else { return };
-    // This takes a minute and has the same result on all releases, so only one release runs it.
+    // This takes a minute and has the same result on all releases, so only one release is tested.
     let before = (release == Release::Testing).then(|| jobs_from_before_the_gate(&cluster));
     the_gate_parses_each_comment_in_the_table(&cluster);
     unsupported_requirements_are_rejected(&cluster);
@@ -38,8 +38,8 @@ struct Before {
     whole: String,
 }
 
-/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts it, and
-/// Slurm's message. Newer releases then reject the job because there is no license for it.
+/// Submits a job as an ordinary user with `--test-only`. Returns true if the gate accepts it, along
+/// with Slurm's message. Newer releases then reject the job because no license is available.
 fn tested(cluster: &Cluster, options: &str) -> (bool, String) {
     let line = format!("sbatch --test-only -o /dev/null {options} --wrap true");
     let said = cluster.shell_as(User::Alice, &line).stderr;
@@ -120,7 +120,7 @@ fn startup_checks_report_faults(cluster: &Cluster) {
     let output = run(cluster, &config, "", User::Alice);
     assert_eq!(output.status.code(), Some(3), "{}", log(&output));
     assert!(log(&output).contains("as root"), "{}", log(&output));
-    // An unreachable slurmctld is not a configuration error, but a single cycle still fails.
+    // An unreachable slurmctld is not a configuration error, but a single-cycle run still fails.
     let file = cluster.path().join("away.conf");
     let text = std::fs::read_to_string(cluster.path().join("slurm.conf")).unwrap();
     let port = format!("SlurmctldPort={}\nMessageTimeout=2", cluster.spare_port());
@@ -161,7 +161,7 @@ fn check_identifies_the_loaded_gate(cluster: &Cluster) {
         (format!("{ACCEPT}{load}{submit}{modify}"), "faults: []"),
         (own, "faults: []"),
     ] {
-        // Slurm compares modification times in whole seconds.
+        // Slurm compares modification times with a resolution of one second.
         std::thread::sleep(Duration::from_millis(1100));
         std::fs::write(&file, &text).unwrap();
         assert!(faults().contains(word), "{text}: {}", faults());
@@ -301,7 +301,7 @@ fn two_machines_in_one_cluster(release: Release) {
     let upper = own.replace("\"n{:02}\"", names).replace("\"mesh\"", "\"upper\"");
     std::fs::write(cluster.path().join("pavior.toml"), own).unwrap();
     std::fs::write(cluster.path().join("upper.toml"), upper + "licence = \"upper\"\n").unwrap();
-    // Slurm compares the gate's modification time in whole seconds.
+    // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(Duration::from_millis(1100));
     for config in ["pavior", "upper"] {
         cluster.run(&format!("{program} {folder}/{config}.toml install {folder}"));

@@ -57,7 +57,7 @@ fn limits_and_holds(release: Release) {
     for _ in 0..4 {
         submit(&cluster, User::Alice, "2x1", "--qos=two", 3);
     }
-    // These jobs run long enough to overlap even on a busy host.
+    // The jobs run long enough to overlap even on a busy host.
     let bob = submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x2", "--qos=six", 8);
     submit(&cluster, User::Bob, "2x1", "--qos=six", 8);
@@ -72,7 +72,7 @@ fn limits_and_holds(release: Release) {
     holds(&cluster);
 }
 
-/// Returns the largest number of nodes held simultaneously, given `start|end|nodes` records.
+/// Returns the largest number of nodes held simultaneously, according to `start|end|nodes` records.
 fn most_nodes(records: &str) -> u32 {
     let all: Vec<Vec<&str>> = records.lines().map(|line| line.split('|').collect()).collect();
     let at = |time: &str| {
@@ -165,7 +165,7 @@ fn preemption_by_partition(release: Release) {
     for job in &low {
         cluster.wait_until_running(job, 20);
     }
-    // The urgent job goes first, although this job has the same priority and arrived earlier.
+    // The urgent job starts first, although this job has the same priority and arrived earlier.
     submit(&cluster, User::Alice, "2x2", "", 1);
     let urgent = submit(&cluster, User::Bob, "4x2", "-p urgent", 4);
     cluster.wait_until_running(&urgent, 60);

@@ -1,12 +1,12 @@
-//! Tests for further race conditions in Slurm, one per function.
+//! Tests for other race conditions in Slurm, one per function.
 
 use std::time::Duration;
 
 use crate::cluster::Cluster;
 use crate::records;
 
-/// Opens a job's gate on too many nodes. Slurm chooses some that do not form a box, and the job is
-/// placed again.
+/// Opens a job's gate on too many nodes. Slurm picks some that do not form a box, so the job must
+/// be placed again.
 pub(crate) fn too_many_nodes_are_not_used(cluster: &mut Cluster) {
     cluster.kill_daemon();
     let many = cluster.submit("2x2-many", "--comment=shape=2x2", 0.5);
@@ -69,7 +69,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     for serial in 0..6 {
         cluster.submit(&format!("2x2-late{serial}"), "--comment=shape=2x2 -t 10", 0.5);
     }
-    // This job ends before the planned start of the large box, so it may go first.
+    // This job ends before the large box's planned start, so it may run first.
     let pass = cluster.submit("1x1-pass", "--comment=shape=1x1 -t 1", 0.5);
     cluster.wait_until_gone(&pass, 90);
     cluster.run(&format!("scancel {first}"));
@@ -85,7 +85,7 @@ pub(crate) fn large_boxes_do_not_starve(cluster: &Cluster) {
     assert!(pass < large, "{pass} is not before {large}; log:\n{}", cluster.log());
 }
 
-/// Kills slurmctld so early that it forgets a job and reuses its number.
+/// Kills slurmctld before it has saved a job, so it forgets the job and reuses its number.
 pub(crate) fn numbers_are_used_again(cluster: &Cluster) {
     // After this delay, slurmctld has saved all earlier changes.
     std::thread::sleep(Duration::from_secs(6));

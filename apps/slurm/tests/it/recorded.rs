@@ -47,7 +47,7 @@ fn squeue_output_for_all_kinds_of_jobs(release: Release) {
 
 /// Submits the jobs. Returns their number, including all tasks and components.
 fn jobs_of_every_kind(cluster: &Cluster) -> usize {
-    // Slurm compares modification times in whole seconds.
+    // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(cluster.path().join("job_submit.lua"), ACCEPT).unwrap();
     let open = |options: &str, nodes: &str, comment: &str| {

@@ -17,7 +17,7 @@ pub(crate) struct Record {
 pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
     let text = std::fs::read_to_string(cluster.path().join("jobs.txt")).unwrap_or_default();
     let mut all = Vec::new();
-    // Slurm does not escape names, so a line that begins differently belongs to a job name.
+    // Slurm does not escape names, so any other line is part of a job name.
     for line in text.lines().filter(|line| line.starts_with("JobId=")) {
         let fields: HashMap<&str, &str> =
             line.split(' ').filter_map(|word| word.split_once('=')).collect();
@@ -35,7 +35,7 @@ pub(crate) fn read(cluster: &Cluster) -> Vec<Record> {
 }
 
 /// Returns true if a job completed, or if it failed only because Slurm lost its script or because a
-/// restarted slurmctld missed the job's end, so that the job timed out.
+/// restarted slurmctld missed the job's end, so the job timed out.
 pub(crate) fn completed(cluster: &Cluster, record: &Record) -> bool {
     let recovered = || {
         let line = format!("Recovered JobId={} ", record.job);
@@ -71,9 +71,9 @@ fn nodes(list: &str) -> Vec<u32> {
 /// Checks that every allocation is a box of the shape at the start of the job name, on a mesh with
 /// `columns` columns, and that no two allocations overlap. Returns the number of allocations.
 pub(crate) fn check_allocations(records: &[Record], columns: u32) -> usize {
-    // A job that is requeued while ending is recorded twice, and so is a job whose end slurmctld
-    // forgot when it was killed. The second record has the same start and a later end, but the
-    // nodes were free from the first end on.
+    // A job is recorded twice if it is requeued while ending, or if slurmctld is killed and forgets
+    // that the job has ended. The second record has the same start and a later end, but the nodes
+    // have been free since the first end.
     let mut held: BTreeMap<(&str, &str), (&str, &Record)> = BTreeMap::new();
     for record in records.iter().filter(|record| !record.nodes.is_empty()) {
         let place = held.entry((&record.job, &record.start)).or_insert((&record.end, record));

@@ -54,11 +54,11 @@ macro_rules! on_each_release {
 }
 pub(crate) use on_each_release;
 
-/// Reasons why a release, with or without accounting, is unavailable. Determined only once.
+/// The reasons why releases are unavailable, with or without accounting. Determined only once.
 static MISSING: Mutex<Option<HashMap<(Release, bool), String>>> = Mutex::new(None);
 
 /// An environment with an installed release. When it ends, even if the test is killed, its
-/// processes, its mounts and everything written outside the test's folder disappear.
+/// processes and mounts disappear, along with everything written outside the test's folder.
 pub(crate) struct Place {
     process: Child,
     root: PathBuf,

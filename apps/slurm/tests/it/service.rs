@@ -1,4 +1,4 @@
-//! Tests for the daemon as a service that is observed, run twice, upgraded under load and removed.
+//! Tests for the daemon as a service: observed, run twice, upgraded under load, and uninstalled.
 
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn from_observation_to_removal(release: Release) {
     }
 }
 
-/// Writes the configurations: `one` and `two` have no lock; `first` and `second` share one.
+/// Writes the configurations. `one` and `two` have no lock; `first` and `second` share one.
 fn configure(cluster: &Cluster) {
     let text = std::fs::read_to_string(cluster.path().join("pavior.toml")).unwrap();
     let lock = format!("lock = \"{}/pavior.lock\"\n", cluster.path().display());
@@ -66,8 +66,8 @@ impl Load {
     }
 }
 
-/// Runs two active daemons, which no site should do. Slurm rejects a change if the job has changed
-/// since the daemon read it, so nothing goes wrong.
+/// Runs two active daemons, which no site should do. This is harmless, because Slurm rejects a
+/// change if the job has changed since the daemon read it.
 fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("one");
     cluster.start_daemon_of("two");
@@ -77,7 +77,7 @@ fn run_two_active_daemons(cluster: &mut Cluster, load: &mut Load) {
     cluster.kill_daemon_of("two");
 }
 
-/// Checks that with a lock, only one daemon is active, and the other takes over if it is killed.
+/// Checks that only one of two daemons with a lock is active, and that the other takes over.
 fn run_daemons_with_a_lock(cluster: &mut Cluster, load: &mut Load) {
     cluster.start_daemon_of("first");
     let opens = |cluster: &Cluster, name: &str| {

@@ -29,7 +29,7 @@ pub(crate) fn state(cluster: &Cluster, job: &str) -> String {
     cluster.run(&format!("squeue -h -j {job} -o '%t %r'"))
 }
 
-/// Waits until a job's note contains some words.
+/// Waits until a job's note contains the given words.
 pub(crate) fn until_told(cluster: &Cluster, job: &str, words: &str) {
     cluster.wait_for(&format!("scontrol show job {job}"), 30, |text| {
         text.lines().any(|line| line.contains("AdminComment=pavior") && line.contains(words))
@@ -108,8 +108,8 @@ fn time_limits(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Suspends a job, which keeps its box for an unknown time. After it resumes, its end is later by
-/// the time for which it was suspended, and the notes of waiting jobs contain this end.
+/// Suspends a job, which keeps its box for an unknown time. Once the job resumes, its expected end
+/// is later by the suspension time, and the notes of waiting jobs show the new end.
 fn suspended(cluster: &Cluster) {
     let alice =
         |shape, options: &str, seconds| submit(cluster, User::Alice, shape, options, seconds);
@@ -137,8 +137,8 @@ fn suspended(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Reserves all nodes for a repair in an hour. Shorter jobs run before it; the others wait and get
-/// a note with the reason.
+/// Reserves all nodes for a repair in an hour. Shorter jobs run before the repair; the others wait
+/// and get a note that explains why.
 fn maintenance(cluster: &Cluster) {
     let repair = "ReservationName=repair Users=root StartTime=now+1hour Duration=60 Nodes=ALL";
     cluster.run(&format!("scontrol create reservation {repair} Flags=MAINT,IGNORE_JOBS"));
@@ -154,7 +154,7 @@ fn maintenance(cluster: &Cluster) {
     cluster.wait_until_empty(20);
 }
 
-/// Checks that the job of the user with less past usage starts first.
+/// Checks that the job whose user has less past usage starts first.
 fn fair_share(cluster: &Cluster) {
     // Slurm updates usage once a minute.
     let shares = "sshare -a -n -P -o User,FairShare | grep -E '^ *(alice|bob)' | sort | xargs";
@@ -177,8 +177,8 @@ fn fair_share(cluster: &Cluster) {
 pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
     let each = "export SLURM_CONF=@DIR@/slurm.conf PATH=$PATH:/usr/sbin:/sbin\n\
                 for node in $(scontrol show hostnames \"$1\"); do";
-    // If a node was powered off before its slurmd had written a pid file, that slurmd may still be
-    // running. It is killed first, because Slurm waits for the node to boot.
+    // If a node was powered off before its slurmd wrote a pid file, that slurmd may still be
+    // running. Slurm waits for the node to boot, so the old slurmd is killed first.
     let on = "kill -9 $(cat @DIR@/pid/$node) 2>/dev/null; \
               [ -e @DIR@/broken-$node ] || \
               slurmd -b -N $node -f $SLURM_CONF -L @DIR@/log/$node.log \
@@ -193,7 +193,7 @@ pub(crate) fn powered(suspend_timeout: u32, resume_timeout: u32) -> Options {
              SchedulerParameters=bf_interval=1,batch_sched_delay=1"
         ))
         .nodes("n[12-15]", "State=CLOUD")
-        // Slurm kills processes that the program leaves behind, unless they have become daemons.
+        // Slurm kills any processes that the program leaves behind, unless they are daemonized.
         .file("on", &format!("#!/bin/sh\n{each} {on}; done; sleep 2\n"))
         .file("off", &format!("#!/bin/sh\n{each} {off}; done\n"))
 }

@@ -1,5 +1,5 @@
 //! Checks that no job is lost in a storm of random jobs, drained and failing nodes, requeues, and
-//! kills of the daemon and slurmctld.
+//! killed daemons and controllers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,8 +21,8 @@ pub(crate) fn storms(cluster: &mut Cluster) {
 }
 
 /// A script that acts as an operator and prints the remaining jobs. A killed slurmctld forgets the
-/// latest starts. When such a job starts again on its node, it is "already running" there, so Slurm
-/// drains the node and holds the job.
+/// most recent job starts. If a forgotten job is started on its node again, Slurm finds it "already
+/// running" there, drains the node, and holds the job.
 pub(crate) const FORGOTTEN: &str = "
     sinfo -h -N -t drain -o %N | sort -u | xargs -r -I{} scontrol update NodeName={} State=RESUME
     squeue -h -t PD -o '%i %r' | grep 'launch failed requeued held' | cut -d' ' -f1 |
@@ -36,7 +36,7 @@ struct Storm {
     down: BTreeSet<String>,
 }
 
-/// Submits four jobs per round and causes disturbances.
+/// Submits four jobs per round and injects failures.
 pub(crate) fn storm(cluster: &mut Cluster, seed: u64, rounds: u64) {
     let mut storm = Storm { random: seed, wanted: BTreeMap::new(), down: BTreeSet::new() };
     for round in 0..rounds {

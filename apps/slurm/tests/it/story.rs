@@ -157,11 +157,11 @@ fn requeued_jobs_wait_for_the_cooldown(cluster: &Cluster) {
     cluster.wait_until_empty(30);
 }
 
-/// Kills slurmctld while a job is running, and checks that the job's end is known afterwards.
+/// Kills slurmctld while a job is running, and checks that the job's end is recorded afterwards.
 ///
-/// slurmctld saves its state seconds after a change, so a kill loses newer changes: a job whose end
-/// was acknowledged but not yet saved would remain in the list of running jobs. Therefore, the job
-/// ends after the kill. Its node repeats the message until it is acknowledged.
+/// slurmctld saves its state seconds after a change, so a kill loses recent changes: a job whose
+/// end was acknowledged but not yet saved would remain in the list of running jobs. Therefore, the
+/// job ends after the kill. Its node repeats the message until it is acknowledged.
 fn a_job_that_ends_while_slurmctld_is_down_is_finished(cluster: &Cluster) {
     let end = cluster.path().join("end");
     let over = cluster.run(&format!(

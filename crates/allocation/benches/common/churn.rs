@@ -1,6 +1,6 @@
-//! A recorded sequence of grants and releases near saturation (a churn), replayed on a strategy.
-//! The replay is either timed, or run under callgrind in a separate process that reads the record
-//! as text.
+//! A churn: a recorded sequence of grants and releases near saturation, replayed on a strategy. The
+//! replay is either timed or run under callgrind, in a separate process that reads the record as
+//! text.
 
 // Each bench uses only part of this module.
 #![allow(dead_code)]
@@ -20,8 +20,8 @@ use pavior_trials::instructions::{collected, collected_with_memory};
 pub(crate) enum Sides {
     /// Uniform from 1 to a bound.
     Uniform(u16),
-    /// At most an eighth of the axis with probability 0.4; a quarter, a half or all of it with
-    /// probability 0.2 each.
+    /// With probability 0.4, up to an eighth of the axis; with probability 0.2 each, in the next
+    /// eighth, in the next quarter, or in the upper half.
     Decreasing,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// Records a strategy's churn until at least `questions` questions have been asked. Requests
-    /// come from one stream. After a refusal, the oldest job departs, and the request is repeated.
+    /// come from one stream. After a refusal, the oldest job departs, and the request is retried.
     /// Returns `None` if the strategy grants nothing on this grid, or takes longer than a minute.
     pub(crate) fn new(
         grid: &Grid,
@@ -92,7 +92,7 @@ impl Record {
             }
             loop {
                 let counts = there.is_some_and(|there| departures >= there);
-                // If too few nodes are free, the machine refuses without asking the strategy.
+                // If too few nodes are free, the machine refuses without querying the strategy.
                 let is_asked = u64::from(request.nodes) <= u64::from(machine.free().count());
                 let answer = machine.allocate(JobId(job), &request).cloned();
                 if counts && is_asked {
@@ -131,7 +131,7 @@ impl Record {
     }
 
     /// Formats the record as text, up to the end of its first `first` questions. The first line is
-    /// the grid, and each further line is a step.
+    /// the grid, and each of the following lines is a step.
     fn written(&self, first: usize) -> String {
         let line = |word: &str, numbers: &mut dyn Iterator<Item = u16>| {
             let numbers: Vec<String> = numbers.map(|number| number.to_string()).collect();
@@ -171,7 +171,7 @@ impl World {
         World { free: Occupancy::all_free(grid), strategy, draw }
     }
 
-    /// Answers one question. This is the function that is measured; callgrind finds it by name.
+    /// Answers one question. This is the measured function, which callgrind finds by name.
     #[inline(never)]
     pub(crate) fn counted_find(&mut self, request: &Request) -> Option<Placement> {
         self.strategy.find(&self.free, request, &mut self.draw)
@@ -188,7 +188,7 @@ impl World {
     }
 }
 
-/// The argument that makes a program replay a record from its input. A strategy must follow it.
+/// The argument that makes a program replay a record from its input, followed by a strategy.
 pub(crate) const CHILD: &str = "--replay-from-input";
 
 /// Reads a record from standard input and replays it on a strategy.

@@ -1,4 +1,4 @@
-//! Measures instructions and time per attempt for engines and plain searches, which answer the same
+//! Measures instructions and time per attempt for engines and plain searches that answer the same
 //! questions in the same states.
 //!
 //! ```sh
@@ -10,11 +10,11 @@
 //! cargo bench -p pavior-allocation --bench instructions -- write           # writes the fixed set
 //! ```
 //!
-//! A churn (grants and releases near saturation) is recorded once with the engine. Requests come
-//! from one stream. After a refusal, the oldest job departs, and the request is repeated. The
-//! record is then replayed on the plain search of the same strategy, which gives the same answers
-//! and is older than the engine. Only `Strategy::find` is measured. Attempts that fail because too
-//! few nodes are free never reach this method, and are not counted.
+//! A churn (grants and releases near saturation) is recorded once with the engine. All requests
+//! come from one stream. After a refusal, the oldest job departs, and the request is retried. The
+//! record is then replayed on the plain search of the same strategy, an older implementation that
+//! gives the same answers. Only `Strategy::find` is measured. Attempts that fail because too few
+//! nodes are free never reach this method and are not counted.
 //!
 //! - Callgrind counts instructions in a separate process (`valgrind` must be installed). The counts
 //!   depend on the compiler and on whether the processor has AVX2, but not on other programs.
@@ -105,8 +105,8 @@ fn table(wanted: &[String]) {
     }
 }
 
-/// Returns the mean nanoseconds and instructions per question. `search` answers the questions that
-/// were recorded with `recorder`.
+/// Returns the mean nanoseconds and instructions per question when `search` answers the questions
+/// that were recorded with `recorder`.
 fn measured(
     case: &Case,
     grid: &Grid,

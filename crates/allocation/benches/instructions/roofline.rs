@@ -1,6 +1,6 @@
 //! Compares the number of words that `ff` reads for an answer with the minimum for an exact answer.
 //!
-//! If only the free nodes are given, with 64 nodes per word in row-major order, a search must read:
+//! If only the free nodes are known, stored 64 per word in row-major order, a search must read:
 //!
 //! - All words of the granted box, since all its nodes must be free.
 //! - One word of each place before it in scan order, because each such place contains a node that
@@ -50,7 +50,7 @@ pub(crate) fn table() {
     }
 }
 
-/// Returns the minimum number of words, averaged over all questions, and the granted percentage.
+/// Returns the mean minimum number of words per question and the percentage of requests granted.
 fn fewest(record: &Record) -> (f64, f64) {
     let (grid, mut words, mut granted) = (&record.grid, 0, 0);
     let mut asked = None;

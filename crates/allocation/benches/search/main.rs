@@ -1,5 +1,5 @@
-//! Measures time and instructions per search for the engine and plain searches, which answer the
-//! same questions in the same states.
+//! Measures time and instructions per search for the engine and plain searches that answer the same
+//! questions in the same states.
 //!
 //! Run with `cargo bench -p pavior-allocation --bench search [-- FILTER...] [--no-instructions]`. A
 //! filter is a part of a case's name, such as `table`, `grid`, `torus`, `mesh:8x8x8` or
@@ -7,11 +7,11 @@
 //! names of the cases.
 //!
 //! For each case, a churn (grants and releases near saturation) is recorded once with the engine.
-//! Requests come from one stream. After a refusal, the oldest job departs, and the request is
-//! repeated. The record is then replayed on every strategy, so that all of them, including TBL,
-//! answer the same questions in the same states. All of them are complete, so they must agree on
-//! refusals. Only `Strategy::find` is measured. Attempts that fail because too few nodes are free
-//! never reach it, and are not counted. Neither is the upkeep of lists.
+//! All requests come from one stream. After a refusal, the oldest job departs, and the request is
+//! retried. The record is then replayed on every strategy, including TBL, so all of them answer the
+//! same questions in the same states. All of them are complete, so they must agree on refusals.
+//! Only `Strategy::find` is measured. Attempts that fail because too few nodes are free never reach
+//! it and are not counted. List upkeep is not counted either.
 //!
 //! - `mean`, `median`, `p99`: single readings without the overhead of the clock. Each question
 //!   counts as the median of its readings in all rounds. A reading waits for the search to end,
@@ -48,7 +48,7 @@ impl Case {
         format!("{} {} {}", self.group, self.grid, self.sides)
     }
 
-    /// Returns the engine first, then plain strategies that give equivalent answers.
+    /// Returns the engine, followed by plain strategies that give equivalent answers.
     fn strategies(&self) -> [&'static str; 3] {
         if self.grid.axes() == 3 { ["tff", "tff:plain", "tbl"] } else { ["ff", "ff:plain", "bl"] }
     }
@@ -85,7 +85,7 @@ fn cases() -> Vec<Case> {
 
 /// The number of searches per case.
 const SEARCHES: usize = 2000;
-/// The number of searches if only the engine answers. It is large enough to average out a few long
+/// The number of searches if only the engine answers, large enough to average out a few long
 /// searches.
 const MANY: usize = 20_000;
 

@@ -34,8 +34,8 @@ impl Measured {
     }
 }
 
-/// Returns the number of questions over which instructions are counted. It is one of a few fixed
-/// numbers, so that runs with slightly different times still count over the same questions.
+/// Returns the number of questions for which to count instructions. It is one of a few fixed
+/// numbers, so runs with slightly different timings still count the same questions.
 pub(crate) fn countable(measured: &[Measured]) -> usize {
     let within = |one: &Measured| {
         let mut left = COUNTED.as_nanos() as f64;
@@ -50,7 +50,7 @@ pub(crate) fn countable(measured: &[Measured]) -> usize {
     [one_record, 500, 100, 30].into_iter().find(|&count| count <= most).unwrap_or(LEAST)
 }
 
-/// Measures the strategies in turn, round after round.
+/// Measures the strategies in turn in each round.
 pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
     let overhead = median((0..1000).map(|_| nanoseconds(Instant::now().elapsed())).collect());
     let once = |selection, most| one_by_one(record, selection, most, overhead);
@@ -68,7 +68,7 @@ pub(crate) fn all(record: &Record, selections: &[Selection]) -> Vec<Measured> {
 }
 
 fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
-    // Each question counts as the median over the rounds, which excludes interruptions.
+    // Each question counts as its median over all rounds, which filters out interruptions.
     let singles: Vec<f64> = (0..searches)
         .map(|question| median(rounds.iter().map(|round| round[question]).collect()))
         .collect();
@@ -79,7 +79,7 @@ fn summarised(rounds: &[Vec<f64>], searches: usize) -> Measured {
     Measured { searches, mean_ns, median_ns: percentile(50), p99_ns: percentile(99), singles }
 }
 
-/// Times up to `most` searches, one by one, and stops early if the time limit is exceeded.
+/// Times up to `most` searches individually, stopping early if the time limit is exceeded.
 fn one_by_one(record: &Record, selection: &Selection, most: usize, overhead: f64) -> Vec<f64> {
     let mut world = World::new(record.grid, selection);
     let mut readings = Vec::with_capacity(most);

@@ -31,7 +31,7 @@ pub struct Counterexample {
     pub answer: Option<Placement>,
     /// The boxes that should have been granted, if the oracle finds only one correct placement.
     pub expected: Vec<Cuboid>,
-    /// A description of the error, worded as a clause.
+    /// A description of the error, phrased as a clause.
     pub reason: String,
     /// The number of correct answers before this one.
     pub answers: u64,
@@ -86,13 +86,13 @@ impl Mark {
 }
 
 impl Counterexample {
-    /// Describes the request: `2x3`, `5 nodes`, or `5 nodes of 2x3`.
+    /// Describes the request: `2x3`, `5 nodes`, or `5 nodes in a 2x3 box`.
     pub fn asked(&self) -> String {
         let Request { nodes, shape, .. } = self.request;
         match shape {
             None => format!("{nodes} nodes"),
             Some(sides) if volume(sides) == u64::from(nodes) => self.sides(sides),
-            Some(sides) => format!("{nodes} nodes of {}", self.sides(sides)),
+            Some(sides) => format!("{nodes} nodes in a {} box", self.sides(sides)),
         }
     }
 
@@ -100,7 +100,9 @@ impl Counterexample {
     pub fn answered(&self) -> String {
         match &self.answer {
             None => "it refuses".to_string(),
-            Some(placement) if placement.parts().is_empty() => "it grants no box".to_string(),
+            Some(placement) if placement.parts().is_empty() => {
+                "it grants an empty placement".to_string()
+            }
             Some(placement) => format!("it grants {}", self.boxes(placement.parts())),
         }
     }

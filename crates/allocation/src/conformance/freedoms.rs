@@ -50,7 +50,7 @@ pub fn freedoms(selection: &Selection, grid: &Grid) -> Result<u64, String> {
     Ok(answers)
 }
 
-/// Judges an answer, which is a refusal or a placement.
+/// Checks an answer, which is a refusal or a placement.
 fn judge(
     machine: &Machine,
     request: &Request,
@@ -69,7 +69,11 @@ fn judge(
     };
     let Some(placement) = answer else {
         let may_refuse = !possible || is_hardware(&Claim::of(machine.selection()));
-        return if may_refuse { Ok(()) } else { Err("refused, but a placement exists".into()) };
+        return if may_refuse {
+            Ok(())
+        } else {
+            Err("the request was refused, but a valid placement exists".into())
+        };
     };
     let parts = placement.parts();
     let good = match freedom {
@@ -81,12 +85,12 @@ fn judge(
     if good && free_nodes && placement.nodes() >= request.nodes {
         Ok(())
     } else {
-        Err("the granted nodes are not allowed".into())
+        Err("the granted nodes do not satisfy the request".into())
     }
 }
 
 /// Returns the sides of every box that fits the grid. Each node is the far corner of exactly one
-/// such box based at the origin.
+/// such box with its base at the origin.
 fn every_box(grid: &Grid) -> impl Iterator<Item = Sides> {
     Scan::default().bases(*grid, [1; 3]).map(|last| last.map(|side| side + 1))
 }

@@ -8,9 +8,9 @@ use super::states::random_box;
 use super::{Flaw, judge};
 use crate::{AllocateError, Machine, Placement, Selection};
 
-/// Takes a machine through `steps` random steps. Most steps are allocations and releases; the
-/// others are reservations that the strategy did not propose, failures, repairs, and queries on
-/// forks. Checks every answer, and every index after each step. Returns the number of answers.
+/// Runs a machine for `steps` random steps. Most steps are allocations and releases; the others are
+/// reservations that the strategy did not propose, failures, repairs, and queries on forks. Checks
+/// every answer, and every index after each step. Returns the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.
@@ -57,7 +57,8 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
                 let mut fork = machine.clone();
                 let forked = fork.allocate(job, &request).cloned();
                 if forked != machine.probe(&request).map_err(AllocateError::from) {
-                    let words = format!("{selection}: a fork answers {request:?} differently");
+                    let words =
+                        format!("{selection}: a fork gave a different answer to {request:?}");
                     return Err(words.into());
                 }
                 fork.validate();
@@ -68,7 +69,7 @@ pub fn history(selection: &Selection, grid: &Grid, seed: u64, steps: u64) -> Res
     Ok(answers)
 }
 
-/// Allocates nodes and judges the answer. Returns true if the job was granted nodes.
+/// Allocates nodes and checks the answer. Returns true if the request was granted.
 fn allocate(
     machine: &mut Machine,
     job: JobId,
@@ -86,7 +87,8 @@ fn allocate(
     }
     if probed.clone().map_err(AllocateError::from) != answer {
         let words = format!(
-            "{selection}: the probe of {request:?} returned {probed:?}, the allocation {answer:?}"
+            "{selection}: the probe of {request:?} returned {probed:?}, but the allocation \
+             returned {answer:?}"
         );
         return Err(words.into());
     }

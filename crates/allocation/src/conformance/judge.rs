@@ -27,8 +27,8 @@ impl From<&str> for Wrong {
 }
 
 /// Checks a strategy's answer to a request in a given state against the strategy's claim. The state
-/// consists of the free nodes and the placements that jobs hold. The answers of a strategy without
-/// a rule of its own depend only on the free nodes.
+/// consists of the free nodes and the placements that jobs hold. Unless a strategy has its own
+/// rule, its answers depend only on the free nodes.
 ///
 /// # Errors
 /// Returns an error if the answer is unsound or breaks the claim.
@@ -63,7 +63,7 @@ fn counterexample(
     Counterexample { strategy, free, request, answer, expected, reason, answers: 0 }
 }
 
-/// Describes a strategy's failure or its proposal that cannot be granted.
+/// Describes a strategy's failure, or a proposal that cannot be granted.
 pub(super) fn failed(
     selection: &Selection,
     free: &Occupancy,
@@ -87,7 +87,10 @@ pub(super) fn failed(
         }
         Some(BadProposal::TooFew { proposal, requested }) => (
             proposal,
-            format!("the placement has only {} nodes, not {requested}", proposal.nodes()),
+            format!(
+                "the placement has only {} nodes, but {requested} were requested",
+                proposal.nodes()
+            ),
         ),
         None => return format!("{selection} fails on {grid}: {error}").into(),
     };
@@ -135,19 +138,19 @@ fn sound(
     };
     match (claim.grants, placement.nodes()) {
         (Grants::Exact, nodes) if !exact(nodes) => {
-            Err(format!("the placement has {nodes} nodes, not {}", request.nodes).into())
+            Err(format!("the placement has {nodes} nodes, but {} were requested", request.nodes)
+                .into())
         }
         (Grants::RoundsUp { most }, nodes)
             if u64::from(nodes) > most(request, grid, &selection.options) =>
         {
-            Err(format!(
-                "the placement has {nodes} nodes, more than the strategy is allowed to grant"
-            )
-            .into())
+            Err(format!("the placement has {nodes} nodes, more than the strategy may grant").into())
         }
-        (_, nodes) if nodes < request.nodes => {
-            Err(format!("the placement has only {nodes} nodes, not {}", request.nodes).into())
-        }
+        (_, nodes) if nodes < request.nodes => Err(format!(
+            "the placement has only {nodes} nodes, but {} were requested",
+            request.nodes
+        )
+        .into()),
         _ => Ok(()),
     }
 }
@@ -209,7 +212,7 @@ fn recognised(
             let free = oracle::first(free, family, claim.scan);
             let at = free.clone().unwrap_or_default();
             let words = format!(
-                "it claims to refuse only if no base is free, but {} is free",
+                "it claims to refuse a request only if no base is free, but {} is free",
                 list(grid, &at)
             );
             expect(free.is_some(), words, at)
@@ -233,17 +236,17 @@ fn recognised(
         }
         Recognition::Count => {
             let (claims, count) =
-                ("it claims to grant exactly when enough nodes are free", free.count());
+                ("it claims to grant a request if and only if enough nodes are free", free.count());
             expect(request.nodes <= count, format!("{claims}, and {count} are free"), Vec::new())
         }
         Recognition::Own { feasible, allowed } => {
             let fits = feasible(scene);
-            let says = if fits { "that it fits" } else { "that it does not fit" };
-            expect(fits, format!("its own rule says {says}"), Vec::new())?;
+            let says = if fits { "fits" } else { "does not fit" };
+            expect(fits, format!("its own rule says that the request {says}"), Vec::new())?;
             if answer.is_none_or(|placement| allowed(scene, placement)) {
                 Ok(())
             } else {
-                Err("its own rule does not allow this".into())
+                Err("its own rule does not allow this placement".into())
             }
         }
         Recognition::Partial(_) => Ok(()),

@@ -1,8 +1,8 @@
 //! Tests that check a strategy's claim. Each test covers every strategy in the registry.
 //!
 //! - [`judge()`] compares one answer with the [`oracle`](crate::oracle).
-//! - [`every_occupancy`] goes through every set of busy nodes on a small grid, changing one node at
-//!   a time, and checks every request in each state.
+//! - [`every_occupancy`] iterates over every set of busy nodes on a small grid, changing one node
+//!   at a time, and checks every request in each state.
 //! - [`random_boxes`] fills a machine with random boxes like those in a busy list.
 //! - [`history()`] runs a [`Machine`](crate::Machine) through allocations, releases, reservations,
 //!   failures and repairs, and validates every index after every step.
@@ -31,9 +31,9 @@ pub use states::{every_occupancy, random_boxes};
 pub use suite::{plain_of, suite, walks};
 
 /// Returns the requests to try in every state of a small grid. They include every shape with sides
-/// up to the grid's longest side, so that some fit only when rotated and some never fit. For a
-/// strategy that grants by count, they also include every count without a shape, up to one that is
-/// too large, and shapes with counts below their volume.
+/// up to the grid's longest side, so some fit only when rotated and some never fit. For a strategy
+/// that grants by count, they also include every count without a shape, up to one that is too
+/// large, and shapes with counts below their volume.
 pub fn requests(selection: &Selection, grid: &Grid) -> Vec<Request> {
     let longest = grid.sides().into_iter().fold(1, u16::max);
     let most = |axis: usize| if axis < grid.axes() { longest } else { 1 };

@@ -7,7 +7,7 @@ use super::judge::failed;
 use super::{Flaw, judge, requests};
 use crate::{Placement, Selection, Strategy};
 
-/// A strategy and the actual state. Both always change together.
+/// A strategy and the actual state, which are always updated together.
 struct Subject<'a> {
     selection: &'a Selection,
     free: Occupancy,
@@ -47,7 +47,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// Judges every request in every occupancy of a grid. Occupancies are visited in Gray-code order,
+/// Checks every request in every occupancy of a grid. Occupancies are visited in Gray-code order,
 /// one node at a time, so the strategy handles 2^nodes single-node grants and releases. Returns the
 /// number of answers.
 ///
@@ -70,9 +70,9 @@ pub fn every_occupancy(selection: &Selection, grid: &Grid) -> Result<u64, Flaw> 
     Ok(answers)
 }
 
-/// Fills the machine with random disjoint boxes and checks every request, and then empties the
-/// machine in random order, checking one request after each release. Repeats this `rounds` times.
-/// Returns the number of answers.
+/// Fills the machine with random disjoint boxes and checks every request, then empties the machine
+/// in random order and checks one request after each release. Repeats this `rounds` times. Returns
+/// the number of answers.
 ///
 /// # Errors
 /// Returns the first broken claim, or any other failure.

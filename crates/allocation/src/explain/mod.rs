@@ -61,7 +61,7 @@ fn choose(machine: &mut Machine, request: &Request) -> Result<Choice, Refusal> {
     Ok(Choice { placement, indices })
 }
 
-/// Asks a strategy which nodes it would grant. A randomized strategy draws from the `allocation`
+/// Finds the nodes that a strategy would grant. A randomized strategy draws from the `allocation`
 /// stream for the given `seed`.
 ///
 /// # Errors

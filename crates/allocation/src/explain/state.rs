@@ -85,8 +85,8 @@ impl State {
         Ok(())
     }
 
-    /// Takes one part of a job. The parts before it must already have been taken. Takes
-    /// O(rows of the part) time, plus O(parts of all jobs) if some of its nodes are not free.
+    /// Takes one part of a job. All preceding parts must already have been taken. Takes O(rows of
+    /// the part) time, plus O(parts of all jobs) if some of its nodes are not free.
     fn take_part(&mut self, job: JobId, parts: &[Cuboid], index: usize) -> Result<(), Clash> {
         let part = &parts[index];
         if !part.lies_on(&self.grid) {

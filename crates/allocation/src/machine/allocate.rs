@@ -50,7 +50,7 @@ impl Machine {
             });
         }
         let Some((_, Ok(placement), draw)) = self.memory.take() else {
-            unreachable!("the query was just answered with a placement")
+            unreachable!("the query just returned a placement")
         };
         placement.take_from(&mut self.free).map_err(|fault| {
             let proposal = placement.clone();
@@ -102,13 +102,13 @@ impl Machine {
 
     /// Moves a job to other nodes in a single step and returns its old placement. The old nodes
     /// count as free for the move unless they have failed. Like a failure, a move changes
-    /// [`Machine::health`] and thereby voids earlier promises. Takes O(N/64) time for N nodes, plus
-    /// the cost of a release and a grant.
+    /// [`Machine::health`], which voids earlier promises. Takes O(N/64) time for N nodes, plus the
+    /// cost of a release and a grant.
     ///
     /// # Errors
     /// Returns an error if the job holds no nodes, or cannot be moved to these nodes. In that case,
     /// nothing changes.
-    #[expect(clippy::missing_panics_doc, reason = "the nodes were taken from a copy before")]
+    #[expect(clippy::missing_panics_doc, reason = "the same nodes were already taken from a copy")]
     pub fn relocate(&mut self, job: JobId, to: Placement) -> Result<Placement, RelocateError> {
         let held = self.held.get(&job).ok_or(UnknownJob(job))?;
         let mut free = self.free.clone();
@@ -152,7 +152,7 @@ impl Machine {
             fits
         } else {
             self.selection.entry.does.fits_grid(request, &self.grid)?;
-            // The draws of a randomized strategy do not affect whether it succeeds.
+            // The random draws do not affect whether the strategy succeeds.
             let mut draw = Stream::new(0, 0, "never-fits");
             let fits = self.empty.find(&self.nothing_busy, request, &mut draw).is_some();
             self.verdicts.insert(*request, fits);

@@ -1,4 +1,4 @@
-//! Properties of answers that are known without asking the strategy. Schedulers use them to plan.
+//! Properties of answers that are known without querying the strategy. Schedulers use them to plan.
 
 use pavior_mesh::{Request, Sides};
 
@@ -60,8 +60,8 @@ impl Machine {
         self.strategy.answers(request)
     }
 
-    /// Returns the number of free nodes that a request needs: its shape's volume for a contiguous
-    /// strategy, and its count for any other.
+    /// Returns the number of free nodes that a request needs, which is its shape's volume for a
+    /// contiguous strategy and its count for any other.
     pub fn needed(&self, request: &Request) -> u64 {
         self.selection.entry.does.needed(request)
     }
@@ -84,8 +84,8 @@ impl Machine {
         let own = match claim.grants {
             Grants::RoundsUp { most } => most(&plain, &self.grid, options),
             Grants::Exact if self.selection.entry.does.contiguous => needed,
-            // The nodes are granted in pieces, but there are as many as in one of the family's
-            // shapes.
+            // The nodes are granted in pieces, but their number equals the size of one of the
+            // family's shapes.
             Grants::Exact => {
                 let family = (claim.family)(&plain, &self.grid, options);
                 family.iter().map(|shape| u64::from(shape.nodes())).max().unwrap_or(needed)
@@ -94,8 +94,8 @@ impl Machine {
         request.freedom.map_or(own, |freedom| allowed::most(request, freedom, own))
     }
 
-    /// Returns true if the strategy claims that its answers depend only on the free nodes. A
-    /// request's freedom does not change this. Takes O(1) time.
+    /// Returns true if the strategy claims that its answers depend only on the free nodes. This
+    /// does not depend on a request's freedom. Takes O(1) time.
     pub fn is_determined(&self) -> bool {
         matches!(
             Claim::of(self.selection()).recognition,
@@ -103,8 +103,8 @@ impl Machine {
         )
     }
 
-    /// Returns the boxes that decide a request: it is granted if and only if one of them is free.
-    /// Returns `None` if the answers are not [`Answers::Shapes`], or if some shapes are not boxes.
+    /// Returns the boxes that determine the answer: a request is granted if and only if one is
+    /// free. Returns `None` unless the answers are [`Answers::Shapes`] and every shape is a box.
     ///
     /// ```
     /// # use pavior_allocation as pavior;
@@ -130,7 +130,7 @@ impl Machine {
         self.shapes_of(request).0
     }
 
-    /// Returns the boxes that may be granted, and true if other shapes may be granted, too.
+    /// Returns the boxes that may be granted, and true if other shapes may also be granted.
     fn shapes_of(&self, request: &Request) -> (Vec<Sides>, bool) {
         if let Some(freedom) = request.freedom {
             return (allowed::boxes(request, freedom, self.grid()), false);

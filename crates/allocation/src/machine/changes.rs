@@ -1,9 +1,9 @@
-//! A machine's most recent grants and releases, which bring plans up to date.
+//! A machine's most recent grants and releases, used to update plans.
 //!
 //! Invariant: applying the recorded changes to the state numbered `since` yields the machine's
 //! current state. Each change increments the state number by one.
 //!
-//! Cost: O(boxes) per change once a plan has asked for changes, and nothing before that. At most
+//! Cost: O(boxes) per change once a plan has requested changes, and nothing before that. At most
 //! [`BOXES`] boxes are recorded.
 
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ pub struct Change {
     pub granted: bool,
 }
 
-/// Maximum number of recorded boxes. Replaying more would take longer than creating a new fork.
+/// The maximum number of recorded boxes. Replaying more would take longer than a new fork.
 const BOXES: usize = 1024;
 
 /// The changes since the state numbered `since`.

@@ -29,8 +29,8 @@ impl Machine {
         self.busy
     }
 
-    /// Returns the number of failed nodes that no job holds. Counted this way, each node is either
-    /// free, busy or failed.
+    /// Returns the number of failed nodes that no job holds. With this definition, each node is
+    /// either free, busy or failed.
     pub fn failed_nodes(&self) -> u32 {
         self.grid.nodes() - self.free.count() - self.busy
     }
@@ -115,7 +115,7 @@ impl Machine {
     /// Returns the job that holds a node. Takes O(1) time for a free node, and O(boxes of all jobs)
     /// for any other node.
     pub fn holder(&self, node: NodeId) -> Option<JobId> {
-        // No job holds a free node, so there is no need to search the table.
+        // No job holds a free node, so the table need not be searched.
         if node.0 >= self.grid.nodes() || self.free.is_node_free(node) {
             return None;
         }
@@ -140,8 +140,8 @@ impl Machine {
                 busy += 1;
             }
         }
-        assert_eq!(self.free, truth, "occupancy and holders disagree");
-        assert_eq!(self.busy, busy, "a node is held twice, or the count is off");
+        assert_eq!(self.free, truth, "the occupancy and the holders disagree");
+        assert_eq!(self.busy, busy, "a node has two holders, or the count is wrong");
         self.strategy.validate(&self.free);
     }
 }

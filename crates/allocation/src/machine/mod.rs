@@ -47,7 +47,7 @@ use crate::{BuildError, Fork, Placement, Refusal, Selection, UnknownNode};
 pub struct Machine {
     grid: Grid,
     selection: Selection,
-    /// The function that returns the shapes the strategy claims. It is looked up only once.
+    /// The function that returns the shapes the strategy claims, cached to avoid lookups.
     family: fn(&Request, &Grid, &Options) -> Vec<BoxGroup>,
     strategy: Placer,
     free: Occupancy,
@@ -57,7 +57,7 @@ pub struct Machine {
     draw: Stream,
     /// The last query, its answer, and the random stream after it. Any change discards them.
     memory: Option<(Request, Result<Placement, Refusal>, Stream)>,
-    /// The same strategy on an empty machine, including its answers to earlier requests.
+    /// The same strategy on an empty machine, which caches its answers to earlier requests.
     empty: Placer,
     verdicts: FxHashMap<Request, bool>,
     /// The last request found to be grantable, cached because a queue's head is checked repeatedly.
@@ -65,7 +65,7 @@ pub struct Machine {
     nothing_busy: Occupancy,
     /// True if the switches that join parts of placements work.
     switched: bool,
-    /// The most recent grants and releases, if a plan uses them.
+    /// The most recent grants and releases, if any plan uses them.
     changes: Option<Changes>,
     busy: u32,
     state: u64,
@@ -144,7 +144,7 @@ impl Machine {
     }
 
     /// Marks a node as failed, and returns the job that holds it, if any. The job keeps the node
-    /// until releasing it; from then on, the node is unavailable. Failing a failed node has no
+    /// until the job is released; then, the node becomes unavailable. Failing a failed node has no
     /// effect.
     ///
     /// # Errors
@@ -186,9 +186,9 @@ impl Machine {
         Ok(())
     }
 
-    /// Sets whether the switches that join the parts of placements work, as they do initially.
-    /// While the switches do not work, no placement that needs them is granted. Running jobs keep
-    /// their placements ([`Machine::switched_jobs`]).
+    /// Sets whether the switches that join the parts of placements work. Initially, they do. While
+    /// they do not work, no placement that needs them is granted. Running jobs keep their
+    /// placements ([`Machine::switched_jobs`]).
     pub fn set_switches(&mut self, work: bool) {
         if std::mem::replace(&mut self.switched, work) != work {
             (self.state, self.health) = (self.state + 1, self.health + 1);

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pavior_allocation::{Machine, Placement, Selection, Strategy};
 use pavior_mesh::{Cuboid, Grid, JobId, NodeId, Occupancy};
 
-/// The number of the first job among those that hold nodes before a test begins.
+/// The number of the first job that holds nodes before a test begins.
 pub(crate) const BUSY: u64 = 1_000;
 
 pub(crate) fn machine(grid: &str, strategy: &str) -> Machine {
     Machine::new(grid.parse().unwrap(), strategy).unwrap()
 }
 
-/// Creates a machine with busy boxes. Each is held by a job, and these jobs are numbered from
-/// [`BUSY`] onward.
+/// Creates a machine with busy boxes. Each box is held by its own job, numbered from [`BUSY`]
+/// onward.
 pub(crate) fn busy_machine(
     grid: Grid,
     strategy: &str,

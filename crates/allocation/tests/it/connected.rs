@@ -79,10 +79,10 @@ fn set_of(grid: &Grid, placement: &Placement) -> u32 {
 #[derive(Debug, Default)]
 struct Tally {
     answers: u32,
-    /// The number of answers for which another set, however compact, cuts off fewer nodes.
+    /// The number of answers for which some other set, compact or not, cuts off fewer nodes.
     needless: u32,
-    /// The hops between pairs of nodes, summed over all answers, and the smallest possible sum with
-    /// sets that cut off equally many nodes.
+    /// The total hops between pairs of nodes over all answers, and the minimum total for sets that
+    /// cut off the same number of nodes.
     hops: u64,
     least: u64,
 }
@@ -125,7 +125,7 @@ fn compare(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) -> Tally {
     tally
 }
 
-/// Returns one in every `step` sets of free nodes.
+/// Returns every `step`-th set of free nodes.
 fn each(step: usize) -> impl FnOnce(&Grid) -> Vec<u32> {
     move |grid| (0..1u32 << grid.nodes()).step_by(step).collect()
 }
@@ -145,7 +145,7 @@ fn check(name: &str, states: impl FnOnce(&Grid) -> Vec<u32>) {
     println!("{name}: {tally:?}");
     assert!(tally.answers > 100, "{name}: {tally:?}");
     assert_eq!(tally.needless, 0, "{name}: {tally:?}");
-    // The bound was measured; see the documentation of `connected`. A change to the rule must not
+    // The bound is empirical; see the documentation of `connected`. A change to the rule must not
     // make it worse.
     assert!(tally.hops as f64 <= 1.01 * tally.least as f64, "{name}: {tally:?}");
 }

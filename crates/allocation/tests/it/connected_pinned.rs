@@ -1,4 +1,4 @@
-//! Fixed answers of `connected`. An engine may become faster, but its answers must not change.
+//! Pinned answers of `connected`. Engines may become faster, but must not change any answer.
 
 use pavior_allocation::{Placement, Strategy};
 use pavior_kernel::Stream;
@@ -6,7 +6,7 @@ use pavior_mesh::{Grid, NodeId, Occupancy, Request};
 
 use crate::common::strategy;
 
-/// A machine on which the strategy gets random requests.
+/// A machine on which the strategy handles random requests.
 struct Walk {
     free: Occupancy,
     strategy: Box<dyn Strategy>,
@@ -36,8 +36,8 @@ impl Walk {
         self.hash = (self.hash ^ u64::from(number)).wrapping_mul(0x0000_0100_0000_01b3);
     }
 
-    /// Takes random single nodes on the empty machine. The result is a state that no strategy
-    /// produces.
+    /// Takes random single nodes on the empty machine. No strategy would produce the resulting
+    /// state.
     fn scatter(&mut self) {
         self.granted.clear();
         let grid = *self.free.grid();
@@ -81,8 +81,8 @@ impl Walk {
     }
 }
 
-/// Compares hashes of the answers with those of the rule in the documentation of `connected`.
-/// Results of studies depend on each of these answers.
+/// Compares hashes of the answers with hashes recorded from the documented rule of `connected`.
+/// Study results depend on every one of these answers.
 #[test]
 fn the_answers_stay() {
     let pinned: [(&str, u32, u64); 13] = [

@@ -1,4 +1,4 @@
-//! Tests of mistakes by callers. Each mistake leads to a typed error and changes nothing.
+//! Tests of caller mistakes. Each mistake results in a typed error and changes nothing.
 
 use pavior_allocation::{
     AllocateError, BuildError, Cuboid, JobId, Machine, NodeId, Placement, PlacementError, Refusal,
@@ -7,7 +7,7 @@ use pavior_allocation::{
 
 use crate::common::machine;
 
-/// Requests a placement that cannot be granted. Checks that nothing has changed.
+/// Requests a placement that cannot be granted, and checks that nothing has changed.
 fn refused_at(machine: &mut Machine, job: u64, parts: &[Cuboid]) -> PlacementError {
     let (free, state, jobs) = (machine.free().clone(), machine.state(), machine.jobs());
     let error = machine.allocate_at(JobId(job), Placement::Parts(parts.to_vec())).unwrap_err();

@@ -56,8 +56,8 @@ fn adaptive_scan_and_quick_allocation_choose_first_fits_base() {
 
 #[test]
 fn all_shapes_of_a_prime_are_its_two_lines() {
-    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, which are
-    // those of First Fit with turning.
+    // On a square, a job with a prime number of nodes has the shapes n x 1 and 1 x n, the same as
+    // under First Fit with turning.
     for grid in ["mesh:13x13", "torus:7x7"] {
         let prime = |dice: &mut Stream| {
             let n = [2, 3, 5, 7][dice.below(4) as usize];

@@ -91,8 +91,8 @@ fn the_index_of_parts_is_that_of_their_nodes_together() {
     }
 }
 
-/// Counts the pairs (node, direction) whose neighbor is not free, or is beyond the end of an axis
-/// that does not wrap.
+/// Counts the (node, direction) pairs for which the neighbor is not free or is beyond the end of an
+/// axis that does not wrap.
 fn pairs(state: &State, nodes: &[NodeId]) -> i64 {
     let grid = state.grid();
     let mut pairs = 0;

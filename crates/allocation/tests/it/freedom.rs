@@ -96,7 +96,7 @@ fn forks_and_failures_know_freedoms() {
     machine.validate();
 }
 
-/// Checks that no grant exceeds the limit on which quotas rely.
+/// Checks that no grant exceeds the limit that quotas rely on.
 #[test]
 fn no_grant_has_more_nodes_than_the_most() {
     let mut dice = Stream::new(8, 0, "most");

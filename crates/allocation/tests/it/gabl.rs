@@ -1,4 +1,4 @@
-//! Tests of GABL's loop as printed in the paper (Figure 1), which may not end, and of related
+//! Tests of GABL's loop as printed in the paper (Figure 1), which may not terminate, and of related
 //! properties.
 
 use pavior_allocation::Machine;

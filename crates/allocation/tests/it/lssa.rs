@@ -1,5 +1,5 @@
-//! Tests that LSSA always grants the first base of its first shape that fits, although it claims
-//! less.
+//! Tests that LSSA always grants the first base of its first shape that fits, although its `Claim`
+//! guarantees less.
 
 use pavior_allocation::claim::Claim;
 use pavior_allocation::{Selection, oracle};

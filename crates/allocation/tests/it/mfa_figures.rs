@@ -23,7 +23,7 @@ fn examples() -> [State; 2] {
     [Cuboid::new([1, 2, 0], [4, 3, 1]), Cuboid::new([0, 0, 0], [4, 3, 1])].map(boxes)
 }
 
-/// Returns each example with each task, in the order of the columns.
+/// Returns every combination of example and task, in column order.
 fn cases() -> impl Iterator<Item = (State, Sides)> {
     examples().into_iter().flat_map(|state| TASKS.map(|task| (state.clone(), task)))
 }

@@ -1,5 +1,5 @@
-//! Tests of properties of strategies that grant by count, which the conformance suite cannot check:
-//! some strategies have the same rule, and some minimize a quantity.
+//! Tests of properties of strategies that grant by count that the conformance suite cannot check:
+//! some strategies follow the same rule, and some minimize a quantity.
 
 use pavior_allocation::claim::BoxGroup;
 use pavior_allocation::{Placement, Selection, Strategy, conformance, oracle};
@@ -12,8 +12,8 @@ fn selection(name: &str) -> Selection {
     name.parse().unwrap()
 }
 
-/// Calls a function with many occupancies of a grid. The strategies are in the same state, because
-/// each of them has been notified of the busy nodes one by one.
+/// Calls a function with many occupancies of a grid, and with strategies in the same state. Each
+/// strategy has been notified of the busy nodes one by one.
 fn in_random_states(
     grid: &Grid,
     names: &[&str],

@@ -1,4 +1,4 @@
-//! Tests of requests that are confined to some nodes.
+//! Tests of requests that are restricted to a subset of the nodes.
 
 use pavior_allocation::{
     Freedom, Grid, JobId, Machine, Pool, Refusal, Request, Selection, StrategyKind,
@@ -6,8 +6,8 @@ use pavior_allocation::{
 use pavior_kernel::{Family, Stream};
 use pavior_mesh::{NodeId, Occupancy};
 
-/// Compares a pool with a machine whose other nodes have failed, for every strategy and in random
-/// states.
+/// Compares a pool with a machine on which all other nodes have failed, for every strategy and in
+/// random states.
 #[test]
 fn a_pool_is_a_machine_whose_other_nodes_have_failed() {
     let mut granted = 0;

@@ -113,8 +113,8 @@ fn matching(inside: bool, plane: Piece, region: Piece) -> Vec<u8> {
     (1..=29).filter(|&case| matches(case, inside, plane, region)).collect()
 }
 
-/// Uses the repaired table: case 27 applies only if the plane does not overhang (case 28 is printed
-/// for that), and the two missing positions are added.
+/// Applies the repaired table: case 27 applies only if the plane does not overhang (case 28 is
+/// printed for that), and the two missing positions are added.
 fn repaired(inside: bool, plane: Piece, region: Piece) -> Vec<Piece> {
     let cases = matching(inside, plane, region);
     match cases.iter().find(|&&case| case != 27 || !cases.contains(&28)) {
@@ -129,7 +129,7 @@ fn truth(plane: Piece, region: Piece) -> Vec<(i32, i32)> {
     plane.nodes().filter(|&node| !region.holds(node)).collect()
 }
 
-/// Returns the nodes in the pieces, each once, and true if two pieces share a node.
+/// Returns the distinct nodes in the pieces, and true if any two pieces overlap.
 fn union(pieces: &[Piece]) -> (Vec<(i32, i32)>, bool) {
     let mut nodes: Vec<_> = pieces.iter().flat_map(|piece| piece.nodes()).collect();
     nodes.sort_by_key(|&(y, z)| (z, y));
@@ -227,8 +227,8 @@ struct Detect {
     forgets: bool,
     /// True if case 27 abandons the plane with all its other pieces.
     abandons: bool,
-    /// True if the first matching case in the printed table is used, and a position without one
-    /// leaves the plane as it is. Otherwise, the repaired table is used.
+    /// True if the printed table is used: the first matching case applies, and if no case matches,
+    /// the plane is left unchanged. Otherwise, the repaired table is used.
     table: bool,
 }
 

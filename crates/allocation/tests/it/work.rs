@@ -33,7 +33,7 @@ fn every_strategy_counts_every_answer_that_it_searches_for() {
                 if answer.is_ok() {
                     assert!(asked.boxes + asked.words > 0, "{selection} on {name}: {asked:?}");
                 }
-                // The answer is cached, and a query to a copy does not count for the original.
+                // The answer is cached, and a query on a copy is not counted for the original.
                 let before = machine.work();
                 let _ = machine.probe(&request);
                 assert_eq!(machine.work().boxes, before.boxes, "{selection}");
@@ -68,8 +68,8 @@ fn the_engine_counts_boxes_leapt_over_and_rows_computed() {
     // The search reads eight rows and the row of zeros after them.
     let found = asked(&mut machine("ff:rows", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 9, upkeep: 0 });
-    // The set of all bases has two words. They are copied, then processed for 2 along x and for 2
-    // along y. One more word is read to find the first base from above.
+    // The set of all bases has two words. They are copied, then processed for a side of 2 along x
+    // and along y. One more word is read to find the first base from above.
     let found = asked(&mut machine("ff:scan=x-y", "mesh:9x8", &busy), [2, 2, 1]);
     assert_eq!(found, Work { boxes: 0, words: 3 * 2 + 1, upkeep: 0 });
     // On machines of at most 8x8x8, a search for any shape reads eight words.
@@ -86,7 +86,7 @@ fn the_engine_remembers_a_refusal() {
     machine.allocate(JobId(1), &Request::shape([1, 1, 1])).unwrap();
     assert_eq!(asked(&mut machine, [4, 8, 1]), Work::default());
     assert_eq!(asked(&mut machine, [8, 5, 1]), Work::default());
-    // The released nodes are not in a place where the request would fit.
+    // The request would not fit on the released nodes.
     machine.release(JobId(BUSY + 1)).unwrap();
     assert!(machine.probe(&Request::shape([8, 4, 1])).is_err());
     machine.release(JobId(BUSY)).unwrap();
@@ -100,7 +100,7 @@ fn busy_lists_cost_what_their_boxes_cost() {
     // cover it completely, which they would not do for 1x1.
     let found = asked(&mut machine("rbs:plain", "mesh:8x8", &rows), [1, 2, 1]);
     assert!((4..=5 * 4).contains(&found.boxes), "{found:?}");
-    // Adding a box costs one unit, and so does removing one, because an index gives the position.
+    // Adding or removing a box costs one unit, because an index stores the box's position.
     let mut held = machine("tbl:plain", "mesh:8x8", &rows);
     assert_eq!(held.work().upkeep, 4);
     held.release(JobId(BUSY + 1)).unwrap();

@@ -9,7 +9,7 @@ use pavior_workload::TimeUnit;
 use super::{HORIZON, Kind};
 
 const DAY: u64 = 24 * 3600 * TimeUnit::SECOND.ticks;
-/// The number of days for which to keep arrivals: a week, so that every weekday is included.
+/// The number of days of arrivals to keep: a full week, to include every weekday.
 const DAYS: u64 = 7;
 /// The maximum number of arrivals to keep.
 const ARRIVALS: usize = 20_000;

@@ -134,7 +134,7 @@ impl Residuals {
         if count < ENOUGH {
             return None;
         }
-        // Ranks are computed as if there were one more value, because the next wait also counts.
+        // Compute ranks with one extra value, which accounts for the next wait.
         let more = (count + 1) as f64 / count as f64;
         let low = (self.levels[0] * more - 1.0 / count as f64).max(0.0);
         let high = (self.levels[1] * more).min(1.0);
@@ -222,7 +222,7 @@ impl Calibration {
         });
     }
 
-    /// Records that a job will never start. Its promise then does not affect later forecasts.
+    /// Records that a job will never start, and drops its promise.
     pub(crate) fn withdrawn(&mut self, job: JobId) {
         if let Some(promise) = self.open.remove(&job) {
             self.deadlines.remove(&(promise.high, job));

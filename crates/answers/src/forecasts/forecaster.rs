@@ -54,7 +54,7 @@ pub struct Forecast {
     pub plan: Time,
 }
 
-/// The reason that a forecast is impossible.
+/// The reason that a forecast failed.
 #[derive(Clone, Debug, Error)]
 pub enum ForecastError {
     /// The scheduler or the strategy failed in a future.
@@ -234,9 +234,9 @@ impl Forecaster {
         QueueForecast { now, starts, experience: self.experience() }
     }
 
-    /// Predicts when waiting jobs will start. The scheduler must already have found that no job
-    /// starts now. The first forecast that gives a time for a job is a promise, and its error is
-    /// used to correct later forecasts.
+    /// Predicts when waiting jobs will start. The scheduler must already have determined that no
+    /// job can start now. A job's first forecast with a time is a promise, and its error is used to
+    /// correct later forecasts.
     ///
     /// Cost: one run per future. Each run ends when the last of the given jobs has started.
     ///
@@ -323,7 +323,7 @@ impl Forecaster {
     }
 
     /// Returns a job's forecast, given its start in each future. Returns `None` if the job starts
-    /// neither in any future nor in the plan, because there is then no time to correct.
+    /// neither in any future nor in the plan, since there is then no time to correct.
     fn said(
         &self,
         now: Time,
@@ -360,7 +360,7 @@ impl Forecaster {
     fn drawn(&mut self, state: &Dispatcher, now: Time) -> Result<Vec<Way>, ForecastError> {
         let first = self.asked;
         self.asked += self.effort.futures.max(1) as u64;
-        // Sort by number. Sorting by end time would reveal the run times of jobs without an
+        // Sort by number, because sorting by end time would reveal the run times of jobs without an
         // estimate.
         let mut jobs: Vec<_> = all(state).collect();
         jobs.sort_unstable_by_key(|(job, _)| job.id);
@@ -437,7 +437,7 @@ impl Said {
 
 const HOUR: Time = Time(3600 * pavior_workload::TimeUnit::SECOND.ticks);
 
-/// The properties assumed for a job that was never reported.
+/// The properties assumed for a job that has not been reported.
 const UNKNOWN: Kind = Kind { user: None, nodes: 1, estimate: None };
 
 /// The source of run times in a future without random draws.

@@ -7,8 +7,8 @@ use super::Obstacle;
 use crate::{Demand, Snapshot, Weights, blockers};
 
 /// Explains why a request does not start: either it would not fit even if all jobs were gone, or it
-/// does not start before the forecast ends. `empty` caches the machine without jobs for the next
-/// request.
+/// does not start before the forecast ends. `empty` caches a copy of the machine without jobs for
+/// later requests.
 ///
 /// Cost: one search by the strategy and, if it finds no place, O(N) per orientation of each box,
 /// for N nodes.
@@ -17,7 +17,7 @@ pub(super) fn obstacle(machine: &Machine, empty: &mut Option<Fork>, request: &Re
     if empty.find(request).is_ok() {
         return Obstacle::Horizon;
     }
-    // The nodes in a pool are unknown here.
+    // The nodes in a pool are not known here.
     let boxes = match request.pool {
         None => Demand::refused(machine, request).boxes,
         Some(_) => Vec::new(),

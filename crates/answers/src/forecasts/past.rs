@@ -10,7 +10,7 @@ use super::Kind;
 
 /// The maximum number of runs to keep.
 const RUNS: usize = 20_000;
-/// The number of runs used in each class. These are the latest and most informative ones.
+/// The number of runs used in each class: only the latest, which are the most informative.
 const LATEST: usize = 30;
 /// The number of runs used in the class that contains all jobs.
 const LATEST_OF_ALL: usize = 500;
@@ -88,7 +88,7 @@ impl Class {
 }
 
 impl Past {
-    /// Creates a past without runs.
+    /// Creates an empty record of past runs.
     pub fn new() -> Past {
         Past::default()
     }

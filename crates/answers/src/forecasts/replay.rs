@@ -54,9 +54,9 @@ pub struct Rivals {
     pub past_waits: [Time; 3],
 }
 
-/// Replays jobs as `pavior simulate` does: at each instant, jobs end, then jobs arrive, then the
-/// scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of jobs
-/// omitted because they can never fit.
+/// Replays jobs as `pavior simulate` does: at each event time, jobs end, then jobs arrive, and then
+/// the scheduler starts jobs. Passes each job to the caller when it starts. Returns the number of
+/// jobs skipped because they can never fit.
 ///
 /// Cost: the replay, plus a forecast and one additional run for each job that has to wait.
 ///
@@ -71,7 +71,7 @@ pub fn replay(
     replay_from(&mut jobs.peekable(), dispatcher, forecaster, each)
 }
 
-/// Jobs, some of which are submitted only after other jobs have started or ended.
+/// Jobs with dependencies: some are submitted only after other jobs have started or ended.
 pub struct Linked<'l, J> {
     /// The jobs, in the order in which the log submits them.
     pub jobs: J,
@@ -251,8 +251,8 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         }
     }
 
-    /// Processes the next instant at which an event occurs, and returns that instant. If `tells` is
-    /// true, makes a forecast for each arriving job that does not start.
+    /// Processes the events at the next event time, and returns that time. If `tells` is true,
+    /// makes a forecast for each arriving job that does not start.
     fn step(&mut self, jobs: &mut impl Source, tells: bool) -> Result<Option<Time>, ForecastError> {
         let arrival = jobs.peek();
         let next = [self.agenda.next_time(), arrival].into_iter().flatten().min();
@@ -308,7 +308,7 @@ impl<'f, E: FnMut(Judged)> Replay<'f, E> {
         Ok(())
     }
 
-    /// Makes forecasts for jobs that have arrived but have not started.
+    /// Makes forecasts for the given jobs that have not started yet.
     fn promise(&mut self, now: Time, mut told: Vec<JobId>) -> Result<(), ForecastError> {
         told.retain(|job| self.open.contains_key(job));
         if told.is_empty() {
@@ -334,7 +334,7 @@ fn at_once(job: JobId, now: Time) -> (Forecast, Rivals) {
     (forecast, Rivals { corrected: now, past_waits: [now; 3] })
 }
 
-/// The most recent waits, including only jobs that had to wait.
+/// The most recent waits of jobs that had to wait.
 #[derive(Default)]
 struct PastWaits(VecDeque<Time>);
 

@@ -18,20 +18,20 @@ pub struct Score {
     pub held: f64,
     /// The corresponding results for the smallest, middle and largest third of jobs by node count.
     pub thirds: [Third; 3],
-    /// The intervals' median width, in seconds.
+    /// The median width of the intervals, in seconds.
     pub width: f64,
-    /// The intervals' mean pinball loss, in seconds, summed over the 5%, 50% and 95% quantiles.
-    /// Lower losses are better.
+    /// The mean pinball loss, in seconds, summed over the 5%, 50% and 95% quantiles. Lower is
+    /// better.
     pub loss: f64,
-    /// The loss when the planned start is used for all three quantiles.
+    /// The loss if the planned start is used for all three quantiles.
     pub plan_loss: f64,
-    /// The loss when the planned start with corrected estimates is used.
+    /// The loss if the planned start with corrected estimates is used.
     pub corrected_loss: f64,
-    /// The loss when the quantiles of past waits are used.
+    /// The loss if the quantiles of past waits are used.
     pub past_waits_loss: f64,
 }
 
-/// Statistics about a third of the jobs by node count. Jobs of the same size share a third.
+/// Statistics about a third of the jobs by node count. Jobs of the same size are in the same third.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Third {
     /// The number of jobs.

@@ -18,7 +18,7 @@ pub struct Start {
     pub latest: Option<Time>,
     /// The start if each job runs as long as its estimate and no more jobs arrive.
     pub plan: Option<Time>,
-    /// The reason that there is no time, or `None` if there is one.
+    /// The reason that there is no start time, or `None` if there is one.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -124,7 +124,7 @@ pub struct StartJson {
     /// The start if each job runs as long as estimated and no more requests arrive.
     pub plan: Option<String>,
     /// The reason that no time is known, or null. `unavailable`: the request cannot start until an
-    /// unavailable node is back. `horizon`: the request does not start within 60 days.
+    /// unavailable node recovers. `horizon`: the request does not start within 60 days.
     pub obstacle: Option<&'static str>,
     /// The place with the fewest unavailable nodes, if the request needs any.
     pub place: Option<Place>,

@@ -7,13 +7,13 @@ use pavior_workload::TimeUnit;
 
 use super::{HORIZON, Obstacle, QueueForecast, Start};
 
-/// An interface's words for times and jobs in a forecast.
+/// The wording that an interface uses for times and jobs in a forecast.
 pub struct StartWords<'a> {
     /// The machine's grid.
     pub grid: &'a Grid,
     /// A function that formats a time in seconds since 1970.
     pub date: &'a dyn Fn(u64) -> String,
-    /// A name for the past jobs, such as `jobs of the last 7 days`.
+    /// A noun phrase for the past jobs, such as `jobs of the last 7 days`.
     pub jobs: &'a str,
     /// A verb for past jobs whose run time is known, such as `ran`.
     pub known: &'a str,
@@ -28,7 +28,8 @@ impl QueueForecast {
             Some(obstacle) => obstacle.words(words.grid),
             None if learned.calibrated => self.range(start, words.date),
             None => format!(
-                "A range will appear once 30 {} have had to wait (so far, {} of the {} that {}).",
+                "A forecast will be available once 30 {} have had to wait (so far, {} of the {} \
+                 that {}).",
                 words.jobs,
                 learned.judged(),
                 learned.runs,

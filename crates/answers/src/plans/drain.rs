@@ -7,7 +7,7 @@ use crate::plans::search::cheapest;
 use crate::{Shape, Snapshot, Weights};
 
 /// Plans moves that empty the given nodes. If the jobs on these nodes do not fit elsewhere, at most
-/// `max_jobs` other jobs, chosen for the smallest total weight, move as well. The plan never
+/// `max_jobs` other jobs, chosen to minimize the total weight, move as well. The plan never
 /// contains boxes, and contains no moves if no job holds any of the nodes. Nodes outside the grid
 /// are ignored.
 ///

@@ -39,8 +39,8 @@ pub fn earliest(
     first_end(snapshot, end, room).map(|(at, place)| Earliest { at, place })
 }
 
-/// Finds the first job end after which `told` returns a value for the free nodes, and returns both.
-/// If `told` returns a value for a set of nodes, it must also do so for any superset.
+/// Finds the first job end after which `told` returns a value for the free nodes, and returns the
+/// time and the value. If `told` returns a value for some nodes, it must do so for any superset.
 pub(crate) fn first_end<T>(
     snapshot: &Snapshot,
     end: impl Fn(JobId) -> Option<Time>,

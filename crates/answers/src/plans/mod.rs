@@ -1,4 +1,4 @@
-//! Plans that make room: the jobs in the way of a box, when it will be free, and the jobs to move.
+//! Plans that make room: the jobs that block a box, the time it becomes free, and the jobs to move.
 
 pub(crate) mod blockers;
 mod by;

@@ -32,7 +32,7 @@ pub(crate) fn first_free_with(
     })
 }
 
-/// Finds at most `count` free boxes closest to the requested one, best first.
+/// Finds up to `count` free boxes that are closest to the requested one, best first.
 ///
 /// The candidates are all boxes within the requested sides, in any orientation, each at its first
 /// free base. They are ranked by volume, then by the smallest total reduction of the sides, then by

@@ -1,4 +1,4 @@
-//! The order in which moves are carried out.
+//! Finds an order for the moves of a plan.
 //!
 //! Each job moves in one step. When it moves, its new nodes must be free, and its old nodes count
 //! as free. If the final places are disjoint, a job that has moved does not block any other. It is
@@ -16,7 +16,7 @@ use crate::plans::packing::{Item, Outcome, Room, pack};
 use crate::plans::plan::{Budget, Move};
 
 /// Finds an order in which each job's new boxes are free when the job moves. Returns `None` if jobs
-/// wait for each other in a cycle.
+/// block each other in a cycle.
 pub(crate) fn direct(grid: &Grid, from: &[&[Cuboid]], to: &[Vec<Cuboid>]) -> Option<Vec<usize>> {
     let mut waiting: Vec<usize> = (0..to.len()).collect();
     let mut order = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn indirect(room: &mut Room<'_>, jobs: &[u32], budget: &mut Budget) -
     Outcome::Nothing
 }
 
-/// Returns the places to which a job could move in one step.
+/// Returns the places to which a job can move in one step.
 fn moves(
     room: &mut Room<'_>,
     empty: &Occupancy,
@@ -128,7 +128,7 @@ fn goal(
     boxes
 }
 
-/// Takes the free nodes in the given boxes. Failed nodes are left out.
+/// Takes the free nodes in the given boxes, skipping failed nodes.
 fn take_all(free: &mut Occupancy, parts: &[Cuboid]) {
     let grid = *free.grid();
     for part in parts {

@@ -15,7 +15,7 @@ const CALL: u64 = 32;
 
 /// The outcome for a set of jobs.
 pub(crate) enum Outcome {
-    /// The boxes, and the moves in the order in which to carry them out.
+    /// The boxes, and the moves in execution order.
     Found(Vec<Cuboid>, Vec<Move>),
     /// No packing exists.
     Nothing,

@@ -4,8 +4,8 @@ use pavior_allocation::{Machine, Placement};
 use pavior_mesh::{Cuboid, Freedom, Grid, JobId, Occupancy, Request, Sides, orientations};
 use thiserror::Error;
 
-/// The state of a machine at one instant, independent of its strategy: the jobs by number, and the
-/// healthy nodes.
+/// The state of a machine at one point in time, independent of its strategy: the jobs by number,
+/// and the healthy nodes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_answers as answers; pub use pavior_allocation::*; }
@@ -81,7 +81,7 @@ impl Snapshot {
         self
     }
 
-    /// Returns the state without jobs for which `gone` returns true. Failed nodes stay unavailable.
+    /// Returns the state without the jobs that `gone` selects. Failed nodes stay unavailable.
     #[must_use]
     pub fn after(&self, gone: impl Fn(JobId) -> bool) -> Snapshot {
         let places = self.jobs.iter().enumerate().filter(|(_, (job, _))| gone(*job));
@@ -203,13 +203,13 @@ impl Shape {
     }
 }
 
-/// The cost of disturbing each job, in any unit that can be added up.
+/// The cost of disturbing each job, in any additive unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights(pub(crate) Vec<u64>);
 
 /// The error returned when the sum of the weights is too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the weights of all jobs add up to more than 2^63")]
+#[error("the sum of all jobs' weights exceeds 2^63")]
 pub struct TooHeavy;
 
 impl Weights {

@@ -42,8 +42,8 @@ pub(crate) fn unblocked(
     cheapest(snapshot, &goal, weights, limit, budget)
 }
 
-/// Makes room for one of several boxes: the one that requires moving the smallest total job weight,
-/// or the first one in a tie. The boxes share the budget equally. Without boxes, there is no plan.
+/// Finds the cheapest moves that make room for one of several boxes. Ties go to the first box. The
+/// boxes share the budget equally. If there are no boxes, there is no plan.
 pub fn unblock_any(
     snapshot: &Snapshot,
     shapes: &[Shape],

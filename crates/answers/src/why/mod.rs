@@ -34,8 +34,8 @@ pub const NAMED: usize = 5;
 /// The nodes that a request needs on a machine, and the strategy's placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Alternative boxes, any of which would do. Empty if nodes are granted by count, or if sets
-    /// other than boxes are allowed.
+    /// Alternative boxes, any of which is acceptable. Empty if nodes are granted by count, or if
+    /// sets other than boxes are allowed.
     pub boxes: Vec<Shape>,
     /// The number of nodes that must be free.
     pub needed: u64,
@@ -145,7 +145,7 @@ impl PlannedStart {
     }
 }
 
-/// The jobs and nodes in the way at the place where a request will start.
+/// The jobs and nodes that block the place where a request will start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// The place where the request will start.
@@ -202,7 +202,7 @@ pub struct Question<'a> {
     /// A function that returns the expected end of a running job, or `None` if the end is unknown
     /// or hidden from the user.
     pub end: &'a dyn Fn(JobId) -> Option<Time>,
-    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are searched for.
+    /// The limits on moving jobs to make room. If they allow 0 jobs, no moves are planned.
     pub limits: SearchLimits,
 }
 

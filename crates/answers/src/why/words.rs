@@ -6,7 +6,7 @@ use pavior_mesh::{Cuboid, Grid, JobId};
 
 use super::{Blocked, Cause, PlannedStart, Queued, Why};
 
-/// An interface's words for jobs, times and settings.
+/// The wording that an interface uses for jobs, times and settings.
 pub struct Words<'a> {
     /// The machine's grid.
     pub grid: &'a Grid,

@@ -1,4 +1,4 @@
-//! Plans to make room by a time, compared with a search of all sets of requeued and moved jobs.
+//! Plans to make room by a given time, compared with all sets of requeued and moved jobs.
 
 use pavior_answers::{Prospect, Room, RoomPlan, SearchLimits, Shape, room_by};
 use pavior_kernel::{Stream, Time};
@@ -111,7 +111,7 @@ fn least(
     judged.min()
 }
 
-/// Carries out a plan on the machine without the jobs that end in time.
+/// Checks a plan by carrying out its moves without the jobs that end in time or are requeued.
 fn check(
     state: &State,
     plan: &RoomPlan,
@@ -176,7 +176,7 @@ fn two_thousand_states() {
         }
         let found = answer.plan.map(|plan| (plan.lost, plan.moves.cost));
         if found != judged {
-            // A cheaper set fits, but its moves wait for each other in a cycle.
+            // On a mismatch, a cheaper set fits, but its moves wait for each other in a cycle.
             assert!(found.is_none_or(|found| judged.is_some_and(|judged| judged < found)));
             circles += 1;
         }

@@ -28,7 +28,7 @@ pub(crate) fn judge_drain(state: &State, snapshot: &Snapshot, nodes: u32, more: 
     if cost == least {
         return;
     }
-    // A cheaper set fits, but its moves block each other in any order, even with temporary places.
+    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();

@@ -210,8 +210,8 @@ fn jobs_may_have_any_numbers() {
     }
 }
 
-/// Checks that the numbers of past jobs may be used again. Earlier promises to jobs with these
-/// numbers no longer count.
+/// Checks that job numbers from the past may be reused. Earlier promises to jobs with these numbers
+/// no longer count.
 #[test]
 fn a_queue_is_told_with_what_the_past_taught() {
     let jobs = stream(5, 400);

@@ -43,7 +43,7 @@ fn a_requeued_job_waits_again_and_what_is_reserved_delays_others() {
     assert_eq!(question(&shapes, false).plan(&dispatcher, NOW).plan, None);
     let question = question(&shapes, true);
     let plan = question.plan(&dispatcher, NOW).plan.expect("the job may be requeued");
-    // The job loses two nodes for five ticks.
+    // The job loses five ticks of work on two nodes.
     assert_eq!((&plan.requeued[..], plan.lost), (&[JobId(1)][..], 10));
     // Without the plan, job 2 starts when job 1 ends, at 100. With the plan, job 2 starts at 160,
     // when the room is no longer needed.

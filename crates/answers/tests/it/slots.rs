@@ -7,8 +7,8 @@ use pavior_trials::size;
 
 use crate::states;
 
-/// Returns the maximum number of disjoint places. For each node from `node` on, tries every place
-/// that begins there, and also leaving the node unused.
+/// Returns the maximum number of disjoint places. For each node from `node` onward, tries both
+/// leaving the node unused and every place that begins there.
 fn brute(places: &[Cuboid], node: u32, free: &mut Occupancy) -> u32 {
     let grid = *free.grid();
     let room = |free: &Occupancy| places.first().map_or(0, |place| free.count() / place.volume());
@@ -148,7 +148,7 @@ fn an_empty_machine_is_packed_by_alignment() {
     for (name, sides, most) in [
         ("torus:16x16x16", [4, 4, 4], 64),
         ("mesh:16x16x16", [4, 4, 4], 64),
-        // Five boxes fit in a shifted arrangement; two rows of two boxes are only four.
+        // A shifted arrangement holds five boxes, whereas two rows of two hold only four.
         ("torus:10x10", [4, 4, 1], 5),
         ("mesh:64x64", [1, 1, 1], 4_096),
         ("torus:64x64x64", [8, 8, 8], 512),

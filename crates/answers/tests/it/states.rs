@@ -68,7 +68,7 @@ fn walk(
         open.give(&Cuboid::node(grid.point(id))).unwrap();
     }
     for part in all {
-        // `id` is the first node of the box. If a box has a lower first node, it was tried there.
+        // `id` is the first node of the box. Boxes with a lower first node have already been tried.
         if part.nodes(&grid).min() == Some(id) && open.is_free(part) {
             open.take(part).unwrap();
             held.push(*part);

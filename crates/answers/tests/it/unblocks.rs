@@ -48,7 +48,7 @@ fn sides(part: &Cuboid, turn: bool) -> Sides {
     sides
 }
 
-/// Checks one answer. Returns the number of cheaper sets that cannot be carried out.
+/// Checks one answer. Returns the number of cheaper sets that have no feasible order.
 pub(crate) fn judge(
     state: &State,
     snapshot: &Snapshot,
@@ -72,7 +72,7 @@ pub(crate) fn judge(
     if cost == least {
         return 0;
     }
-    // A cheaper set fits, but its moves block each other in any order, even with temporary places.
+    // On a mismatch, a cheaper set fits but has no feasible order, even with temporary places.
     assert!(cost.is_none_or(|cost| least.is_some_and(|least| least < cost)));
     for set in brute::subsets(state.jobs.len(), most) {
         let weight: u64 = set.iter().map(|&job| weights[job]).sum();

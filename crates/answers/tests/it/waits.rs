@@ -25,7 +25,7 @@ const SCHEDULERS: [&str; 14] = [
     "conservative:count:depth=3",
 ];
 const STRATEGIES: [&str; 4] = ["tff", "gabl", "paging", "mbs"];
-/// The assumed estimate of a job without one.
+/// The estimate assumed for jobs that have none.
 const FOREVER: Time = Time(1 << 50);
 const ENDLESS: Time = Time(1 << 49);
 
@@ -113,14 +113,14 @@ fn holds(dispatcher: &mut Dispatcher, now: Time, name: &str, of: (&Job, &Why)) -
             probed.is_ok() && reserves && waits(by) && until.is_none_or(|until| from < until)
         }
         Cause::Queue(Queued::Behind(behind)) => orders && behind.is_none_or(waits),
-        // A scheduler that was asked in this state gives a more specific reason.
+        // A scheduler that has already examined this state gives a more specific reason.
         Cause::Queue(Queued::Kept) => probed.is_ok() && !is_settled,
         _ => false,
     };
     counts && kind
 }
 
-/// Counts the jobs in a state for which the reasons are wrong.
+/// Counts the jobs in a state that have a wrong reason.
 fn wrong(dispatcher: &mut Dispatcher, now: Time, name: &str, tried: &mut usize) -> usize {
     let found = reasons(dispatcher, now);
     *tried += found.len();
@@ -147,7 +147,7 @@ fn every_waiting_job_has_a_true_reason() {
                 step(&mut numbers, &mut dispatcher, now, id);
                 failed += wrong(&mut dispatcher, now, name, &mut tried);
             }
-            // The scheduler of a copy has not been asked, so it gives no reasons.
+            // The copy's scheduler has not examined this state, so it gives no reasons.
             let mut again = dispatcher.fork(scheduler(name), |job| job.estimate);
             failed += wrong(&mut again, now, name, &mut tried);
         }

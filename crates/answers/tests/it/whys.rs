@@ -165,7 +165,7 @@ fn of_many_blockers_the_largest_are_named() {
         "Blocked on 16 at 0 by job 1 (2 nodes), job 3 (2 nodes), job 5 (2 nodes), job 7 (2 \
          nodes), job 0 (1 node), and 3 more."
     );
-    // If the caller knows only some ends, no reported time depends on the others.
+    // If the caller knows only some end times, no reported time may depend on the others.
     let some = |job: JobId| end(job).filter(|_| job.0 != 3);
     let answer = why(&snapshot, &Question::new(&demand, &some));
     assert_eq!(answer.blocked.unwrap().until, None);

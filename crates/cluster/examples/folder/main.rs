@@ -121,7 +121,7 @@ impl Job {
         Action { name: self.name.clone(), seen: self.text.clone(), text }
     }
 
-    /// Returns the job's box if it has one and the box lies on the machine.
+    /// Returns the job's box, or `None` if it has none or the box extends beyond the machine.
     fn held(&self, grid: &Grid) -> Option<Cuboid> {
         let [base, sides] = self.record.at?;
         Some(Cuboid::new(base, sides)).filter(|at| at.lies_on(grid))

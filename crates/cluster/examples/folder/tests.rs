@@ -1,4 +1,4 @@
-//! Tests for complete turns.
+//! Tests of complete turns.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Alternatives, each of which changes one setting in the current configuration.
+//! Alternatives that each change one setting in the current configuration.
 
 use pavior_mesh::{Cubes, Grid};
 
@@ -51,12 +51,12 @@ const FREEDOMS: [(&str, &str); 4] = [
     ("any", " (any nodes)"),
 ];
 
-/// The mean times, in seconds, that are assumed when the current configuration has no failures. On
-/// average, each node fails once every five years of 365 days, and a repair takes a day.
+/// The mean times to failure and repair, in seconds, that are assumed if the current configuration
+/// has no failures: five years of 365 days (per node) and one day.
 const FAILING: [(&str, &str); 2] = [("mttf", "157680000"), ("mttr", "86400")];
 const AN_HOUR: &str = "3600";
 
-/// Returns all changes to try. If the log names nodes, the first change uses the logged places.
+/// Returns all changes to try. If the log names nodes, the first change uses the logged placements.
 pub(super) fn changes(present: &Point, placed: Option<&Setting>) -> Vec<Change> {
     let grid = present.settings().machine;
     let own = placed.map(|names| Change {
@@ -120,8 +120,8 @@ fn machines(grid: &Grid) -> Vec<Change> {
     tried.into_iter().filter_map(change).collect()
 }
 
-/// Returns changes that concern failures. If there are no failures, they are added, with and
-/// without a spare cube. Otherwise, they are removed, or a spare cube or checkpoints are added.
+/// Returns changes to failures. If there are no failures, adds them, with and without a spare cube.
+/// Otherwise, removes them, or adds a spare cube or checkpoints.
 fn failures(present: &Point, grid: &Grid) -> Vec<Change> {
     let given = |settings: &[(&'static str, &str)]| -> Vec<(&'static str, Option<String>)> {
         settings.iter().map(|(key, value)| (*key, Some((*value).to_string()))).collect()

@@ -1,4 +1,4 @@
-//! An observer that records each job's wait, and each metric's value in every piece of a run.
+//! An observer that records every job's wait, and the metrics for each piece of a run.
 
 use pavior_kernel::Time;
 use pavior_simulation::metrics::{Context, Metric, MetricSpec};
@@ -7,7 +7,7 @@ use pavior_workload::TimeUnit;
 
 use crate::batches::{BATCHES, Batch};
 
-/// The rule that combines a metric's values for the pieces into one value for the whole run.
+/// The rule for combining the values of a metric in all pieces into a value for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
     /// The mean, weighted by the duration of each piece.
@@ -28,7 +28,7 @@ struct Pieces {
 
 /// An observer that divides a run into pieces at the arrivals of certain jobs.
 ///
-/// Two runs of the same jobs are divided at the same instants or, if some jobs are submitted only
+/// Two runs of the same jobs are divided at the same times or, if some jobs are submitted only
 /// after others end, after the same numbers of arrivals. Time averages end at the last arrival.
 pub(super) struct Ledger {
     time: TimeUnit,
@@ -65,7 +65,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the piece to which a job belongs, given its position in arrival order.
+    /// Returns the piece that a job belongs to, given its position in arrival order.
     pub(super) fn piece(job: u64, jobs: u64) -> usize {
         (u128::from(job) * BATCHES as u128 / u128::from(jobs.max(1))) as usize
     }
@@ -95,7 +95,7 @@ impl Ledger {
         self.pieces.iter_mut().filter(|pieces| pieces.whole == Whole::Average)
     }
 
-    /// Adds a metric's value for a fact about a job to the piece in which the job arrived.
+    /// Evaluates a metric for a fact about a job, and adds the value to the job's piece.
     fn add(&mut self, now: Time, fact: &Fact<'_>, job: u64, wanted: Whole) {
         let piece = Self::piece(job, self.jobs);
         for Pieces { metric, whole, batches } in &mut self.pieces {

@@ -33,7 +33,7 @@ pub use alternatives::Topic;
 pub use page::page;
 pub use words::{cell, notes, recommendations, value};
 
-/// The reason that no advice can be given.
+/// An error that prevents advice from being generated.
 #[derive(Debug, Error)]
 pub enum AdviceError {
     /// A setting is invalid.
@@ -50,7 +50,7 @@ pub enum AdviceError {
     Run(#[from] RunError),
 }
 
-/// A quantity by which alternatives are compared.
+/// A quantity used to compare alternatives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
     /// The simulation metric's name, with its option.
@@ -99,7 +99,7 @@ pub struct Alternative {
 pub struct Advice {
     /// The path to the log, as given.
     pub log: String,
-    /// The machine on which the jobs were run.
+    /// The simulated machine.
     pub machine: String,
     /// The strategy.
     pub strategy: String,
@@ -109,13 +109,13 @@ pub struct Advice {
     pub jobs: u64,
     /// The time from the first submission to the last, in seconds.
     pub span: f64,
-    /// The measures by which configurations are compared.
+    /// The measures used to compare configurations.
     pub measures: Vec<Measure>,
     /// The result under the current settings.
     pub present: Run,
     /// The alternatives that were run, in topic order.
     pub alternatives: Vec<Alternative>,
-    /// Alternatives that do not apply, each with the reason.
+    /// Descriptions of alternatives that were skipped, with the reasons.
     pub left_out: Vec<String>,
     /// The confidence level of each interval, chosen so that with probability 95%, all intervals
     /// for a given measure are correct simultaneously.
@@ -139,7 +139,7 @@ fn usual_slots(point: &Point) -> String {
 /// # Errors
 /// Returns an error if a setting is invalid, if the settings do not specify exactly one log and one
 /// machine, or if the log cannot be read. Also returns an error if the current configuration cannot
-/// be run. Alternatives that cannot be run are left out.
+/// be run. Alternatives that cannot be run are skipped.
 pub fn advise(
     present: &[Setting],
     slots: Option<&str>,
@@ -153,7 +153,7 @@ pub fn advise(
 /// example `scheduler easy`.
 ///
 /// # Errors
-/// Returns the errors of [`advise`].
+/// Returns the same errors as [`advise`].
 pub fn advise_among(
     present: &[Setting],
     slots: Option<&str>,
@@ -167,7 +167,7 @@ pub fn advise_among(
     let trace = trace(&point, environment)?;
     let slots = slots.map_or_else(|| usual_slots(&point), str::to_string);
     let measures = Measures::new(&trace, &slots).map_err(|_| {
-        AdviceError::Input(format!("--slots {slots}: must be a shape, such as 4x4x4").into())
+        AdviceError::Input(format!("--slots {slots}: expected a shape, such as 4x4x4").into())
     })?;
     let (mut tried, mut left_out) = tried(present, &point, placed.first());
     if let Some((names, most)) = some {
@@ -220,7 +220,7 @@ pub fn advise_among(
 }
 
 /// Returns the point that the settings describe, or `None` if they describe several. If `placed` is
-/// set, each job runs at its place in the log.
+/// set, this is the point that uses the logged placements.
 fn point_of(settings: &[Setting]) -> Result<Option<Point>, SettingError> {
     let mut specification = Specification::from_settings(settings, "advise", Keys::Options)?;
     let count = 1 + usize::from(settings.iter().any(|setting| setting.key == "placed"));
@@ -297,7 +297,7 @@ impl Measures {
         }));
         let of_slots = format!("slots_arriving:{slots}");
         let all = [
-            // The last piece ends at the last arrival, as `utilization_arriving` does.
+            // The last piece ends at the last arrival, just like `utilization_arriving`.
             ("utilization_arriving", "utilization", Whole::Average, "utilization", "%", 0.01),
             (&of_slots, &of_slots, Whole::Mean, &format!("slots {slots}"), "", 1.0),
             ("node_time_lost", "node_time_lost", Whole::Sum, "lost", "node-h", HOUR),

@@ -6,7 +6,7 @@ use crate::batches::FEWEST_JOBS;
 /// The index of the measure of wait times for all jobs.
 const WAITING: usize = 0;
 
-/// Returns recommendations. Each claims only what its alternative's intervals show.
+/// Returns recommendations, each supported by its alternative's confidence intervals.
 pub fn recommendations(advice: &Advice) -> Vec<String> {
     if advice.jobs < FEWEST_JOBS as u64 {
         return vec![format!(
@@ -28,7 +28,7 @@ pub fn recommendations(advice: &Advice) -> Vec<String> {
     all
 }
 
-/// Describes the alternative settings, starting with the one whose minimum gain is largest.
+/// Describes the alternative settings, in descending order of their minimum gain.
 fn of_settings(advice: &Advice) -> Vec<String> {
     let own = || advice.alternatives.iter().filter(|one| one.topic == Topic::Settings);
     let mut gains: Vec<&Alternative> = own().filter(|one| shown(one) == Shown::Less).collect();

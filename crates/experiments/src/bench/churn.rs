@@ -1,4 +1,4 @@
-//! A churn, which is a recorded sequence of requests and releases on a nearly saturated machine.
+//! A churn is a recorded sequence of requests and releases on a nearly saturated machine.
 //!
 //! Requests come from the same stream for every strategy. If a request is refused, the oldest job
 //! departs and the request is repeated until it is granted. This keeps the machine as full as the
@@ -46,7 +46,7 @@ pub(super) struct Churn {
     pub(super) rejected: u64,
     /// The number of parts in use, summed over all attempts.
     pub(super) parts: u64,
-    /// The work that `find` did for granted attempts. For refused attempts, see `refused`.
+    /// The work done by `find` in granted attempts. `refused` is that of refused attempts.
     pub(super) granted: Work,
     pub(super) refused: Work,
     /// The work done to record grants and releases.
@@ -78,7 +78,7 @@ impl Churn {
         let upkeep = (play.machine.work() - before).upkeep;
         for step in &play.steps {
             if let Step::Ask { request, .. } = step {
-                // The machine caches the answer, because a simulation asks this question whenever a
+                // Have the machine cache the answer, as in a simulation, which asks this whenever a
                 // job arrives.
                 let _ = start.could_ever_fit(request);
             }
@@ -99,7 +99,7 @@ impl Churn {
 struct Play<'a> {
     demand: &'a Demand<'a>,
     machine: Machine,
-    /// Running jobs and their part counts, in the order in which the jobs were granted.
+    /// Running jobs and their part counts, oldest job first.
     running: VecDeque<(JobId, u64)>,
     parts: u64,
     /// The position of the next request in the stream.
@@ -173,7 +173,7 @@ impl<'a> Play<'a> {
     fn attempt(&mut self) {
         if self.pending.is_none() {
             let found = self.choose();
-            assert!(found, "a request that could be granted was in the stream before");
+            assert!(found, "the stream contained a request that could be granted");
         }
         let (job, request) = self.pending.expect("it was just chosen");
         if let Some(fill) = self.demand.fill {

@@ -1,12 +1,12 @@
-//! Benchmarks of the time per allocation attempt of several strategies for the same requests.
+//! Benchmarks that compare several strategies' time per allocation attempt on the same requests.
 //!
 //! Each strategy's churn is recorded first and then replayed in rounds. Every round runs all
 //! strategies, so that any other load affects them equally. A round replays each churn twice:
 //!
-//! - with a clock reading around every attempt, minus the clock's overhead. An attempt only
-//!   searches for a place, as in the `allocation_ns` metric. For each attempt, the middle readings
-//!   over all rounds are averaged, which removes interruptions and smooths out the ticks of a
-//!   coarse clock. Medians and percentiles are then computed over attempts;
+//! - with a clock reading around every attempt, minus the clock's overhead. An attempt includes
+//!   only the search, as in the `allocation_ns` metric. For each attempt, the middle readings over
+//!   all rounds are averaged, which removes interruptions and smooths out the ticks of a coarse
+//!   clock. Medians and percentiles are then computed over attempts;
 //! - with a clock reading around every [`BATCH`] attempts, including their grants and releases, so
 //!   that the clock's overhead is negligible. This measures an allocator's total work, including
 //!   the maintenance of its lists.
@@ -51,7 +51,7 @@ pub struct Bench {
 /// The results of a benchmark.
 #[derive(Clone)]
 pub struct BenchResults {
-    /// The duration of a clock reading in nanoseconds, which has been subtracted from all times.
+    /// The overhead of a clock reading in nanoseconds, already subtracted from all times.
     pub clock_overhead_ns: f64,
     /// One row per strategy, in the order given.
     pub rows: Vec<BenchRow>,
@@ -97,7 +97,7 @@ pub struct Answers {
     pub times: Option<Times>,
 }
 
-/// The reason that a benchmark cannot run.
+/// An error that prevents a benchmark from running.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BenchError {
     /// The strategy does not support the machine.

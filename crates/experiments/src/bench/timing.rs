@@ -9,9 +9,9 @@ use super::churn::{Churn, Step};
 /// The number of attempts between two clock readings if grants and releases are also measured.
 pub const BATCH: usize = 64;
 
-/// The excess over twice its expected duration above which a reading counts as interrupted. Cold
-/// caches and mispredicted branches cost less than this, and interruptions by the operating system
-/// cost more.
+/// The margin by which a reading must exceed twice its expected duration to count as interrupted.
+/// Cold caches and mispredicted branches cost less than this, and interruptions by the operating
+/// system cost more.
 const INTERRUPTION_NS: f64 = 1000.0;
 
 /// Times of attempts, in nanoseconds.
@@ -34,8 +34,8 @@ impl Times {
         let mut sorted = times.to_vec();
         sorted.sort_by(f64::total_cmp);
         // The percentile is the smallest time that at least `percent` % of the attempts do not
-        // exceed. If a time is below the clock's resolution, it can become negative when the
-        // overhead is subtracted.
+        // exceed. Times below the clock's resolution can become negative when the overhead is
+        // subtracted.
         let percentile =
             |percent: usize| sorted[(sorted.len() * percent).div_ceil(100) - 1].max(0.0);
         let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -51,9 +51,9 @@ pub(super) struct Replays {
 
 #[derive(Default)]
 struct Readings {
-    /// One reading per attempt, round after round, in single precision to save memory.
+    /// One reading per attempt, round by round, in single precision to save memory.
     attempts: Vec<f32>,
-    /// One reading per batch, round after round.
+    /// One reading per batch, round by round.
     batches: Vec<f32>,
     rounds: usize,
 }
@@ -62,7 +62,7 @@ struct Readings {
 pub(super) struct Settled {
     /// The total time of each round's attempts, without interruptions.
     pub(super) rounds: Vec<f64>,
-    /// The times of granted attempts. For refused attempts, see `refused`.
+    /// The times of granted attempts. `refused` contains those of refused attempts.
     pub(super) granted: Vec<f64>,
     pub(super) refused: Vec<f64>,
     /// The total time of all batches.
@@ -141,7 +141,11 @@ fn one_by_one(churn: &Churn, watch: &mut Stopwatch, readings: &mut Vec<f32>) {
                 watch.begin();
                 let answer = black_box(machine.probe(black_box(request)));
                 readings.push(watch.end() as f32);
-                assert_eq!(answer.is_ok(), *granted, "a replay answers as the churn did");
+                assert_eq!(
+                    answer.is_ok(),
+                    *granted,
+                    "a replay gives the same answers as the churn"
+                );
                 if *granted {
                     machine.allocate(*job, request).expect("it was just promised");
                 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use pavior_files::{FileError, shown};
 use thiserror::Error;
 
-/// The reason that a directory is unusable.
+/// An error that makes a directory unusable.
 #[derive(Debug, Error)]
 pub enum DirectoryError {
     /// A file in the directory cannot be read or written.
@@ -16,7 +16,7 @@ pub enum DirectoryError {
     Taken {
         /// The directory's name, as displayed.
         path: String,
-        /// The reason, in words that follow the path in the message.
+        /// The reason, phrased to follow the path in a message.
         reason: &'static str,
     },
     /// A line does not match its checksum.
@@ -42,7 +42,7 @@ pub enum DirectoryError {
 }
 
 impl DirectoryError {
-    /// Returns true for bad usage or bad input, and false for a system failure.
+    /// Returns true if the cause is bad usage or bad input, and false if it is a system failure.
     pub fn is_usage(&self) -> bool {
         match self {
             DirectoryError::File(error) => error.is_usage(),

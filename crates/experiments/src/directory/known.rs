@@ -1,7 +1,7 @@
 //! The replications stored in a directory. Every line and every file is checked against a checksum.
 //!
 //! Invariant: data with a wrong checksum is never returned. It either causes an error, or is
-//! omitted and counted. If a directory has no note, there is no checksum for its times.
+//! skipped and counted. If a directory has no note, there is no checksum for its times.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::{JournalEntry, Specification};
 pub struct Known {
     /// The entries from the journal and from the finished files.
     pub entries: Vec<JournalEntry>,
-    /// The number of damaged lines that were omitted.
+    /// The number of damaged lines that were skipped.
     pub discarded: u64,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn in_files(
         Ok(read_if_there(path, Limits::LINES)?.filter(|text| !text.is_empty()))
     };
     let Some(text) = whole(&path)? else { return Ok(Known::default()) };
-    // Damaged times are dropped. Another measurement would give different times anyway.
+    // Drop damaged times. Another measurement would produce different times anyway.
     let timings = match note.map_or(Ok(()), |note| verify(directory, note, &[TIMINGS])) {
         Err(_) if discard_damaged => None,
         verified => verified.and_then(|()| Ok(whole(&directory.join(TIMINGS))?))?,

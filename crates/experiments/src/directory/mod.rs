@@ -3,7 +3,7 @@
 //!
 //! During a run, finished replications are stored as lines in `journal`. After the run, they are in
 //! `replications.csv` and `timings.csv`, and the journal is removed. `run.json` describes the
-//! directory's contents from the start of the run; at the end, it receives each file's checksum.
+//! directory's contents from the start of the run; each file's checksum is added at the end.
 
 mod error;
 mod known;
@@ -30,7 +30,7 @@ const RUN: &str = "run.json";
 const REPLICATIONS: &str = "replications.csv";
 const TIMINGS: &str = "timings.csv";
 
-/// A directory that only this process is allowed to change.
+/// A directory that is locked, so that only this process changes it.
 pub struct Directory {
     path: PathBuf,
     _lock: Lock,
@@ -62,7 +62,8 @@ impl Directory {
     /// anything but a run, or if it cannot be written.
     pub fn open(path: &Path) -> Result<Directory, DirectoryError> {
         if !path.join(RUN).exists() && !is_empty(path)? {
-            let reason = "is not empty and contains no experiment; choose another --out";
+            let reason = "is not empty, but contains no experiment; choose another directory with \
+                          --out";
             return Err(DirectoryError::taken(path, reason));
         }
         let Some(lock) = Lock::take(path)? else {
@@ -107,7 +108,7 @@ impl Directory {
         let lines: String = known.entries.iter().map(sealed).collect();
         let finished = known::in_files(path, note.as_ref(), specification, how.discard_damaged)?;
         known.add(finished, specification);
-        // A finished run keeps its note, which `finish` replaces if any replication is rerun.
+        // The note of a finished run stays until `finish` replaces it after rerunning replications.
         if !note.is_some_and(|note| note.finished) {
             let checksum = Checksum::of(text.as_bytes()).to_string();
             self.write_note(run, false, [(EXPERIMENT.to_string(), checksum)])?;
@@ -158,7 +159,7 @@ impl OpenRun {
 }
 
 impl Store for OpenRun {
-    /// Appends an entry with a single write. The entry then survives the end of the process.
+    /// Appends an entry with a single write, so that it is safe even if the process is killed.
     fn keep(&mut self, entry: &JournalEntry) -> io::Result<()> {
         self.journal.write_all((entry.line(&self.run.fingerprint) + "\n").as_bytes())
     }
@@ -176,19 +177,21 @@ fn write(directory: &Path, name: &str, bytes: &[u8]) -> Result<(), FileError> {
     write_whole(&directory.join(name), |out| out.write_all(bytes))
 }
 
-/// Returns the reason that a directory's `old` run cannot be continued as the `new` run.
+/// Returns the reason why a directory's `old` run cannot be continued as the `new` run.
 fn other_run(old: &Run, new: &Run) -> &'static str {
     let quick = |run: &Run| run.reproduced.as_ref().map(|reproduced| reproduced.quick);
     match (quick(old), quick(new)) {
         (Some(true), Some(false)) if old.name == new.name => {
-            "contains a quick reproduction; add --quick to continue it, or choose another --out"
+            "contains a quick reproduction; add --quick to continue it, or choose another \
+             directory with --out"
         }
         (Some(false), Some(true)) if old.name == new.name => {
-            "contains a full reproduction; omit --quick to continue it, or choose another --out"
+            "contains a full reproduction; omit --quick to continue it, or choose another \
+             directory with --out"
         }
         _ => {
             "contains the results of another experiment, another version or other inputs, which \
-             cannot be mixed with these; choose another --out"
+             cannot be mixed with these; choose another directory with --out"
         }
     }
 }

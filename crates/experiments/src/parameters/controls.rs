@@ -6,11 +6,11 @@ use super::Heading;
 pub struct Control {
     /// The name, in kebab-case.
     pub name: &'static str,
-    /// The meaning, as a clause.
+    /// The meaning, in one clause.
     pub meaning: &'static str,
     /// The type of the values.
     pub kind: ControlKind,
-    /// The default value, or an empty string if omitting the key has its own meaning.
+    /// The default value, or an empty string if there is no fixed default.
     pub default: &'static str,
     /// The heading under which `simulate` lists the key, or `None` if the key may occur only in
     /// experiment files.
@@ -20,7 +20,7 @@ pub struct Control {
 /// The types of control values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlKind {
-    /// A word that can name files.
+    /// A word that can be part of a file name.
     Word,
     /// Arbitrary text.
     Text,
@@ -36,7 +36,7 @@ pub enum ControlKind {
     Formulas,
 }
 
-/// The name of the control that leaves out combinations that do not apply.
+/// The name of the control that skips combinations that do not apply.
 pub const SKIP_UNSUPPORTED: &str = "skip-unsupported";
 
 /// All controls.
@@ -65,22 +65,23 @@ pub static CONTROLS: &[Control] = &[
     },
     Control {
         name: "replications",
-        meaning: "independent replications per point; default: 10, or 1 for a log",
+        meaning: "the number of independent replications per point; default: 10, or 1 for a log",
         kind: ControlKind::Count,
         default: "",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "precision",
-        meaning: "replicates until the half-width of each confidence interval is at most this \
-                  fraction of the mean, such as 0.05",
+        meaning: "adds replications until the half-width of each confidence interval is at most \
+                  this fraction of the mean, such as 0.05",
         kind: ControlKind::Share,
         default: "",
         heading: Some(Heading::Replications),
     },
     Control {
         name: "precision-metrics",
-        meaning: "the metrics that precision applies to; default: turnaround and utilization",
+        meaning: "the metrics with a precision target; default: turnaround and \
+                  utilization",
         kind: ControlKind::Metrics,
         default: "",
         heading: Some(Heading::Replications),

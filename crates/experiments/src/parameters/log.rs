@@ -73,7 +73,8 @@ pub(super) const FILTER: Parameter = Parameter {
 
 pub(super) const STATUS: Parameter = Parameter {
     name: "status",
-    meaning: "keeps only jobs with one of these comma-separated statuses (field 11, or words)",
+    meaning: "keeps only jobs with one of these statuses, separated by commas (numeric codes as \
+              in field 11 of the log, or names)",
     read: |text, _| {
         Filter::of_status(text)
             .map(|filter| Reading::new(text, filter, |given| &mut given.status))

@@ -43,7 +43,7 @@ pub(super) const CONTENTION: Parameter = Parameter {
     meaning: "the model of contention between logged jobs that share links",
     kind: ValueType::Choice(&[
         ("estimated", "a queueing model of the links"),
-        ("simulated", "a simulation of the jobs' messages, which is slow"),
+        ("simulated", "a slow simulation of the jobs' messages"),
     ]),
     default: &["estimated"],
     read: |text, _| {

@@ -42,7 +42,7 @@ pub struct Parameter {
     pub name: &'static str,
     /// An alternative name.
     pub alias: Option<&'static str>,
-    /// The meaning, as a clause.
+    /// The meaning, in one clause.
     pub meaning: &'static str,
     /// The type of the parameter's values.
     pub kind: ValueType,
@@ -50,9 +50,9 @@ pub struct Parameter {
     pub unit: &'static str,
     /// The heading in help and documentation.
     pub heading: Heading,
-    /// The kinds of workload to which the parameter applies.
+    /// The kinds of workload that the parameter applies to.
     pub applies: Applies,
-    /// The default values, or an empty list if omitting the parameter has its own meaning.
+    /// The default values, or an empty list if there is no fixed default.
     pub default: &'static [&'static str],
     /// Parses a value. Names, such as those of strategies, are looked up in the catalogue.
     read: fn(&str, &Catalogue) -> Result<Reading, BadName>,
@@ -98,7 +98,7 @@ pub enum ValueType {
     Choice(&'static [(&'static str, &'static str)]),
 }
 
-/// The kinds of workload to which a parameter applies.
+/// The kinds of workload that a parameter applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applies {
     /// All workloads.
@@ -196,7 +196,7 @@ impl Parameter {
     /// Returns the canonical form of a value.
     ///
     /// # Errors
-    /// Returns the errors of [`Parameter::reading`].
+    /// Returns the same errors as [`Parameter::reading`].
     pub fn canonical(&self, text: &str, catalogue: &Catalogue) -> Result<Arc<str>, BadName> {
         self.reading(text, catalogue).map(|reading| reading.text)
     }
@@ -212,13 +212,12 @@ const COMMON: Parameter = Parameter {
     heading: Heading::General,
     applies: Applies::Always,
     default: &[],
-    // Each constant replaces this function.
+    // Every constant overrides this function.
     read: |text, _| Ok(Reading { text: text.into(), put: Arc::new(|_| ()) }),
 };
 
-/// All parameters, in the order used for table columns and for numbering points, in which the last
-/// parameter varies fastest. Message parameters come after `service`, which determines whether jobs
-/// send messages.
+/// All parameters, in the order used for table columns and point numbers. The last parameter varies
+/// fastest. Message parameters come after `service`, which determines whether jobs send messages.
 pub static ALL: &[Parameter] = &[
     runs::MACHINE,
     log::TRACE,
@@ -301,7 +300,7 @@ where
     selection.map(|value| Reading::new(value.to_string(), value, field))
 }
 
-/// Converts a word in a [`ValueType::Choice`] to the value that it stands for.
+/// Converts a word in a [`ValueType::Choice`] to the corresponding value.
 fn chosen<T: Clone + Send + Sync + 'static, const N: usize>(
     text: &str,
     words: [(&str, T); N],

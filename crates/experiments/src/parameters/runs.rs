@@ -4,10 +4,10 @@ use pavior_mesh::Grid;
 
 use super::{Applies, COMMON, Heading, Parameter, ValueType, count, number, parsed, selected};
 
-/// The maximum number of completions in a run. A run with more would take longer than a day.
+/// The maximum number of completions in a run. A longer run would take more than a day.
 pub(super) const MOST_JOBS: u64 = 1_000_000_000;
 
-/// The maximum number of waiting jobs. This many jobs need about a gigabyte of memory.
+/// The maximum number of waiting jobs. Storing this many takes about a gigabyte of memory.
 const MOST_WAITING: u64 = 10_000_000;
 
 /// The machine.

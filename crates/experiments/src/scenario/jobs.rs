@@ -38,7 +38,7 @@ pub(super) struct Jobs {
     restart: Restart,
     spares: Spares,
     bounds: Bounds,
-    /// The jobs' places in the log, used instead of the scheduler's decisions.
+    /// The logged placements, which replace the scheduler's decisions.
     places: Option<Places>,
 }
 
@@ -123,7 +123,7 @@ impl Jobs {
         })
     }
 
-    /// Returns the jobs' places in the log, if the run uses them.
+    /// Returns the logged placements, if the run uses them.
     pub(super) fn places(&self) -> Option<&Places> {
         self.places.as_ref()
     }
@@ -281,7 +281,7 @@ impl Jobs {
     }
 }
 
-/// Returns the jobs' places in their log, if the run uses them.
+/// Returns the jobs' placements in the log, if the run uses them.
 fn places(
     workload: &Workload,
     jobs: &JobSettings,
@@ -320,7 +320,7 @@ fn ticks(unit: TimeUnit, time: Time) -> Time {
     if unit == TimeUnit::SECOND { time } else { unit.time(TimeUnit::SECOND.units(time)) }
 }
 
-/// Makes a logged job spend a given share of its run time on communication.
+/// Makes a logged job spend the given fraction of its run time on communication.
 fn communicating(unit: TimeUnit, job: Job, share: f64) -> Job {
     let Service::Run(run) = job.service else { return job };
     Job {

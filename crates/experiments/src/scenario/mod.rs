@@ -23,7 +23,7 @@ enum Kind {
     Snapshot(Snapshot),
 }
 
-/// The events in one replication, in more detail than metrics provide.
+/// A detailed record of one replication.
 #[derive(Clone, Debug, Default)]
 pub struct RunRecord {
     /// The jobs, in order of arrival.
@@ -33,7 +33,7 @@ pub struct RunRecord {
 }
 
 impl Scenario {
-    /// Creates a scenario from settings. For jobs that are alone on the network, the scenario
+    /// Creates a scenario from settings. For jobs that run alone on the network, the scenario
     /// reuses the results in `histories` and adds new ones.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Scenario {
         }
     }
 
-    /// Returns how many jobs can and cannot run at their places in the log, if places are used.
+    /// Counts the jobs that can and cannot run as placed in the log, if logged placements are used.
     pub fn placed(&self) -> Option<PlacedCounts> {
         match &self.0 {
             Kind::Jobs(jobs) => jobs.places().map(|places| places.counts),
@@ -78,8 +78,8 @@ impl Scenario {
         }
     }
 
-    /// Returns the number of links whose first job is rejected in every run because its box can
-    /// never fit.
+    /// Returns the number of links from jobs that every run rejects because their boxes can never
+    /// fit.
     ///
     /// # Errors
     /// Returns an error if the strategy, machine and network are incompatible.
@@ -120,7 +120,7 @@ impl Scenario {
     /// Runs one replication with `observer` as its only observer. A snapshot has no events.
     ///
     /// # Errors
-    /// Returns the errors of [`Scenario::replicate`].
+    /// Returns the same errors as [`Scenario::replicate`].
     pub(crate) fn observed(
         &self,
         replication: u64,
@@ -162,7 +162,7 @@ impl Scenario {
     /// Runs one replication and records its jobs and channels. `other` is an additional observer.
     ///
     /// # Errors
-    /// Returns the errors of [`Scenario::replicate`].
+    /// Returns the same errors as [`Scenario::replicate`].
     pub fn record(
         &self,
         replication: u64,

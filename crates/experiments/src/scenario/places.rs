@@ -1,4 +1,4 @@
-//! The places of the jobs in a log, derived from the names of their nodes.
+//! The placements of the jobs in a log, derived from the names of their nodes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,16 +16,16 @@ use crate::InputError;
 /// The maximum number of nodes, summed over all jobs in a log.
 const MOST_NODES: usize = 100_000_000;
 
-/// The places of all jobs, in order of submission.
+/// The placements of all jobs, in order of submission.
 pub(super) struct Places {
     pub(super) of_jobs: Arc<[Place]>,
     pub(super) counts: PlacedCounts,
 }
 
-/// Counts of jobs that can and cannot run at their places in the log.
+/// Counts of jobs that can and cannot run as placed in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlacedCounts {
-    /// The number of jobs that run at their places in the log.
+    /// The number of jobs that run as placed in the log.
     pub placed: u64,
     /// The number of jobs that lack node names or a start time.
     pub unknown: u64,
@@ -116,8 +116,8 @@ fn placement(grid: &Grid, found: &[(u32, NodeId)]) -> Placement {
     runs.into_iter().map(part).collect::<Vec<_>>().into()
 }
 
-/// Counts the jobs that start on nodes or routers that other jobs are using. Within an instant,
-/// jobs that end come before jobs that start.
+/// Counts the jobs that start on nodes or routers that other jobs are using. At equal times, jobs
+/// end before other jobs start.
 fn count_shared(counts: &mut PlacedCounts, mut stays: Vec<Stay>, hosts: usize, grid: &Grid) {
     let each = hosts / grid.nodes() as usize;
     let mut on_host = vec![0_u32; hosts];

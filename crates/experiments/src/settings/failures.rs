@@ -44,7 +44,7 @@ impl FailureSettings {
         let restart = match given.checkpoint.map(|units| unit.time(units)) {
             None => Restart::Scratch,
             Some(Time::ZERO) => {
-                return Err(("checkpoint", "shorter than a tick".into()));
+                return Err(("checkpoint", "the interval must be at least one tick".into()));
             }
             Some(interval) => Restart::Checkpoint(interval),
         };
@@ -60,7 +60,10 @@ impl FailureSettings {
         match cubes(&machine) {
             None if spares.cubes > 0 => Err(("spares", not_of_cubes(&machine))),
             Some(cubes) if spares.cubes >= cubes => {
-                let reason = format!("{} spares are too many for {cubes} cubes", spares.cubes);
+                let reason = format!(
+                    "{} spare cubes are too many for a machine with {cubes} cubes",
+                    spares.cubes
+                );
                 Err(("spares", reason))
             }
             _ => Ok(Some(FailureSettings { source, restart, spares })),
@@ -69,7 +72,7 @@ impl FailureSettings {
 }
 
 impl FailureSource {
-    /// Returns the source of failures, if there is one. At most one may be given.
+    /// Returns the source of failures, if any. At most one may be specified.
     fn new(
         given: &Given,
         machine: Grid,
@@ -127,20 +130,24 @@ fn without_failures(given: &Given, keys: Keys) -> Result<(), Fault> {
     Err((name, format!("{name_here} requires failures; specify {mttf}, {classes} or {list}")))
 }
 
-/// Checks that spare switches can be needed and that at least one switch remains in use.
+/// Rejects spare switches if no switch can fail, or if they would leave no switch in use.
 fn check_switches(classes: &FailureClasses, spare: u32) -> Result<(), Fault> {
     let fail = classes.iter().any(|class| class.kind == ComponentKind::Switch);
     if !fail && spare > 0 {
-        return Err(("spare-switches", "no switch can fail, so none needs a spare".into()));
+        return Err((
+            "spare-switches",
+            "spare switches are not needed, because no switch can fail".into(),
+        ));
     }
     if spare >= SWITCHES {
-        let reason = format!("{spare} spares are too many for {SWITCHES} switches");
+        let reason =
+            format!("{spare} spare switches are too many for a machine with {SWITCHES} switches");
         return Err(("spare-switches", reason));
     }
     Ok(())
 }
 
-/// Returns the request for which availability is measured.
+/// Returns the request whose availability is measured, if any.
 pub(super) fn slice(given: &Given, machine: Grid) -> Result<Option<Request>, Fault> {
     let reason = match (given.slice, cubes(&machine)) {
         (None, _) => return Ok(None),

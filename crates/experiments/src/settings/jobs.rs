@@ -42,7 +42,7 @@ pub struct JobSettings {
     pub failures: Option<FailureSettings>,
     /// The file that lists the advance reservations.
     pub reservations: Option<ListRequest>,
-    /// A request for which a run measures how often it would fit alongside the running jobs.
+    /// A request whose availability is measured: how often it would fit alongside the running jobs.
     pub slice: Option<Request>,
     /// The number of completions ignored before averaging starts.
     pub warmup: u64,
@@ -52,7 +52,7 @@ pub struct JobSettings {
     max_waiting: Option<u64>,
     /// The maximum simulated duration of a run.
     max_time: Option<Time>,
-    /// The maximum number of times that one job may lose a node.
+    /// The maximum number of times that failures may interrupt a single job.
     max_interruptions: Option<u64>,
 }
 
@@ -81,14 +81,14 @@ pub struct LogSettings {
     pub replay: Replay,
     /// The fraction of each job's run time spent on communication.
     pub communication: Option<f64>,
-    /// The names of the nodes, if each job runs at its place in the log.
+    /// The names of the nodes, if the run uses the placements in the log.
     pub placed: Option<Arc<Hosts>>,
 }
 
 /// Settings for moving running jobs to make room for the oldest waiting job.
 #[derive(Clone, Debug)]
 pub struct MigrationSettings {
-    /// The run time added to a job for each node that it moves.
+    /// The run time added to a moved job, per node.
     pub price: Time,
     /// The jobs that may be moved, or `None` for all jobs.
     pub movable: Option<JobRule>,
@@ -114,8 +114,7 @@ impl JobSettings {
             without_columns(given, keys)?;
             if warmup >= completions {
                 let reason = format!(
-                    "a warm-up of {warmup} jobs must be shorter than the run, which ends after \
-                     {completions} jobs"
+                    "the warm-up ({warmup} jobs) must be shorter than the run ({completions} jobs)"
                 );
                 return Err(("warmup", reason));
             }
@@ -151,7 +150,7 @@ impl JobSettings {
         })
     }
 
-    /// Returns bounds that stop endless runs, given the instant at which the run begins.
+    /// Returns bounds that stop endless runs, given the run's start time.
     pub(crate) fn bounds(&self, begin: Time) -> Bounds {
         let usual = Bounds::default();
         Bounds {

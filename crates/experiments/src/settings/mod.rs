@@ -21,7 +21,7 @@ pub use jobs::{JobSettings, JobSource, LogSettings, MigrationSettings};
 pub use network::{NetworkParameters, NetworkSettings};
 pub use snapshot::{BusyBoxes, SnapshotSettings};
 
-/// The name of the parameter that is at fault, and the reason.
+/// The name of an invalid parameter, and the reason.
 pub(crate) type Fault = (&'static str, String);
 
 /// A machine, a strategy, and the strategy's task.
@@ -50,7 +50,7 @@ impl RunSettings {
     /// Creates settings from the given values, without reading any files.
     ///
     /// # Errors
-    /// Returns the parameter at fault and the reason if settings are incompatible.
+    /// Returns the offending parameter and the reason if settings are incompatible.
     pub(crate) fn new(
         given: &Given,
         keys: Keys,

@@ -84,7 +84,7 @@ impl NetworkSettings {
         }))
     }
 
-    /// Creates the network for a run. For jobs that are alone on the network, the run reuses the
+    /// Creates the network for a run. For jobs that run alone on the network, the run reuses the
     /// results in `histories` and adds new ones.
     pub(crate) fn setup(&self, histories: &Histories) -> NetworkSetup {
         NetworkSetup {

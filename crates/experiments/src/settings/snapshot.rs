@@ -7,12 +7,12 @@ use pavior_mesh::{Cuboid, Grid, JobId, Sides, volume};
 use super::Fault;
 use crate::Given;
 
-/// The sides of random boxes, used in rotation.
+/// The sides of random boxes, which cycle through these values in order.
 const DRAWN: [Sides; 4] = [[4, 3, 1], [2, 2, 1], [2, 2, 1], [3, 1, 1]];
-/// The maximum number of attempts to place a box before the machine counts as too full.
+/// The maximum number of attempts to place a box before the machine is considered too full.
 const MOST_DRAWS: u32 = 10_000;
 
-/// A single request, and the machine's state when it is made.
+/// A single request, and the state of the machine that receives it.
 #[derive(Clone, Debug)]
 pub struct SnapshotSettings {
     /// The sides of the request.
@@ -93,7 +93,7 @@ impl BusyBoxes {
     }
 }
 
-/// Places a box at a random free position. Fails if no attempt finds one.
+/// Places a box at a random free position. Returns an error if no attempt finds one.
 fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Result<(), String> {
     let grid = *state.grid();
     if grid.fits(sides) {
@@ -106,5 +106,5 @@ fn draw(state: &mut State, job: JobId, sides: Sides, stream: &mut Stream) -> Res
             }
         }
     }
-    Err(format!("cannot place that many boxes on {grid}"))
+    Err(format!("cannot find room for that many boxes on {grid}"))
 }

@@ -1,19 +1,19 @@
-//! Faults in experiments, with their positions.
+//! Errors in experiments, with their positions.
 
 use std::ops::Range;
 
 use pavior_kernel::BadName;
 use thiserror::Error;
 
-/// An error in settings, with the position of the fault.
+/// An error in settings, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct SettingError {
-    /// The fault, and how to fix it.
+    /// A description of the error, and how to fix it.
     pub reason: String,
-    /// The index of the setting at fault, or `None` if a setting is missing.
+    /// The index of the invalid setting, or `None` if a setting is missing.
     pub setting: Option<usize>,
-    /// The index of the value at fault and a byte range in it, or `None` if the key is at fault.
+    /// The index of the invalid value and a byte range in it, or `None` if the key is invalid.
     pub value: Option<(usize, Range<usize>)>,
 }
 
@@ -62,7 +62,7 @@ impl From<Fault> for SettingError {
     }
 }
 
-/// Returns the position of a fault within a string in a file. If the string contains no escapes,
+/// Returns the position of an error within a string in a file. If the string contains no escapes,
 /// the position is exact; otherwise, it is that of the whole string.
 pub(super) fn inside(source: &str, string: &str, span: &Range<usize>, bad: &BadName) -> Place {
     let start = span.start + 1;

@@ -277,8 +277,8 @@ fn combine<'v>(
     Ok(())
 }
 
-/// Returns a point if its values are compatible. Otherwise, returns the value at fault and the
-/// fault's position.
+/// Returns a point if its values are compatible. Otherwise, returns the value that does not apply
+/// and its position.
 fn checked(
     values: &[Option<&Value>],
     keys: Keys,

@@ -25,7 +25,7 @@ pub struct Figure {
     pub x: usize,
     /// The metric on the y axis.
     pub y: String,
-    /// The parameters whose values define the series.
+    /// The parameters that define the series.
     pub series: Vec<usize>,
     /// The conditions that a point must meet to be drawn: a list of allowed values per parameter.
     pub fixed: Vec<(usize, Vec<String>)>,
@@ -35,18 +35,18 @@ pub struct Figure {
     pub y_axis: Axis,
     /// Names for values, shown in the legend.
     pub labels: Vec<(String, String)>,
-    /// Numbers stated in a paper.
+    /// Numbers reported in a paper.
     pub stated: Vec<StatedMark>,
 }
 
-/// A number stated in a paper's text, and its position in the paper's figure.
+/// A number reported in a paper's text, and its position in the paper's figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StatedMark {
     /// The value of the parameter on the x axis.
     pub x: String,
-    /// The stated number.
+    /// The reported number.
     pub y: f64,
-    /// A series' name in the legend, if the stated number is a multiple of that series' value.
+    /// The name of a series in the legend, if the number is a multiple of that series' value.
     pub of: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn read(node: Node<'_>, specification: &Specification) -> Result<Figu
     let find = |key: &str| entries.iter().find(|entry| entry.is(key));
     let text = |key: &str| find(key).map(|entry| entry.node.text()).transpose();
     let Some(name) = find("name") else {
-        return node.fail("a figure needs a `name`, which is used for its files");
+        return node.fail("a figure needs a `name`, which is used in its file names");
     };
     let name_text = word(name.node)?;
     if specification.figures.iter().any(|other| other.name == name_text) {
@@ -149,7 +149,7 @@ pub(super) fn usual(specification: &Specification) -> Vec<Figure> {
         matches!(parameters::ALL[*index].kind, ValueType::Number | ValueType::Count)
             && specification.points.iter().all(|point| point.at(*index).is_some())
     };
-    // The load, which is preferred, is the last numeric parameter.
+    // Prefer the load, which is the last numeric parameter.
     let number = varying.iter().copied().rfind(numeric);
     let x = number.unwrap_or(parameters::STRATEGY.index());
     varying.retain(|index| *index != x);
@@ -300,7 +300,7 @@ fn stated(
             }
         }
         if mark.x.is_empty() || !mark.y.is_finite() {
-            return node.fail("a stated value needs an `x` and a numeric `y`");
+            return node.fail("each entry in `stated` needs an `x` and a numeric `y`");
         }
         Ok(mark)
     };

@@ -1,4 +1,4 @@
-//! Combinations that do not apply and are left out on request.
+//! Combinations that do not apply and are skipped on request.
 
 use serde::Serialize;
 
@@ -9,21 +9,21 @@ use crate::parameters::SKIP_UNSUPPORTED;
 /// The parameters that may have values that do not apply to a machine or a workload.
 const CHOICES: [&str; 4] = ["strategy", "scheduler", "freedom", "pattern"];
 
-/// A value that does not apply and was left out of a comparison.
+/// A value that does not apply and was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// The parameter: `strategy`, `scheduler`, `freedom` or `pattern`.
     pub parameter: &'static str,
-    /// The value that was left out.
+    /// The skipped value.
     pub value: String,
-    /// The machine to which the value does not apply. It may apply to others.
+    /// The machine that the value does not apply to. It may apply to other machines.
     pub machine: String,
-    /// The reason that the value does not apply.
+    /// The reason why the value does not apply.
     pub reason: String,
 }
 
 impl LeftOut {
-    /// Describes the value that was left out.
+    /// Describes the skipped value and the reason.
     pub fn words(&self) -> String {
         let LeftOut { parameter, value, machine, reason } = self;
         if reason.starts_with(value.as_str()) {
@@ -34,15 +34,15 @@ impl LeftOut {
     }
 }
 
-/// A policy for combinations that do not apply, with a record of the values left out.
+/// A policy for combinations that do not apply, with a record of the skipped values.
 pub(super) struct Skipping {
-    /// True if these combinations are left out.
+    /// True if these combinations are skipped.
     pub(super) is_on: bool,
     /// The notation of keys.
     pub(super) keys: Keys,
-    /// The values left out so far, without duplicates.
+    /// The values skipped so far, without duplicates.
     pub(super) left_out: Vec<LeftOut>,
-    /// The location of the first value that was left out.
+    /// The location of the first skipped value.
     first: Option<Place>,
 }
 
@@ -54,7 +54,7 @@ impl Skipping {
     /// Records that a combination does not apply.
     ///
     /// # Errors
-    /// Returns an error if the combination must not be left out. `several` is true if other
+    /// Returns an error if the combination may not be skipped. `several` is true if other
     /// combinations remain.
     pub(super) fn note(
         &mut self,
@@ -85,7 +85,7 @@ impl Skipping {
         }
     }
 
-    /// Returns the error for an experiment in which no combinations remain.
+    /// Creates the error for an experiment in which no combinations remain.
     pub(super) fn nothing_left(self) -> Fault {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         let reason = format!("nothing is left to compare: {}", all.join("; "));

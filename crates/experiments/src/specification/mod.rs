@@ -43,9 +43,9 @@ pub struct Specification {
     pub title: String,
     /// The points to run, without duplicates.
     pub points: Vec<Point>,
-    /// Values left out because they do not apply, without duplicates.
+    /// Values skipped because they do not apply, without duplicates.
     pub left_out: Vec<LeftOut>,
-    /// True if values that do not apply are left out. Otherwise, they are errors.
+    /// True if values that do not apply are skipped. Otherwise, they are errors.
     pub skips_unsupported: bool,
     /// The metrics to observe.
     pub metrics: Vec<&'static MetricSpec>,
@@ -57,7 +57,7 @@ pub struct Specification {
     pub caps: Vec<Option<u64>>,
     /// The metrics that must be precise, as indices into `metrics`.
     pub targets: Vec<usize>,
-    /// The strategy with which all others are compared.
+    /// The baseline strategy, or `None` if there is only one strategy.
     pub baseline: Option<String>,
     /// Each strategy's asymptotic cost, for snapshots.
     pub orders: Orders,
@@ -95,7 +95,7 @@ impl Specification {
     /// Works like [`Specification::parse`], but looks up names in the given catalogue.
     ///
     /// # Errors
-    /// Returns the errors of [`Specification::parse`].
+    /// Returns the same errors as [`Specification::parse`].
     pub fn parse_with(
         text: &str,
         name: &str,
@@ -170,7 +170,7 @@ impl Specification {
         Ok(specification)
     }
 
-    /// Appends the points whose jobs run at their places in the log, if any are requested.
+    /// Appends the points that use the placements in the log, if any are requested.
     fn add_placed(&mut self) {
         let (mut placed, mut caps): (Vec<Point>, Vec<_>) = Default::default();
         for (point, cap) in self.points.iter_mut().zip(&self.caps) {
@@ -265,7 +265,9 @@ impl Specification {
         let least = count("min-replications")?.unwrap_or(Policy::BATCH);
         let most = count("max-replications")?.unwrap_or(200);
         if let (Some(entry), true) = (find("min-replications"), least < 2) {
-            return entry.node.fail("must be at least 2: one replication has no interval");
+            return entry
+                .node
+                .fail("must be at least 2: a single replication has no confidence interval");
         }
         if let (Some(entry), true) = (find("min-replications"), least > most) {
             return entry.node.fail(format!("the minimum, {least}, exceeds the maximum, {most}"));
@@ -298,7 +300,7 @@ impl Specification {
         self.points.iter().any(|point| point.settings().draws())
     }
 
-    /// Describes the values left out. Returns `None` if there are none.
+    /// Describes the skipped values. Returns `None` if there are none.
     pub fn left_out_in_words(&self) -> Option<String> {
         let all: Vec<String> = self.left_out.iter().map(LeftOut::words).collect();
         (!all.is_empty()).then(|| format!("Left out: {}.", all.join("; ")))
@@ -318,7 +320,9 @@ impl Specification {
     fn target(&self, node: Node<'_>) -> Result<usize, Fault> {
         let name = node.text()?;
         if name == ALLOCATION_NS {
-            return node.fail("a measured time cannot be a target: it differs from run to run");
+            return node.fail(
+                "a measured time cannot be a precision target, because it differs from run to run",
+            );
         }
         self.metrics.iter().position(|spec| spec.name == name).map_or_else(
             || {
@@ -329,7 +333,7 @@ impl Specification {
         )
     }
 
-    /// Sets the baseline strategy to the given one, or to the first if none is given.
+    /// Sets the baseline to the `baseline` entry's strategy or, by default, to the first strategy.
     fn compare(&mut self, entries: &[Entry<'_>]) -> Result<(), Fault> {
         let mut strategies: Vec<&str> = Vec::new();
         for strategy in self.points.iter().filter_map(|point| point.get("strategy")) {
@@ -428,7 +432,8 @@ fn observed(node: Node<'_>) -> Result<(Vec<&'static MetricSpec>, bool), Fault> {
         });
     }
     if chosen.is_empty() && !timing {
-        return node.fail("list at least one metric, or omit this key to observe the default ones");
+        return node
+            .fail("list at least one metric, or omit this key to observe the default metrics");
     }
     chosen.extend(metrics::ALL.iter().filter(|spec| adds && spec.standard));
     let place = |spec: &MetricSpec| all().position(|known| known.name == bare_name(spec.name));

@@ -21,7 +21,7 @@ pub(super) enum Node<'a> {
         /// The index of the setting, and the index of the value within the setting.
         at: (usize, usize),
     },
-    /// All values of a setting that has none or several.
+    /// The values of a setting that has no value or several values.
     Values {
         texts: &'a [String],
         /// The index of the setting.
@@ -62,7 +62,7 @@ pub(super) fn entries<'a>(source: &'a str, table: &'a DeTable<'a>) -> Vec<Entry<
             node: Node::File { source, value },
         })
         .collect();
-    // The table is sorted by key, so the file order must be restored.
+    // The table is sorted by key, so restore the order in the file.
     entries.sort_by_key(|entry| match &entry.key_place {
         Place::File(span) => span.start,
         _ => 0,
@@ -103,10 +103,10 @@ impl<'a> Node<'a> {
     fn wrong<T>(self, wanted: &str) -> Result<T, Fault> {
         match self {
             Node::File { value, .. } => {
-                self.fail(format!("this must be {wanted}, not {}", word(value.get_ref())))
+                self.fail(format!("expected {wanted}, but found {}", word(value.get_ref())))
             }
             Node::Value { text, .. } => self.fail(format!("`{text}` is not {wanted}")),
-            Node::Values { .. } => self.fail(format!("this must be {wanted}, not a list")),
+            Node::Values { .. } => self.fail(format!("expected {wanted}, but found a list")),
         }
     }
 
@@ -161,14 +161,14 @@ impl<'a> Node<'a> {
             Node::Value { text, .. } => text.parse().ok(),
             Node::Values { .. } => return self.wrong("a whole number"),
         };
-        value.map_or_else(|| self.fail("this must be a non-negative whole number"), Ok)
+        value.map_or_else(|| self.fail("expected a non-negative whole number"), Ok)
     }
 
     /// Returns a number strictly between 0 and 1.
     pub(super) fn share(self) -> Result<f64, Fault> {
         match self.number()? {
             value if value > 0.0 && value < 1.0 => Ok(value),
-            value => self.fail(format!("{value} is not between 0 and 1")),
+            value => self.fail(format!("expected a number between 0 and 1, but found {value}")),
         }
     }
 

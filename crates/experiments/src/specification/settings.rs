@@ -54,7 +54,7 @@ impl Specification {
     /// Works like [`Specification::from_settings`], but looks up names in the given catalogue.
     ///
     /// # Errors
-    /// Returns the errors of [`Specification::from_settings`].
+    /// Returns the same errors as [`Specification::from_settings`].
     pub fn from_settings_with(
         settings: &[Setting],
         name: &str,

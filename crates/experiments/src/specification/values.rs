@@ -66,7 +66,10 @@ fn range(
     catalogue: &Catalogue,
 ) -> Result<Vec<Value>, Fault> {
     if !matches!(parameter.kind, ValueType::Number | ValueType::Count) {
-        return node.fail(format!("`{}` is not a number: give a value or a list", parameter.name));
+        return node.fail(format!(
+            "`{}` does not accept a range; specify a value or a list",
+            parameter.name
+        ));
     }
     let (mut from, mut to, mut steps, mut logarithmic) = (None, None, None, false);
     for entry in node.table()? {
@@ -84,17 +87,22 @@ fn range(
             logarithmic = match entry.node.text()? {
                 "log" => true,
                 "linear" => false,
-                other => return entry.node.fail(format!("`{other}` is neither linear nor log")),
+                other => {
+                    return entry.node.fail(format!(
+                        "expected `linear` or `log`, but found \
+                                                         `{other}`"
+                    ));
+                }
             };
         } else {
             return Err(entry.unknown(&["from", "to", "steps", "scale"]));
         }
     }
     let (Some((start, from)), Some(to), Some(steps)) = (from, to, steps) else {
-        return node.fail("write a range as { from = 1, to = 4, steps = 7 }");
+        return node.fail("expected a range such as { from = 1, to = 4, steps = 7 }");
     };
     if logarithmic && (from <= 0.0 || to <= 0.0) {
-        return start.fail("a logarithmic range must be positive");
+        return start.fail("the bounds of a logarithmic range must be positive");
     }
     let mut all: Vec<Value> = Vec::new();
     for step in 0..steps {
@@ -111,7 +119,7 @@ fn range(
     Ok(all)
 }
 
-/// Returns the value at `step` of `last`, rounded to twelve digits: 1.6, not 1.6000000000000003.
+/// Returns the value at `step` (of `last`), rounded to twelve digits: 1.6, not 1.6000000000000003.
 fn between(from: f64, to: f64, step: u64, last: u64, logarithmic: bool) -> f64 {
     let share = step as f64 / last as f64;
     let value = if step == 0 {

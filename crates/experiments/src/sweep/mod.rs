@@ -42,14 +42,14 @@ impl Shard {
     }
 }
 
-/// The environment in which a sweep runs, not including its points and its store.
+/// A sweep's environment, not including its points and its store.
 #[derive(Clone, Copy)]
 pub struct Environment<'e> {
     /// The source of input files.
     pub files: &'e dyn InputFiles,
     /// The receiver of progress reports.
     pub progress: &'e dyn Progress,
-    /// A recording of replication 0 at every point, if requested.
+    /// The recording to fill with replication 0 of every point, if requested.
     pub recording: Option<&'e Recording>,
     /// A flag that the caller sets to end the sweep and its running replications.
     pub stop: Option<&'e Stop>,
@@ -93,7 +93,7 @@ impl Progress for NoProgress {
     fn done(&self) {}
 }
 
-/// The reason that a sweep ended early.
+/// An error that ends a sweep early.
 #[derive(Debug, Error)]
 pub enum SweepError {
     /// An input file cannot be read.
@@ -106,7 +106,7 @@ pub enum SweepError {
         point: usize,
         /// The replication that failed.
         replication: u64,
-        /// The reason that the run cannot continue.
+        /// The run's error.
         error: RunError,
     },
     /// A finished replication could not be stored.

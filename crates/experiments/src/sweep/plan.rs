@@ -33,7 +33,7 @@ pub(super) struct Plan<'s> {
 struct PointState {
     /// The samples, by replication.
     samples: Vec<Option<Sample>>,
-    /// The number of replications planned so far, of which `missing` have no sample yet.
+    /// The number of replications planned so far. `missing` counts those without a sample.
     goal: u64,
     missing: u64,
     /// The planned replications that are neither known nor in progress.
@@ -70,7 +70,7 @@ impl<'s> Plan<'s> {
         self.advance(point)
     }
 
-    /// Decides how many more replications a point needs, and returns that number.
+    /// Plans any additional replications that a point needs, and returns their number.
     fn advance(&mut self, point: usize) -> u64 {
         let Specification { targets, .. } = self.specification;
         let policy = self.specification.policy_at(point);
@@ -114,12 +114,12 @@ impl<'s> Plan<'s> {
         spans
     }
 
-    /// Takes the next replication wanted for a point.
+    /// Removes and returns the next replication wanted for a point.
     pub(super) fn take(&mut self, point: usize) -> Option<u64> {
         self.points[point].wanted.pop_front()
     }
 
-    /// Returns the next replication wanted for a point, without taking it.
+    /// Returns the next replication wanted for a point, without removing it.
     pub(super) fn next(&self, point: usize) -> Option<u64> {
         self.points[point].wanted.front().copied()
     }

@@ -65,7 +65,7 @@ fn values_are_those_of_a_simulation() {
             assert!((simulated - value).abs() <= 1e-9 * simulated.abs().max(1.0), "{metric}");
         }
     }
-    // If both runs complete the same jobs, the reported differences equal those between the values.
+    // If both runs complete the same jobs, each reported difference is that between the two values.
     for one in advice.alternatives.iter().filter(|one| one.run.rejected == 0) {
         for (place, change) in one.changes.iter().enumerate() {
             let difference = one.run.values[place].unwrap() - advice.present.values[place].unwrap();
@@ -196,5 +196,5 @@ fn what_is_no_log_on_one_machine_is_refused() {
     let folder = Folder::new("", Limits::LINES);
     let environment = Environment { files: &folder, ..Environment::PLAIN };
     let slots = advise(&settings(&log, &[]), Some("4y4"), environment);
-    assert!(slots.unwrap_err().to_string().contains("must be a shape, such as 4x4x4"));
+    assert!(slots.unwrap_err().to_string().contains("expected a shape, such as 4x4x4"));
 }

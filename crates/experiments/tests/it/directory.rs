@@ -44,7 +44,7 @@ fn begin(path: &Path, fingerprint: &str, how: Resume) -> Result<(OpenRun, Known)
     Directory::open(path)?.begin(&run(fingerprint), TEXT, &experiment(), how)
 }
 
-/// Creates the directory of a process killed after writing these lines.
+/// Creates the directory that a process leaves if it is killed after storing these entries.
 fn unfinished(path: &Path, entries: &[JournalEntry]) {
     let (mut run, _) = begin(path, "a", Resume::default()).unwrap();
     for entry in entries {
@@ -110,7 +110,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         bytes[index] ^= 0x01;
         fs::write(&path, &bytes).unwrap();
         if index + 1 == whole.len() {
-            // Without its line break, the last line counts as cut off and is ignored.
+            // Without its line break, the last line counts as truncated and is ignored.
             assert_eq!(known(folder.path()).unwrap(), all[..2]);
             continue;
         }
@@ -128,7 +128,7 @@ fn every_byte_of_a_journal_counts_but_a_cut_last_line() {
         let cut = known(folder.path()).unwrap();
         assert_eq!(cut, all[..cut.len()]);
     }
-    // The journal belongs to another run.
+    // This journal belongs to a different run.
     let other = tempfile::tempdir().unwrap();
     drop(begin(other.path(), "b", Resume::default()).unwrap());
     fs::write(other.path().join("journal"), &whole).unwrap();

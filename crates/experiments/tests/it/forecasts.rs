@@ -15,8 +15,8 @@ use tempfile::TempDir;
 use crate::read;
 
 /// Writes a log of `jobs` jobs by five users, for a nearly full machine of 64 nodes. Every fifth
-/// job has no estimate, some run longer than their estimates, some need more nodes than there are,
-/// and many arrive at the same instant.
+/// job has no estimate, some run longer than their estimates, some need more nodes than the machine
+/// has, and many arrive simultaneously.
 fn log(seed: u64, jobs: u64) -> (TempDir, Folder) {
     let mut draw = Stream::new(seed, 0, "test-log");
     let (mut text, mut now) = (String::new(), 0);
@@ -52,7 +52,7 @@ fn judged(experiment: &Specification, files: &Folder, effort: Effort) -> (Vec<Ju
     (judged, rejected)
 }
 
-/// Compares the starts in a replay with those in a simulation, under schedulers of all kinds.
+/// Compares start times in a replay with those in a simulation, for every kind of scheduler.
 #[test]
 fn jobs_start_when_they_start_in_a_simulation() {
     for (seed, scheduler) in ["fcfs", "easy", "easy:count", "conservative", "sjf"]

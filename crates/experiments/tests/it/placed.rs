@@ -1,4 +1,4 @@
-//! Tests of jobs that run at their places in the log.
+//! Tests of jobs that run as placed in the log.
 
 use pavior_experiments::advice::advise;
 use pavior_experiments::{

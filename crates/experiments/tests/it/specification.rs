@@ -86,7 +86,7 @@ fn every_parameter_can_be_given() {
             let experiment = read(&format!("{log}{key} = {value}\n"));
             let points = experiment.points.iter();
             let count = points.filter(|point| point.get(parameter.name).is_some()).count();
-            // `placed` adds a single point, whose jobs run at their logged places.
+            // `placed` adds a single point, which uses the logged placements.
             let expected = if parameter.name == "placed" { 1 } else { experiment.points.len() };
             assert_eq!(count, expected, "{key}");
         }
@@ -134,7 +134,7 @@ fn a_sweep_may_cap_its_replications() {
             Policy::Fixed(_) => 0,
         })
         .collect();
-    // The second point is in both sweeps and uses the first one's limit.
+    // The second point is in both sweeps, and the limit in the first sweep applies.
     assert_eq!(most, [540, 540, 303]);
     let other = read(&text.replace("= 3\n", "= 4\n"));
     let of = |experiment: &Specification| experiment.fingerprint(&NoFiles).unwrap();
@@ -200,18 +200,18 @@ fn faults_are_shown_where_they_stand() {
         ("stratgy = 'ff'", "stratgy", "did you mean `strategy`?"),
         ("machine = 'mesh:0x4'", "0", "is not a valid side"),
         ("load = -1", "-1", "from 1e-6 to 1e6"),
-        ("load = 'high'", "'high'", "must be a number, not text"),
+        ("load = 'high'", "'high'", "expected a number, but found text"),
         ("strategy = 3", "3", "text in quotes"),
         ("load = [1, 2, 1.0]", "1.0", "appears twice"),
         ("load = []", "[]", "the list is empty"),
-        ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "write a range as"),
+        ("load = { from = 1, to = 2 }", "{ from = 1, to = 2 }", "expected a range such as"),
         ("load = { from = 1, to = 2, steps = 1 }", "1", "2 to 10000 steps"),
         ("load = { from = 0, to = 2, steps = 3, scale = 'log' }", "0", "must be positive"),
         ("load = { from = 1, to = 2, stesp = 3 }", "stesp", "did you mean `steps`?"),
         (
             "sides = { from = 1, to = 2, steps = 3 }",
             "{ from = 1, to = 2, steps = 3 }",
-            "not a number",
+            "does not accept a range",
         ),
         ("jobs = 10.5", "10.5", "whole number"),
         ("jobs = 100\nwarmup = [0, 100]", "100", "must be shorter than the run"),
@@ -261,7 +261,7 @@ fn the_schema_knows_every_key() {
     for parameter in parameters::ALL {
         assert!(properties.contains_key(parameter.name), "{}", parameter.name);
     }
-    // The parser may reject this value, but must know every key in the schema.
+    // The parser may reject this value, but it must recognize every key in the schema.
     for key in properties.keys() {
         if let Err(error) = Specification::parse(&format!("{key} = {{ x = 1 }}"), "test") {
             assert!(!error.reason.contains(&format!("unknown key `{key}`")), "{error}");

@@ -10,7 +10,7 @@ use pavior_simulation::Stop;
 
 use crate::whole;
 
-/// A store that keeps entries, and fails when it is full.
+/// An in-memory store that fails when it is full.
 struct Memory {
     kept: Vec<JournalEntry>,
     room: usize,
@@ -100,7 +100,7 @@ fn shards_make_a_whole() {
     }
     let missing: Vec<JournalEntry> =
         entries.iter().filter(|entry| entry.point != 4).cloned().collect();
-    // Until its results are known, only the first batch of the missing point is wanted.
+    // Only the first batch of the missing point is wanted until its results are known.
     let wanted = vec![Span { point: 4, first: 0, end: 5 }];
     assert_eq!(experiment.wanted(missing.clone()), wanted);
     assert_eq!(experiment.complete(missing), Err(wanted));
@@ -180,7 +180,7 @@ fn equal_strategies_do_not_differ() {
 fn a_log_that_cannot_be_read_is_said() {
     let experiment = Specification::parse("trace = 'none.swf'\nstrategy = 'ff'", "test").unwrap();
     let result = experiment.run(Vec::new(), Shard::WHOLE, Environment::PLAIN, &mut NoStore);
-    assert_eq!(result.unwrap_err().to_string(), "none.swf: files cannot be read here");
+    assert_eq!(result.unwrap_err().to_string(), "none.swf: reading files is not supported here");
 }
 
 #[test]
@@ -222,8 +222,8 @@ fn a_sweep_is_stopped_from_outside() {
 
 #[test]
 fn many_replications_of_a_point_cost_no_more_each() {
-    // The time per replication does not depend on their number: 50,000 replications take seconds,
-    // not minutes.
+    // The time per replication does not depend on the number of replications: 50,000 of them take
+    // seconds, not minutes.
     let text = "machine = 'mesh:2x2'\nstrategy = 'ff'\njobs = 1\nload = 1\ntiming = false\n\
                 replications = 50000\nmetrics = 'turnaround'\n";
     let samples = whole(&Specification::parse(text, "test").unwrap());

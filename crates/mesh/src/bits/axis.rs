@@ -104,7 +104,7 @@ impl Axis {
                             *word &= ahead(copy, index, by) | back(copy, index, around);
                         }
                     } else {
-                        // In ascending order, only words that have not been written yet are read.
+                        // Going upward, each step reads only words that are not yet overwritten.
                         for index in 0..unit {
                             row[index] &= ahead(row, index, by);
                         }
@@ -112,7 +112,7 @@ impl Axis {
                 }
             }
             Axis::Words { n, step } => {
-                // The number of words in a block, and how many have their counterpart in the same
+                // The number of words in a block, and the number with a counterpart in the same
                 // block.
                 let (whole, kept) = (n * step, (n - distance) * step);
                 for block in words.chunks_exact_mut(whole) {
@@ -131,7 +131,7 @@ impl Axis {
         }
     }
 
-    /// Computes the bits whose neighbor on the high or low side of the axis is not set or is beyond
+    /// Computes the set bits whose neighbor on the high or low side of the axis is clear or is past
     /// the end.
     pub(crate) fn without_neighbour(self, words: &[u64], out: &mut [u64], ring: bool, high: bool) {
         match self {

@@ -73,7 +73,7 @@ fn twice(words: &mut Vec<u64>, side: usize) {
     }
 }
 
-/// Keeps each bit for which the bit `step` places later is also set.
+/// Clears each bit unless the bit `step` positions later is also set.
 fn and_ahead(words: &mut [u64], step: usize) {
     let (skip, shift) = (step / 64, step % 64);
     for index in 0..words.len() {

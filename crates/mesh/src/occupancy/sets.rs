@@ -9,7 +9,7 @@ use crate::search::vectors::{FEW_WORDS, Kernel, Vectors};
 use crate::{Cuboid, NodeId};
 
 impl Occupancy {
-    /// Keeps only the nodes that are also free in another occupancy for the same grid.
+    /// Intersects the free nodes with those in another occupancy for the same grid.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the other occupancy is for another grid.
@@ -22,7 +22,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Sets the free nodes to those that are free in both `a` and `b`, which are for the same grid.
+    /// Sets the free nodes to the intersection of `a` and `b`, which are for the same grid.
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if either occupancy is for another grid.
@@ -68,7 +68,7 @@ impl Occupancy {
         Ok(())
     }
 
-    /// Returns an error if the grids differ, or for the first node whose bit `wrong` sets.
+    /// Returns an error if the grids differ or if `wrong` sets the bit of any node.
     fn check_set(
         &self,
         nodes: &Occupancy,
@@ -88,12 +88,12 @@ impl Occupancy {
     }
 }
 
-/// Runs a pass, with the widest instructions if there are enough words.
+/// Runs a pass, using the widest vector instructions if there are enough words.
 fn widest<K: Kernel<Output = u32>>(pass: K, words: usize) -> u32 {
     if words < FEW_WORDS { pass.run() } else { Vectors::widest().run(pass) }
 }
 
-/// A pass that clears each bit not set in another set, and counts the remaining bits.
+/// A pass that clears the bits that are not in another set, and counts the remaining ones.
 struct Keep<'a> {
     words: &'a mut [u64],
     other: &'a [u64],
@@ -114,7 +114,7 @@ impl Kernel for Keep<'_> {
     }
 }
 
-/// A pass that computes the bits common to two sets, and counts them.
+/// A pass that computes and counts the bits common to two sets.
 struct Common<'a> {
     words: &'a mut [u64],
     a: &'a [u64],

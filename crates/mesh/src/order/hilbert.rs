@@ -10,7 +10,7 @@
 //! Nodes are sorted by their position on the curve through the enclosing power-of-two square or
 //! cube. A node's position is computed from its coordinates alone (Skilling, "Programming the
 //! Hilbert curve", AIP Conference Proceedings 707, 2004), and positions outside the grid are never
-//! visited. A 65535x2 grid therefore costs O(N log N) like any other, and not as much as a
+//! visited. A 65535x2 grid therefore costs O(N log N) like any other, rather than as much as a
 //! 65536x65536 square. On a power-of-two square or cube, every step leads to a neighbor. On other
 //! grids, the curve jumps where it leaves the grid.
 

@@ -63,7 +63,7 @@ fn enclosing_bits(grid: &Grid) -> u32 {
     u32::from(longest).next_power_of_two().ilog2()
 }
 
-/// Interleaves the bits of the coordinates, with the last axis highest in each group of three.
+/// Interleaves the bits of the coordinates, with the last axis most significant in each group.
 fn interleave(point: [u32; 3], bits: u32) -> u64 {
     let group = |bit: u32| point.iter().rev().fold(0, |digit, c| digit << 1 | (c >> bit & 1));
     (0..bits).rev().fold(0, |key, bit| key << 3 | u64::from(group(bit)))

@@ -10,8 +10,8 @@
 //! Invariant: `keys[i]` is the base of the i-th box, and no two boxes have the same base. A cover
 //! may overlap boxes and contain their bases, so its key is marked.
 //!
-//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned, whereas a long list
-//! (with thousands of jobs) has an index.
+//! Cost: O(1) to add or remove a box. To find a box, a short list is scanned; a long list (as with
+//! thousands of jobs) has an index.
 
 use super::key_index::KeyIndex;
 use super::lanes::I16x8;
@@ -68,9 +68,9 @@ impl BusyBoxes {
         self.add_by(key(cuboid.base), cuboid);
     }
 
-    /// Adds a box that is never removed and whose nodes all stay busy. The box may overlap others.
-    /// Returns false, without adding the box, if a cover with the same base has other sides. Takes
-    /// O(m) time for m boxes.
+    /// Adds a permanently busy box, which may overlap other boxes. Returns false, without adding
+    /// the box, if there is already a cover with the same base but different sides. Takes O(m) time
+    /// for m boxes.
     pub(super) fn add_cover(&mut self, cuboid: &Cuboid) -> bool {
         let key = key(cuboid.base) | COVER;
         if let Some(index) = self.keys.iter().position(|&other| other == key) {

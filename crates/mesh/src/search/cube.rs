@@ -9,10 +9,10 @@
 //!   runs along y:  the same, with shifts of eight times as many bits
 //! ```
 //!
-//! Every side takes three shifts, some of which may be by 0, so that no branch depends on the
-//! shape. A shift along x carries bits across the end of a row into columns that contain no bases.
-//! On a ring, these bits are replaced with bits from the other end of the row. A final mask clears
-//! all bits that are not bases.
+//! Every side takes three shifts, some of which may be by 0, so no branch depends on the shape. A
+//! shift along x carries bits across the end of a row into columns that contain no bases. On a
+//! ring, these bits are replaced with bits from the other end of the row. A final mask clears all
+//! bits that are not bases.
 //!
 //! Invariant: the last plane is followed by a copy of all planes if z wraps, and by zeros
 //! otherwise.

@@ -240,8 +240,8 @@ impl<const N: usize, const RINGS: bool> Leaps<'_, N, RINGS> {
 }
 
 /// Returns the longest leap over a box that forbids a whole row or plane, together with the box.
-/// The leap is 0 if there is no such box. These boxes are common on a mesh but rare on a ring,
-/// where the search does not look for them.
+/// The leap is 0 if there is no such box. Such boxes are common on a mesh but rare on a ring, where
+/// the search does not look for them.
 #[inline(always)]
 fn forbidden_whole<const N: usize, const RINGS: bool>(
     left: &[I16x8; N],

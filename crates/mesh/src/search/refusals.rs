@@ -19,12 +19,12 @@ use crate::{Cuboid, Grid, Sides};
 /// shapes, in any order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKey {
-    /// The key of a query whose refusal is not stored.
+    /// The refusal is not stored.
     Once,
-    /// The key of a query whose refusal implies nothing about other queries.
+    /// The refusal implies nothing about other queries.
     Alone([u16; 3]),
-    /// The key of a query whose refusal also applies to all keys that are at least as large on each
-    /// axis, because each shape under the larger key contains a shape under the smaller one.
+    /// The refusal also applies to all keys that are at least as large on each axis, because each
+    /// shape under the larger key contains a shape under the smaller one.
     Ordered([u16; 3]),
 }
 
@@ -51,7 +51,7 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// The information about a query that earlier refusals provide.
+/// The information that earlier refusals provide about a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,
@@ -62,8 +62,8 @@ pub(super) enum Known {
 }
 
 impl Known {
-    /// Adds the fact that a shape fits only where it overlaps `released`. If such a box is already
-    /// known, keeps the smaller of the two, because it leaves less to search.
+    /// Records that a shape fits only where it overlaps `released`. If such a box is already known,
+    /// keeps the smaller of the two, which leaves less to search.
     fn narrowed_to(self, released: Cuboid) -> Known {
         match self {
             Known::Except(other) if other.volume() <= released.volume() => self,
@@ -126,7 +126,7 @@ impl Refusals {
         }
     }
 
-    /// Discards all refusals. This is always correct after a release.
+    /// Discards all refusals. This is always safe after a release.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept.clear();

@@ -261,7 +261,7 @@ fn runs_over_planes<R: Row, const L: usize>(
     }
 }
 
-/// Does the same as [`runs_over_planes`], with the number of planes as a constant, C.
+/// Implements [`runs_over_planes`] for a constant number of planes, C.
 #[inline(always)]
 fn runs_over<R: Row, const L: usize, const C: usize>(
     set: &mut [R],
@@ -281,8 +281,8 @@ fn runs_over<R: Row, const L: usize, const C: usize>(
     }
 }
 
-/// Copies planes from z onward, wrapping around after the last plane. Makes at most two copies
-/// instead of one per plane, because planes may be small.
+/// Copies planes from z onward, wrapping around after the last plane. Uses at most two bulk copies
+/// rather than one per plane, because planes may be small.
 #[inline(always)]
 fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z: u16) {
     let from = usize::from(z) * plane_rows;
@@ -291,8 +291,8 @@ fn gather<R: Row>(list: &[R], set: &mut [R], [planes, plane_rows]: [usize; 2], z
     around.copy_from_slice(&list[..around.len()]);
 }
 
-/// Copies planes whose y axis wraps. After each plane's last row, as many of its first rows as the
-/// stride allows are repeated, followed by a row of zeros.
+/// Copies planes whose y axis wraps. Each plane's last row is followed by copies of its first rows,
+/// as many as the stride allows, and a row of zeros.
 #[inline(always)]
 fn lay_around<R: Row>(planes: &[R], set: &mut [R], [plane_rows, stride]: [usize; 2]) {
     let (around, d) = (stride - plane_rows, plane_rows - 1);

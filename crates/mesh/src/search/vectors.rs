@@ -10,8 +10,8 @@
 /// Number of words below which a loop is faster than detecting the vector instructions.
 pub(crate) const FEW_WORDS: usize = 64;
 
-/// A search that is compiled for each instruction set. The search and every function that it calls
-/// must be `#[inline(always)]`, because any other function is compiled only once, for the baseline.
+/// A search that is compiled for each instruction set. It and every function that it calls must be
+/// `#[inline(always)]`, because other functions are compiled only once, for the baseline.
 pub(crate) trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
@@ -22,8 +22,8 @@ pub(crate) trait Kernel {
 pub(crate) enum Vectors {
     /// The instructions that every processor of this architecture supports.
     Baseline,
-    /// AVX2 and the bit instructions that came with it. Only [`Vectors::widest`] creates this
-    /// variant, after checking that the processor has these instructions.
+    /// AVX2 and the bit-manipulation instructions introduced with it. Only [`Vectors::widest`]
+    /// creates this variant, after checking that the processor has these instructions.
     #[cfg(target_arch = "x86_64")]
     Avx2(Seen),
 }
@@ -34,7 +34,7 @@ pub(crate) enum Vectors {
 pub(crate) struct Seen(());
 
 impl Vectors {
-    /// Returns this processor's widest instructions.
+    /// Selects the widest instructions that this processor supports.
     pub(crate) fn widest() -> Vectors {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2")
@@ -48,7 +48,7 @@ impl Vectors {
         Vectors::Baseline
     }
 
-    /// Runs a search with these instructions.
+    /// Runs a search using these instructions.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub(crate) fn run<K: Kernel>(self, kernel: K) -> K::Output {

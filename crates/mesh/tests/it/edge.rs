@@ -1,5 +1,5 @@
-//! Tests of invalid boxes, nodes and grids, which give an error or a well-defined answer, but never
-//! a panic.
+//! Tests that invalid boxes, nodes and grids yield an error or a well-defined result, but never a
+//! panic.
 
 use pavior_mesh::{
     BaseSet, Cuboid, Grid, GridError, NodeId, Occupancy, OccupancyError, Scan, tile,

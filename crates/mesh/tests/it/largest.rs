@@ -53,7 +53,7 @@ proptest! {
     }
 }
 
-/// Creates an occupancy with pseudo-randomly drawn nodes taken.
+/// Creates an occupancy with pseudo-randomly chosen busy nodes.
 fn with_holes(machine: &str, holes: u64) -> Occupancy {
     let grid: pavior_mesh::Grid = machine.parse().unwrap();
     let mut free = Occupancy::all_free(grid);
@@ -175,8 +175,8 @@ fn machines_of_several_words_a_row_are_searched_as_row_by_row() {
     }
 }
 
-/// Searches machines on which a search once took at least 15 seconds and blocked the live
-/// allocator.
+/// Regression test: a search on each of these machines once took at least 15 seconds and blocked
+/// the live allocator.
 #[test]
 fn large_machines_with_failed_nodes_are_searched_at_once() {
     let machines = [("mesh:65535x1", 99), ("mesh:128x128x128", 2000), ("torus:1x65535x256", 2000)];

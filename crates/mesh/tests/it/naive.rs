@@ -1,9 +1,9 @@
-//! Slow and simple versions of the searches, for comparison.
+//! Slow but simple reference implementations of the searches.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, NodeId, Occupancy, Scan, Sides};
 use proptest::prelude::*;
 
-/// Checks node by node whether every node of a box is free.
+/// Checks every node in a box and returns true if all are free.
 pub(crate) fn is_free(free: &Occupancy, cuboid: &Cuboid) -> bool {
     let grid = *free.grid();
     (0..grid.nodes())
@@ -18,7 +18,7 @@ pub(crate) fn bases(free: &Occupancy, shape: Sides, scan: Scan) -> Vec<Coordinat
         .collect()
 }
 
-/// Generates grids of every kind, of up to 1,800 nodes.
+/// Generates grids of every kind, with up to 1,800 nodes.
 pub(crate) fn grids() -> impl Strategy<Value = Grid> {
     let side = prop_oneof![4 => 1u16..7, 1 => Just(8u16)];
     let long = prop_oneof![Just(63u16), Just(64), Just(65), Just(130), Just(300)];

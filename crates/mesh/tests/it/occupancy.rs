@@ -1,4 +1,4 @@
-//! Tests that compare taking and releasing boxes with sets of nodes.
+//! Tests that compare an occupancy with a set of nodes while boxes are taken and released.
 
 use std::collections::BTreeSet;
 

@@ -1,11 +1,11 @@
-//! Tests that compare many combinations of search methods with a search of every base in turn.
+//! Tests that compare many combinations of search methods with a brute-force search.
 
 use pavior_mesh::{
     BoxSearch, Cuboid, Grid, Occupancy, RefusalKey, Scan, SearchMethods, Sides, orientations,
 };
 use pavior_trials::size;
 
-/// A small pseudo-random number generator, which gives the same numbers on every machine.
+/// A small pseudo-random number generator that yields the same sequence on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
     ([9, 12, 8], [true, false, true], 9, 16),
     ([20, 20, 1], [true, true, false], 20, 16),
     ([16, 12, 6], [false; 3], 4, 200),
-    // In these cases, the regions to search contain only a small part of all rows.
+    // In these cases, the regions to search contain only a small fraction of the rows.
     ([12, 40, 6], [false; 3], 6, 90),
     ([20, 36, 5], [true, false, true], 5, 80),
 ];

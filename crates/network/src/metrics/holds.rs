@@ -14,9 +14,9 @@ use crate::traffic::{Layout, TrafficPlan};
 ///
 /// A link is held from the cycle in which it is granted to the header until the tail has left the
 /// buffer after the link. The hold time depends on the routing delay t_s, the message length L, the
-/// buffer size B and the number a of later channels on the message's path, including the ejection
-/// channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the smaller of
-/// (L-1)/B and a-1.
+/// buffer size B and the number a of channels that follow on the message's path, including the
+/// ejection channel. It is the maximum of `(t_s+1)(1+b)+L-1-bB` cycles over all b from 0 to the
+/// smaller of (L-1)/B and a-1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkHolds {
     /// The link, represented by one of its virtual channels.
@@ -61,7 +61,7 @@ impl LinkHolds {
     }
 }
 
-/// Returns the number of cycles that a message holds a link that has `behind` channels after it.
+/// Returns the number of cycles for which a message holds a link followed by `behind` channels.
 fn hold(settings: &Settings, flits: u32, behind: u32) -> u64 {
     let (step, buffer) = (u64::from(settings.routing_delay) + 1, u64::from(settings.buffer));
     let tail = u64::from(flits) - 1;

@@ -9,7 +9,7 @@ use crate::channel::{Channel, ChannelId, ChannelKind, Channels};
 use crate::message::Delivery;
 use crate::path::Path;
 
-/// The energy per flit, in any unit that the caller chooses.
+/// The energy per flit, in any unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Energy {
     /// The energy for crossing a link.
@@ -26,7 +26,7 @@ impl Default for Energy {
 }
 
 impl Energy {
-    /// Returns the energy that one message takes.
+    /// Returns the energy that one message consumes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_network as network; }
@@ -78,7 +78,7 @@ pub struct ChannelUse {
 #[derive(Clone, Debug)]
 pub struct ChannelLoad {
     channels: Channels,
-    /// For each channel, the flits recorded individually and not as part of a run of links.
+    /// For each channel, the flits recorded individually rather than as part of a run of links.
     own: Vec<u64>,
     /// For each link, the flits of runs that start there minus those of runs that end just before.
     rise: Vec<i64>,
@@ -87,7 +87,7 @@ pub struct ChannelLoad {
 }
 
 impl ChannelLoad {
-    /// Creates a record in which no flits have crossed any channel.
+    /// Creates a record in which every channel has a load of zero.
     pub fn new(channels: Channels) -> ChannelLoad {
         let count = channels.count();
         let (own, rise) = (vec![0; count], vec![0; count]);

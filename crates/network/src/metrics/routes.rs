@@ -8,9 +8,9 @@ use crate::path::Path;
 use crate::patterns::{Pattern, PatternSelection, each_message, iteration};
 use crate::traffic::Layout;
 
-/// The number of messages in one iteration of a job's pattern, and of the links they cross.
+/// Statistics on the messages in one iteration of a job's pattern and the links that they cross.
 ///
-/// Both numbers depend only on where the ranks are, not on what happens in the network.
+/// They depend only on the positions of the ranks, not on network contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationRoutes {
     /// The number of messages.

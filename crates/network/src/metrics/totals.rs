@@ -3,7 +3,7 @@
 use super::Energy;
 use crate::message::Delivery;
 
-/// Totals over messages. All of them are integers, so means do not depend on the order in which
+/// Totals over messages. All fields are integers, so means do not depend on the order in which
 /// messages are counted or on how the messages are grouped.
 ///
 /// A message has fewer than 2^32 flits, 2^18 links and 2^63 cycles, so totals over fewer than 2^32
@@ -76,7 +76,7 @@ impl MessageTotals {
         }
     }
 
-    /// Returns the mean number of cycles from creation to delivery, or `None` without messages.
+    /// Returns the mean number of cycles from creation to delivery, or `None` if there are none.
     pub fn mean_latency(&self) -> Option<f64> {
         self.mean(self.latency as f64)
     }

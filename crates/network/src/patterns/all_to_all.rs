@@ -2,18 +2,18 @@
 //! `from-zero`, the order is 0, 1, 2, …, skipping s. There are k (k - 1) messages per iteration.
 //!
 //! If a job sends a given number of messages, and several may be in flight, the pattern runs in
-//! rounds. In round r, every rank sends to the r-th rank in its list. Each round starts when all
-//! messages in the previous round have been delivered, and the job ends after the round in which it
-//! reaches the requested number.
+//! rounds. In round r, every rank sends to the r-th destination in its order. Each round starts
+//! when all messages in the previous round have been delivered, and the job ends after the round in
+//! which it reaches the requested number.
 //!
 //! ```text
 //!   round 1:  0>1 1>2 2>3 3>0      round 2:  0>2 1>3 2>0 3>1      round 3:  0>3 1>0 2>1 3>2
 //! ```
 //!
-//! With `senders=in-turn`, rank 0 sends to its whole list, then rank 1 does, and so on, with one
+//! With `senders=in-turn`, rank 0 sends all its messages, then rank 1 does, and so on, with one
 //! message per round. With `quota=rank`, the requested number of messages is per rank, not per job.
 //!
-//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who do not specify the order, or
+//! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie 2007, who specify neither the order nor
 //! whether the number of messages is per job or per rank.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
@@ -62,7 +62,7 @@ pub(super) static ENTRY: Entry = Entry {
 /// in 32 bits.
 fn objection(grid: &Grid, options: &Options) -> Option<String> {
     let too_many = options.get("senders") == "in-turn" && grid.nodes() > 1 << 16;
-    too_many.then(|| format!("needs a machine of at most 65536 nodes, but {grid} has more"))
+    too_many.then(|| format!("requires a machine with at most 65536 nodes, but {grid} has more"))
 }
 
 #[derive(Debug)]

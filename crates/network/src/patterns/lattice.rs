@@ -49,7 +49,7 @@ impl Lattice {
             let at = place[axis] as i32 + displacement[axis];
             there[axis] = match at {
                 at if (0..side).contains(&at) => at as u32,
-                // An axis with two places never wraps, because both ways lead to one neighbor.
+                // An axis with two places never wraps, because both ways lead to the same neighbor.
                 at if self.wrap && side > 2 => at.rem_euclid(side) as u32,
                 _ => return None,
             };
@@ -58,8 +58,8 @@ impl Lattice {
         (other < self.ranks && there != place).then_some(other)
     }
 
-    /// Returns the existing neighbors at a distance, in the order east, west, north, south, up,
-    /// down (+x, -x, +y, -y, +z, -z).
+    /// Returns a rank's neighbors at a distance, in the order east, west, north, south, up, down
+    /// (+x, -x, +y, -y, +z, -z).
     pub(super) fn neighbours(&self, rank: u32, distance: u32) -> impl Iterator<Item = u32> {
         let own = *self;
         let (place, [w, d, _]) = (own.place(rank), own.sides.map(u32::from));

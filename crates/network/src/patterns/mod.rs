@@ -53,7 +53,7 @@ pub struct PatternKind {
     pub meaning: &'static str,
     /// True if the pattern has no iterations and can only send a given number of messages.
     pub quota_only: bool,
-    /// Returns the reason why the pattern does not work on a machine, or `None` if it works.
+    /// Returns the reason why a machine does not support the pattern, or `None` if it does.
     pub objection: fn(&Grid, &Options) -> Option<String>,
     /// The constructor, for jobs with at least two ranks. It draws any random values for the job.
     pub build: BuildPattern,
@@ -105,7 +105,7 @@ pub struct RankGrid {
 /// A condition that must hold before a rank sends its message in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// The rank has sent all of its own earlier messages.
+    /// The rank has sent all of its earlier messages.
     Nothing,
     /// The rank has also received all messages sent to it in earlier rounds.
     Received,

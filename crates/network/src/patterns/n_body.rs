@@ -1,6 +1,6 @@
 //! N-body: after floor((k - 1) / 2) shifts around a ring, every rank i sends to i + floor(k/2) mod
-//! k. Half the ring is enough for all pairs of bodies to meet, and the last messages return the
-//! forces. With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is
+//! k. Half the ring is enough for every pair of bodies to interact, and the last messages return
+//! the forces. With `--rounds barrier`, each shift waits for the previous one; otherwise, a rank is
 //! delayed only by the sending discipline.
 //!
 //! ```text
@@ -20,7 +20,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "floor((k-1)/2) ring shifts, then i to i + floor(k/2) mod k",
+        meaning: "floor((k-1)/2) ring shifts, then rank i sends to i + floor(k/2) mod k",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

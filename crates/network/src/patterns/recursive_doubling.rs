@@ -21,7 +21,7 @@ pub(super) static ENTRY: Entry = Entry {
     options: &[],
     variants: &[""],
     does: PatternKind {
-        meaning: "log2 rounds; in round r, rank s exchanges with s xor 2^r",
+        meaning: "floor(log2 k) rounds; in round r, rank s exchanges messages with s xor 2^r",
         quota_only: false,
         objection: any_grid,
         build: BuildPattern::Function(build),

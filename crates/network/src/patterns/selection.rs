@@ -17,7 +17,7 @@ use super::{BuildPattern, Pattern, PatternKind, RankGrid};
 /// ```
 pub type PatternSelection = Selection<PatternKind>;
 
-/// A registry of patterns, both built-in and added ones.
+/// A registry of built-in and user-defined patterns.
 pub type PatternRegistry = Registry<PatternKind>;
 
 /// The reason why a pattern cannot be used.
@@ -26,7 +26,7 @@ pub type PatternRegistry = Registry<PatternKind>;
 pub struct UnsupportedPattern {
     /// The pattern's canonical name.
     pub pattern: String,
-    /// The reason, phrased so that it follows the pattern's name.
+    /// The reason, phrased to follow the pattern's name.
     pub reason: String,
 }
 
@@ -67,7 +67,7 @@ fn unsupported(selection: &PatternSelection, reason: String) -> UnsupportedPatte
     UnsupportedPattern { pattern: selection.to_string(), reason }
 }
 
-/// Checks that a job's communication can be stated as a number of iterations of the pattern.
+/// Checks that a job's communication can be specified as a number of iterations of the pattern.
 ///
 /// # Errors
 /// Returns an error if the pattern has no iterations and can only send a number of messages.

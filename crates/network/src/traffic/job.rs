@@ -1,7 +1,7 @@
 //! A job's messages, which are created as the network delivers earlier ones.
 //!
-//! Invariant: `undelivered` counts all messages that have yet to be delivered, including those that
-//! have yet to be created. Within an instant, messages are created in order of rank and then round.
+//! Invariant: `undelivered` counts all messages that are yet to be delivered, including those that
+//! are yet to be created. Within a cycle, messages are created in order of rank and then round.
 //!
 //! Cost: O(1) per message, plus the cost of the pattern's rule; O(ranks) per barrier.
 
@@ -33,11 +33,10 @@ pub struct TrafficPlan {
 
 /// A job's messages, as a state machine between the job and the network.
 ///
-/// Within an instant, first report all [`delivered`](JobTraffic::delivered) messages to their jobs.
+/// In each cycle, first report all [`delivered`](JobTraffic::delivered) messages to their jobs.
 /// Then, in order of job id, [`create`](Self::create) the messages of every job that is starting or
 /// has received a report. Whenever the network reports that a message has *entered*, create its
-/// [`follower`](Self::follower) in the same instant. Messages are not stored, so memory is
-/// O(ranks).
+/// [`follower`](Self::follower) in the same cycle. Messages are not stored, so memory is O(ranks).
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network;
@@ -82,7 +81,7 @@ pub struct JobTraffic {
 
 #[derive(Debug)]
 enum Senders {
-    /// Sends one message at a time. The next is the first whose (round, rank) is at least `next`.
+    /// Sends one message at a time. The next message has the lowest (round, rank) not below `next`.
     Sequential {
         next: (u64, u32),
         in_flight: bool,

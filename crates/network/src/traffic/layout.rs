@@ -1,17 +1,17 @@
-//! The layout of a job: each rank's node, and the logical grid that the ranks form.
+//! The layout of a job: the assignment of its ranks to nodes, and the ranks' logical grid.
 
 use pavior_mesh::{Cuboid, Grid, NodeId, Sides, orientations, volume};
 
 use super::RankOrder;
 use crate::patterns::RankGrid;
 
-/// Each rank's node, and the logical grid that the ranks form.
+/// The assignment of a job's ranks to nodes, and the logical grid that the ranks form.
 ///
-/// In a single box, nodes are ranked by their offset from its base (across the wrap, if necessary),
-/// with x varying fastest. In several parts, nodes are ranked by [`RankOrder`]. Only as many nodes
-/// as requested are used. In a larger box, they form a box with the requested sides at the same
-/// base (rotated if necessary) or, if that does not fit, are the first nodes. The logical grid has
-/// the sides of the box used or, with several parts, of the request.
+/// In a single box, nodes are ranked by their offset from its base (wrapping around if necessary),
+/// with x varying fastest. With several parts, nodes are ranked by [`RankOrder`]. Only the
+/// requested number of nodes are used. In a larger box, they form a box with the requested sides at
+/// the same base (rotated if necessary) or, if that does not fit, are the first nodes. The logical
+/// grid has the sides of the box used or, with several parts, of the request.
 ///
 /// ```
 /// # mod pavior { pub use pavior_network as network; pub use pavior_mesh::*; }
@@ -53,7 +53,10 @@ impl Layout {
             let line = [nodes.min(u32::from(u16::MAX)) as u16, 1, 1];
             (list, sides.unwrap_or(line))
         };
-        debug_assert!(list.len() >= nodes as usize, "granted what was requested");
+        debug_assert!(
+            list.len() >= nodes as usize,
+            "at least the requested number of nodes was granted"
+        );
         list.truncate(nodes as usize);
         Layout { shape: RankGrid { ranks: list.len() as u32, sides }, nodes: list }
     }

@@ -33,7 +33,7 @@ pub use rank_order::RankOrder;
 pub enum Communication {
     /// A number of iterations of the job's pattern.
     Iterations(u64),
-    /// A number of messages. The pattern is repeated if it has fewer, or cut off if it has more.
+    /// A number of messages. The pattern is repeated if it has fewer, or truncated if it has more.
     Messages(u64),
 }
 
@@ -65,6 +65,6 @@ impl Sending {
 pub enum Rounds {
     /// Each round (or, in multigrid, level) starts once all earlier messages have been delivered.
     Barrier,
-    /// Rounds are not separated. Ranks keep sending, whether or not they have received messages.
+    /// Rounds are not synchronized. Ranks keep sending regardless of the messages they receive.
     Free,
 }

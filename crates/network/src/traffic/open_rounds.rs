@@ -31,7 +31,7 @@ pub(super) enum OpenRounds {
     Received {
         /// For each rank, the first round for which it has not yet received its message.
         waits_for: Vec<u64>,
-        /// The receiver and round of each message that arrived before one from an earlier round.
+        /// The receiver and round of each message that arrived before an earlier round's message.
         early: BTreeSet<(u32, u64)>,
     },
     /// Ranks may send up to the end of the current stage.

@@ -37,7 +37,7 @@ use crate::patterns::{PatternSelection, RankGrid, iteration};
 #[derive(Debug)]
 pub struct PatternLayouts {
     pattern: PatternSelection,
-    /// For patterns without random draws, each logical grid's map, or `None` if no map helps.
+    /// Maps by logical grid, or `None` if no map helps. Unused if the pattern draws random values.
     known: FxHashMap<RankGrid, Option<Arc<PatternMap>>>,
     /// The total number of ranks in all cached logical grids.
     ranks: usize,
@@ -87,8 +87,8 @@ impl PatternLayouts {
         let [granted] = parts else { return self.lay(grid, parts, nodes, sides, draw) };
         let own = used_sides(granted.sides, nodes, sides);
         // Run times are measured in the requested box at any position, so the map must be the same
-        // at every position. Some orders, such as the Hilbert curve, depend on it. The map for a
-        // box at the first node is therefore used everywhere.
+        // at every position. Some orders, such as the Hilbert curve, depend on the position. The
+        // map for a box at the first node is therefore used everywhere.
         if !sides.is_some_and(|sides| orientations(sides).any(|one| one == own)) {
             return self.lay(grid, &[Cuboid::new(granted.base, own)], nodes, sides, draw);
         }

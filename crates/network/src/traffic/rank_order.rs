@@ -2,7 +2,7 @@
 //!
 //! In a single box, nodes are ranked by their offset from its base, except with `pattern`.
 //! Neighbors in the job's pattern are then adjacent on the grid, and every other order except
-//! `snake` and `hilbert` would give the same result. A job in several parts does not form such a
+//! `snake` and `hilbert` would produce the same result. A job in several parts does not form such a
 //! grid, and each order keeps different ranks close together:
 //!
 //! - `coordinates`: row-major over the whole allocation, as in the papers that specify an order.
@@ -15,7 +15,7 @@
 //! - `hilbert`: along the Hilbert curve through the machine. Ranks with close numbers are close on
 //!   all axes, no matter where the parts are.
 //! - `greedy`: each rank goes to an unused neighbor of the previous rank's node, or else to the
-//!   nearest unused node. Steps are one hop long while possible, but the last ones can be long.
+//!   nearest unused node. Steps are one hop long when possible, but the last ones can be long.
 //! - `pattern`: the job's logical grid, mapped so that the messages in its pattern cross few links
 //!   ([`PatternLayouts`](super::PatternLayouts)). This can also help in a single box: patterns
 //!   other than nearest-neighbor may need a different map, and a box that is rotated or has other

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::recurrence;
 
-/// A randomly drawn case.
+/// A random test case.
 #[derive(Clone, Debug)]
 struct Case {
     grid: Grid,
@@ -18,7 +18,7 @@ struct Case {
     messages: Vec<Message>,
 }
 
-/// Runs the messages. Returns all deliveries, and the deadlock if one occurs.
+/// Simulates the messages. Returns all deliveries, and the deadlock if one occurs.
 fn outcome<E: Engine>(mut engine: E, messages: &[Message]) -> (Vec<Delivery>, Option<Deadlock>) {
     let mut order: Vec<Message> = messages.to_vec();
     order.sort_by_key(|message| (message.created, message.id));
@@ -45,10 +45,10 @@ struct Traffic {
     flits: u32,
     /// True if every message has `flits` flits, and false if it has between 1 and `flits`.
     fixed: bool,
-    /// The number of cycles in which messages are created, at multiples of `burst`.
+    /// The number of cycles during which messages are created, at multiples of `burst`.
     span: u64,
     burst: u64,
-    /// The number n such that one message in n goes to the hot spot, or 0 if there is no hot spot.
+    /// One message in this many goes to the hot spot. If this is 0, there is no hot spot.
     hot: u64,
 }
 
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Replies to each delivery until `budget` messages exist. Also stops the engine between events.
+/// Replies to deliveries until there are `budget` messages. Also stops the engine between events.
 fn conversation<E: Engine>(mut engine: E, grid: &Grid, seed: u64, budget: u64) -> Vec<Delivery> {
     let mut draw = Stream::new(seed, 0, "conversation");
     let nodes = u64::from(grid.nodes());

@@ -40,8 +40,8 @@ fn machines() -> impl Strategy<Value = Grid> {
     .prop_map(|name| name.parse().expect("a machine"))
 }
 
-/// Draws `count` different nodes within `spread` places of each other, possibly across wraps, in
-/// random order.
+/// Draws up to `count` distinct nodes from a box of side `spread`, which may wrap around. Returns
+/// them in random order.
 fn nodes(grid: &Grid, seed: u64, count: usize, spread: u16) -> Vec<NodeId> {
     let mut draw = Stream::new(seed, 0, "footprint");
     let base = grid.point(NodeId(draw.below(grid.nodes().into()) as u32));

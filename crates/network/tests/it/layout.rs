@@ -29,7 +29,7 @@ fn parts_are_ranked_by_coordinates_or_one_after_the_other() {
     let by = |order| nodes(&Layout::new(&grid, &parts, 5, Some([5, 1, 1]), order));
     assert_eq!(by(RankOrder::Coordinates), [4, 5, 6, 10, 11]);
     assert_eq!(by(RankOrder::Parts), [10, 11, 4, 5, 6]);
-    // Only as many nodes as requested are used, and the logical grid has the requested sides.
+    // Only the requested number of nodes are used, and the logical grid has the requested sides.
     let few = Layout::new(&grid, &parts, 3, Some([3, 1, 1]), RankOrder::Parts);
     assert_eq!((nodes(&few), few.shape.sides), (vec![10, 11, 4], [3, 1, 1]));
 }
@@ -51,7 +51,7 @@ fn an_over_sized_box_uses_the_requested_sides() {
     let flat = [boxed([0, 0, 0], [4, 2, 1])];
     let turned = Layout::new(&grid, &flat, 3, Some([1, 3, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&turned), turned.shape.sides), (vec![0, 1, 2], [3, 1, 1]));
-    // The granted box is the requested one, rotated, so all of it is used as granted.
+    // The granted box is a rotation of the requested one, so all of it is used as granted.
     let exact = Layout::new(&grid, &flat, 8, Some([2, 4, 1]), RankOrder::Coordinates);
     assert_eq!((nodes(&exact).len(), exact.shape.sides), (8, [4, 2, 1]));
 }

@@ -7,7 +7,7 @@ use pavior_network::{
     TrafficPlan,
 };
 
-/// Returns a set of nodes as boxes of one node each.
+/// Converts node numbers to boxes of one node each.
 fn parts(grid: &Grid, nodes: &[u32]) -> Vec<Cuboid> {
     nodes.iter().map(|&node| Cuboid::node(grid.point(NodeId(node)))).collect()
 }

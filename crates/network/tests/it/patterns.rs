@@ -1,4 +1,4 @@
-//! Tests of patterns' messages, and of shortcuts that must produce the same messages.
+//! Tests of the messages in each pattern, and of shortcuts that must yield the same messages.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn rounds(pattern: &dyn Pattern) -> Vec<Vec<(u32, u32)>> {
         .collect()
 }
 
-/// Returns pattern names with options, and a shape to test each with.
+/// Returns every pattern with various options, numbers of ranks and shapes to test it with.
 fn all() -> impl Iterator<Item = (String, u32, [u16; 3])> {
     let shapes = [
         (2, [2, 1, 1]),
@@ -139,7 +139,7 @@ fn numbers_of_messages() {
     assert_eq!(count("stencil:faces", 27, [3, 3, 3]), 3 * 2 * 18);
     assert_eq!(count("axis-all-to-all", 12, [4, 3, 1]), 3 * 12);
     assert_eq!(count("axis-all-to-all:y", 12, [4, 3, 1]), 4 * 6);
-    // The levels 0, 1, 2, 1, 0 on a line of five have 8 messages, then 4, then 2, and back.
+    // On a line of five, the levels 0, 1, 2, 1, 0 have 8, 4, 2, 4 and 8 messages.
     assert_eq!(count("multigrid", 5, [5, 1, 1]), 8 + 4 + 2 + 4 + 8);
     assert_eq!(count("multigrid", 2, [2, 1, 1]), 2);
 }
@@ -223,7 +223,7 @@ fn what_makes_no_sense_is_refused() {
     );
     assert_eq!(
         refusal("axis-all-to-all:z", &plane),
-        "pattern axis-all-to-all:z needs an axis z, which mesh:4x4 does not have"
+        "pattern axis-all-to-all:z requires an axis z, which mesh:4x4 does not have"
     );
     assert!(of("axis-all-to-all:y").unwrap().supports(&plane).is_ok());
     let (large, too_large): (Grid, Grid) =
@@ -232,8 +232,8 @@ fn what_makes_no_sense_is_refused() {
     assert!(of("all-to-all").unwrap().supports(&too_large).is_ok());
     assert_eq!(
         refusal("all-to-all:senders=in-turn", &too_large),
-        "pattern all-to-all:senders=in-turn needs a machine of at most 65536 nodes, but \
-         mesh:256x257 has more"
+        "pattern all-to-all:senders=in-turn requires a machine with at most 65536 nodes, \
+         but mesh:256x257 has more"
     );
     assert!(supports_iterations(&of("random").unwrap()).is_err());
     assert!(supports_iterations(&of("ring").unwrap()).is_ok());

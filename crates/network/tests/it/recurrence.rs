@@ -25,7 +25,7 @@ impl Cells {
         if i == self.last() { self.tail(i).map(|t| t + 1) } else { self.tail(i + 1) }
     }
 
-    /// Returns the channel that the header waits for, and the cycle in which it requests it.
+    /// Returns the channel that the header is waiting for, and the cycle of its request.
     fn request(&self, delay: u64) -> Option<(usize, u64)> {
         let i = (0..self.path.len()).find(|&i| self.c[i][0].is_none())?;
         let at = if i == 0 { self.message.created.0 } else { self.c[i - 1][0]? + 1 + delay };

@@ -1,4 +1,4 @@
-//! Tests of jobs together with the network.
+//! Tests of job traffic on the network.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ struct Log {
     most_in_network: usize,
 }
 
-/// Runs one job alone.
+/// Runs a single job.
 fn run<E: Engine>(mut network: E, mut job: JobTraffic) -> Log {
     let (mut log, mut events) = (Log::default(), NetworkEvents::default());
     let total = job.undelivered();

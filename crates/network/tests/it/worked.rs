@@ -13,8 +13,8 @@ fn grid(name: &str) -> Grid {
     name.parse().unwrap()
 }
 
-/// Returns the delivery cycles of messages given as `(from, to, flits, created)`. They must be
-/// equal in both engines.
+/// Returns the delivery cycles of messages given as `(from, to, flits, created)`. Both engines must
+/// agree.
 fn delivered(machine: &str, settings: Settings, messages: &[(u32, u32, u32, u64)]) -> Vec<u64> {
     let both = BOTH.map(|kind| {
         let mut network = Network::new(grid(machine), settings, kind).unwrap();
@@ -45,7 +45,7 @@ fn alone_a_message_takes_its_zero_load_latency() {
         let to_itself = delivered("mesh:6x5", settings(delay, buffer), &[(7, 7, flits, 0)]);
         assert_eq!(to_itself, [zero_load_latency(0, flits, delay)]);
     }
-    // The example in the interface documentation.
+    // This is the example in the documentation of `Engine`.
     assert_eq!(delivered("mesh:4x4", settings(3, 1), &[(0, 11, 8, 0)]), [32]);
 }
 
@@ -123,7 +123,7 @@ fn a_full_ring_is_a_deadlock_and_not_a_rotation() {
         let error = ring_of_four(VirtualChannels::One, kind).unwrap_err();
         for part in [
             "deadlock at cycle",
-            "4 messages are undelivered: message 10 waits for link x+ lane 0 from [1], \
+            "4 messages have not been delivered: message 10 waits for link x+ lane 0 from [1], \
              held by message 11; \
              message 11 waits for link x+ lane 0 from [2], held by message 12; \
              message 12 waits for link x+ lane 0 from [3], held by message 13; \
@@ -232,8 +232,8 @@ fn bad_messages_are_refused() {
     assert!(error([[0; 3], [0; 3]], 1, u64::MAX).contains("2^62"));
 }
 
-/// Checks paths on a ring of six: they go the shorter way, ties go towards greater coordinates, and
-/// virtual channel 1 is used from the wrap link onward.
+/// Checks paths on a ring of six: they take the shorter way, ties go toward greater coordinates,
+/// and virtual channel 1 is used from the wrap link onward.
 #[test]
 fn paths_on_rings() {
     let names = |machine: &str, virtual_channels, from, to| -> Vec<String> {

@@ -19,8 +19,8 @@ impl Dispatcher {
         self.enqueue(job, Queue::push)
     }
 
-    /// Requeues a job that has lost its nodes, at the position determined by its arrival. Takes
-    /// O(q) time for q waiting jobs.
+    /// Requeues a job that has lost its nodes, at the position determined by its arrival time.
+    /// Takes O(q) time for q waiting jobs.
     ///
     /// # Errors
     /// Returns an error if the job is already waiting or running.
@@ -66,7 +66,7 @@ impl Dispatcher {
     }
 
     /// Records that a job has held these nodes since `start`. Use this for jobs that are already
-    /// running, or whose nodes were chosen by neither the scheduler nor the strategy. Advance
+    /// running, or if something other than the scheduler or the strategy chose the nodes. Advance
     /// reservations are not checked.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Dispatcher {
         self.disturb(Change::Failure, |machine| machine.repair(node))
     }
 
-    /// Sets whether the switches that connect a placement's parts work ([`Machine::set_switches`]).
+    /// Sets whether the switches between the parts of placements work ([`Machine::set_switches`]).
     pub fn set_switches(&mut self, work: bool) {
         self.disturb(Change::Failure, |machine| machine.set_switches(work));
     }
@@ -142,7 +142,7 @@ impl Dispatcher {
         answer
     }
 
-    /// Adds a pool that consists of the free nodes in `nodes`. Later requests can be confined to
+    /// Adds a pool that consists of the free nodes in `nodes`. Later requests can be restricted to
     /// this pool ([`Machine::add_pool`]).
     ///
     /// # Errors

@@ -59,8 +59,8 @@ impl<'d> Decision<'d> {
         self.dispatcher
     }
 
-    /// Starts the job. If the decision names no nodes, the strategy chooses them, avoiding advance
-    /// reservations. Costs as much as [`Machine::allocate`](pavior_allocation::Machine).
+    /// Starts the job. If the decision specifies no nodes, the strategy chooses them, avoiding
+    /// advance reservations. The cost is that of [`Machine::allocate`](pavior_allocation::Machine).
     ///
     /// # Errors
     /// Returns an error, and changes nothing, if the job does not fit now, gets too few nodes, or
@@ -99,8 +99,8 @@ impl Dispatcher {
     /// next call.
     ///
     /// # Errors
-    /// Returns an error if the strategy or the scheduler fails, or if the chosen index is outside
-    /// the queue.
+    /// Returns an error if the strategy or the scheduler fails, or if the chosen index is out of
+    /// range.
     pub fn decide(
         &mut self,
         now: Time,
@@ -123,7 +123,7 @@ impl Dispatcher {
     /// Chooses the given waiting job without consulting the scheduler.
     ///
     /// # Errors
-    /// Returns an error if the index is outside the queue.
+    /// Returns an error if the index is out of range.
     pub fn choose(&mut self, now: Time, start: Start) -> Result<Decision<'_>, StartError> {
         let (index, waiting) = (start.index, self.queue.len());
         if index >= waiting {

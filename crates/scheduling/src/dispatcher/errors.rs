@@ -1,4 +1,4 @@
-//! Dispatcher errors. A call that returns an error has changed nothing.
+//! Dispatcher errors. A call that returns an error changes nothing.
 
 use pavior_allocation::{AllocateError, PlacementError, Refusal};
 use pavior_kernel::CallerError;
@@ -10,7 +10,7 @@ use thiserror::Error;
 #[error("job {} is already waiting or already holds nodes", .0.0)]
 pub struct RepeatedJob(pub JobId);
 
-/// The reason why a job outside the queue cannot be given nodes.
+/// The reason why a job outside the queue cannot be granted nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum GrantError {
     /// The job is already waiting or running.
@@ -37,8 +37,8 @@ impl GrantError {
 /// The reason why a job cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StartError {
-    /// The index is outside the queue.
-    #[error("index {index} is outside the queue of {waiting} jobs")]
+    /// The queue index is out of range.
+    #[error("queue index {index} is out of range: the number of waiting jobs is {waiting}")]
     NotWaiting {
         /// The requested index.
         index: usize,
@@ -63,10 +63,10 @@ pub enum StartError {
         job: JobId,
         /// The requested number of nodes.
         asked: u32,
-        /// The number of nodes given.
+        /// The number of nodes that the job was given.
         given: u32,
     },
-    /// The job would overlap an advance reservation of the nodes that it was given.
+    /// The job would overlap an advance reservation of some of its nodes.
     #[error(
         "job {} was started on nodes of reservation {reservation}, which it would overlap",
         job.0
@@ -79,7 +79,7 @@ pub enum StartError {
     },
 }
 
-/// The reason why a dispatcher cannot continue.
+/// An error after which a dispatcher cannot continue.
 #[derive(Clone, Debug, Error)]
 pub enum DispatchError {
     /// The strategy or the scheduler failed.

@@ -26,8 +26,8 @@ use crate::{Calendar, Prediction, Queue, Reach, Running, RunningJob, Scheduler};
 /// A machine, its waiting and running jobs, and the scheduler that chooses among them.
 ///
 /// The simulation, the service and the daemons for Slurm and Kubernetes are built on this type. It
-/// keeps three tables consistent across any sequence of calls. Each job is in the queue, is both
-/// among the running jobs and on the machine, or is in none of the three.
+/// keeps three tables consistent across any sequence of calls: each job is either in the queue, or
+/// in both the table of running jobs and the machine, or in none of the three.
 ///
 /// The caller provides the events and the time, which must not go backward. After each event, the
 /// caller starts jobs until the scheduler chooses no more:

@@ -4,7 +4,7 @@
 //! ```text
 //!   change                                           effect     how a scheduler notices it
 //!   submission, withdrawal, start, end, estimate     Seen       queue, running jobs, free nodes
-//!   a job is given nodes without having waited       Granted    MachineView::granted
+//!   a job outside the queue is granted nodes         Granted    MachineView::granted
 //!   relocation, failure, repair, reservation         Voids      another MachineView::health
 //! ```
 
@@ -18,12 +18,12 @@ pub(super) enum Change {
     Start,
     End,
     Estimate,
-    /// A job is given nodes without having waited.
+    /// A job outside the queue is granted nodes.
     Grant(JobId),
     Relocation,
     /// Nodes or switches fail or are repaired.
     Failure,
-    /// An advance reservation is made or removed.
+    /// An advance reservation is added or removed.
     Reservation,
 }
 
@@ -61,7 +61,7 @@ const MOST_GRANTS: usize = 1 << 16;
 pub(super) struct PlanStatus {
     /// The number of changes that voided a plan.
     pub(super) voided: u64,
-    /// The jobs that were given nodes outside the queue since the scheduler was last called.
+    /// The jobs that were granted nodes outside the queue since the scheduler was last called.
     pub(super) granted: Vec<JobId>,
     /// True if the machine refuses every waiting job, false if it accepts at least one, and `None`
     /// if unknown. Grants do not change this value.

@@ -49,7 +49,7 @@ impl Dispatcher {
         self.machine.error().or_else(|| self.scheduler.error()).map_or(Ok(()), Err)
     }
 
-    /// Returns the placement that [`Dispatcher::grant`] would give a job now.
+    /// Returns the placement that [`Dispatcher::grant`] would choose for a job now.
     ///
     /// # Errors
     /// Returns the reason if the job would be refused.
@@ -75,7 +75,7 @@ impl Dispatcher {
     }
 
     /// Returns true if the machine refuses every waiting job and would still refuse them all with
-    /// fewer free nodes. Then no waiting job can start, whichever one the scheduler chooses, until
+    /// fewer free nodes. In that case, no waiting job can start, regardless of the scheduler, until
     /// something other than a grant happens. The first call after a change costs one search per
     /// distinct request, and later calls are O(1).
     pub fn refuses_all_waiting(&mut self) -> bool {
@@ -91,8 +91,8 @@ impl Dispatcher {
     }
 
     /// Returns the scheduler's plan for the waiting jobs. Returns `None` if anything has changed
-    /// since the scheduler last chose no job, or if the scheduler reports no plan. Takes O(q) time
-    /// for q waiting jobs.
+    /// since the scheduler last found no job to start, or if the scheduler reports no plan. Takes
+    /// O(q) time for q waiting jobs.
     pub fn standing(&self, now: Time) -> Option<Standing> {
         let asked = self.plan.is_settled && !self.queue.is_empty();
         if asked { self.scheduler.standing(now, &self.queue, &self.machine) } else { None }

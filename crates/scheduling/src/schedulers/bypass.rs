@@ -8,7 +8,7 @@
 //!
 //! Source: Ababneh, Bani-Mohammad & Ould-Khaoua, "An adaptive job scheduling scheme for
 //! mesh-connected multicomputers", J. Supercomputing 53(1), 2010. We did not have access to the
-//! paper's load function. The linear function with factor 0.5 is ours, and we left out the paper's
+//! paper's load function. The linear function with factor 0.5 is ours, and we omitted the paper's
 //! optional priority for large jobs.
 
 use pavior_allocation::Machine;

@@ -1,4 +1,4 @@
-//! The schedulers, each in its own file or directory, and the list of them.
+//! The schedulers, each in its own file or directory, and a list of all schedulers.
 //!
 //! To add a scheduler, write its file with an `ENTRY`, declare the module, and add it to `ALL`.
 

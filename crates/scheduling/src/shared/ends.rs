@@ -56,7 +56,7 @@ impl<'a> Expected<'a> {
         Expected { now, running, oldest: None }
     }
 
-    /// Makes promises hold for `oldest`, if it is given, and for the jobs behind it.
+    /// Makes promises hold for `oldest`, if any, and for the jobs behind it.
     pub(crate) fn holding(self, oldest: Option<&'a Job>) -> Expected<'a> {
         Expected { oldest, ..self }
     }

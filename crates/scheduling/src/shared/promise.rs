@@ -65,7 +65,7 @@ impl HeadPromise {
         }
     }
 
-    /// Records that the head starts.
+    /// Records that the head has started.
     pub(crate) fn starts(&mut self, head: JobId, now: Time) {
         if self.first.take().is_some_and(|(job, at)| job == head && at < now) {
             self.broken += 1;

@@ -10,7 +10,7 @@ use crate::{MachineView, Queue, Reach, Start};
 /// The requests refused in one state of the machine.
 ///
 /// For jobs with the same reach, a refused request stays refused until the state changes. Each
-/// distinct request is therefore tried only once, regardless of how many jobs make it.
+/// distinct request is therefore tried only once, no matter how many jobs share it.
 #[derive(Default)]
 pub(crate) struct Refused {
     state: u64,
@@ -85,8 +85,8 @@ impl Refused {
 
     /// Starts the first job that can start among the oldest `window` jobs.
     ///
-    /// No job returns to the queue while the machine's state is the same, so skipped jobs keep
-    /// their indices unless a job is withdrawn.
+    /// No job is requeued while the machine's state is unchanged, so skipped jobs keep their
+    /// indices unless a job is withdrawn.
     pub(crate) fn first_fit(
         &mut self,
         queue: &Queue,

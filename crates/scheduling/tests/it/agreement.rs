@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use crate::workloads::schedulers;
 use crate::world;
 
-/// Small machines and their strategies. On the last one, switches join the parts of placements.
+/// Small machines and their strategies. On the last one, switches connect the parts of placements.
 const MACHINES: [(&str, &str); 5] = [
     ("mesh:4x3", "tff"),
     ("torus:4x3", "mbs"),
@@ -54,7 +54,7 @@ fn job() -> impl Strategy<Value = Job> {
     })
 }
 
-/// A scheduler that may choose any queue index and any nodes.
+/// A scheduler that chooses arbitrary queue indices and nodes.
 struct Careless(u64);
 
 impl Scheduler for Careless {
@@ -119,7 +119,7 @@ impl Subject {
         }
     }
 
-    /// Makes one of the calls that `make` does not handle itself.
+    /// Makes a call that `make` does not handle itself.
     fn turn(&mut self, (number, mut jobs, part, small, choice): Call) -> bool {
         let (dispatcher, now) = (&mut self.dispatcher, self.now);
         let grid = *dispatcher.machine().grid();

@@ -56,8 +56,8 @@ fn a_window_keeps_the_places_of_those_who_started() {
     assert_eq!(starts("mesh:5", "window:4", &jobs), [0, 9, 0, 11, 0]);
 }
 
-/// Checks a head of five nodes in a row that is promised 7, when both a and b have ended. Job c
-/// ends by then, so it may use the promised nodes. Job d does not, so it uses another node.
+/// Checks a head that needs five nodes in a row and is promised 7, when both a and b have ended.
+/// Job c ends by then, so it may use the promised nodes. Job d does not, so it uses another node.
 ///
 /// ```text
 ///   a a b . . .   a runs until 5, b until 7; the head requests 5 in a row and is promised 7
@@ -111,8 +111,8 @@ fn scan_goes_round() {
     assert_eq!(starts("mesh:4", "scan:down", &jobs), [0, 20, 15, 10, 15 + 5]);
 }
 
-/// Checks that with a factor of 0.5 the second of two waiting jobs may bypass the head, but not the
-/// third of three.
+/// Checks that, with a factor of 0.5, the second of two waiting jobs may bypass the head, but the
+/// third of three may not.
 #[test]
 fn bypass_deepens_with_the_queue() {
     let jobs = [

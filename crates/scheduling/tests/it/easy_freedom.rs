@@ -120,8 +120,8 @@ fn what_those_wait_longer_that_come_meanwhile_counts_too() {
     }
 }
 
-/// Checks a two-node job behind a head that waits for 9. The job could start in two pieces
-/// immediately, or in a row at 2.
+/// Checks a two-node job behind a head that waits until 9. The job could start immediately in two
+/// pieces, or in a row at 2.
 ///
 /// ```text
 ///   x  0 1 2 3 4      a ends at 9, b at 2. The head requests all five; c requests two in a row,

@@ -12,7 +12,7 @@ fn a_promise_that_an_overrun_breaks_is_counted() {
     let jobs = [
         job(0, 0, row(3), 9, 4),   // estimated to end at 4
         job(1, 0, row(4), 2, 2),   // promised 4
-        job(2, 5, row(1), 1, 1),   // an instant at which the promise is overdue
+        job(2, 5, row(1), 1, 1),   // arrives when the promise is overdue
         job(3, 6, row(1), 20, 20), // would keep the head from starting at 9
     ];
     // Conservative has also promised 9 to the last job, and breaks that promise too.

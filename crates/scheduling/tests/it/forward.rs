@@ -20,7 +20,7 @@ fn reserved(x: u16, from: u64, to: u64) -> AdvanceReservation {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(size(9, 48, 48)))]
 
-    /// Checks that the predicted run is the actual run if estimates are exact and all jobs arrive
+    /// Checks that the prediction matches the actual run if estimates are exact and all jobs arrive
     /// at the same time.
     #[test]
     fn with_exact_estimates_it_is_what_happens(

@@ -72,7 +72,7 @@ fn decide_alike(grid: &str, strategy: &str, (load, most): (f64, u16), decisions:
         for side in &mut sides {
             side.end_all(now);
         }
-        // A machine that cannot keep up would have an endless queue.
+        // Skip arrivals while the queue is long, because an overloaded machine cannot catch up.
         let is_full = sides[0].dispatcher.queue().len() > 60;
         while let Some(job) = jobs.next_if(|job| job.arrival == now) {
             if !is_full {

@@ -103,8 +103,8 @@ proptest! {
         }
     }
 
-    /// Checks that a class is left only when none of its jobs is waiting, and that the next class
-    /// in order follows.
+    /// Checks that the scheduler leaves a class only when no job in it is waiting, and then moves
+    /// on to the next class in order.
     #[test]
     fn scan_serves_a_class_until_none_of_it_waits(jobs in jobs(40, Estimates::Any)) {
         for (name, order) in [

@@ -17,11 +17,11 @@ struct Plain {
     health: Option<u64>,
     nodes: u64,
     running: Vec<Taken>,
-    /// The bookings in queue order, or `None` for a job that does not fit the healthy nodes.
+    /// The bookings in queue order, or `None` for a job that does not fit on the healthy nodes.
     booked: Vec<Option<Taken>>,
 }
 
-/// A number of nodes taken for a period.
+/// A number of nodes, and the interval in which they are taken.
 #[derive(Clone, Copy)]
 struct Taken {
     job: JobId,

@@ -40,7 +40,7 @@ proptest! {
         same("ljf", |job| -f64::from(job.request.nodes), false, &jobs)?;
     }
 
-    /// Checks that with backfilling, the job that starts has the smallest key of those that fit.
+    /// Checks that, with backfilling, the job with the smallest key among those that fit starts.
     #[test]
     fn the_least_that_fits_starts(jobs in jobs(40, Estimates::Any)) {
         let key = |job: &Job| f64::from(job.request.nodes);

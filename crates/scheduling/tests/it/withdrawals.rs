@@ -16,7 +16,7 @@ impl Small {
         Small(Dispatcher::new(machine, scheduler.parse::<Selection>().unwrap().build(()).unwrap()))
     }
 
-    /// Starts a job without the scheduler.
+    /// Starts a job, bypassing the scheduler.
     fn begin(&mut self, id: u64, at: u64, nodes: u16, estimate: u64) {
         let request = row(nodes);
         self.0.grant(job(id, at, request, estimate, estimate), Time(at)).unwrap();

@@ -28,7 +28,7 @@ pub(crate) fn row(nodes: u16) -> Request {
     Request::shape([nodes, 1, 1])
 }
 
-/// A start, and the waiting jobs just before it.
+/// The start of a job, and the jobs that were waiting just before it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Started {
     pub(crate) job: JobId,
@@ -61,10 +61,10 @@ pub(crate) struct World {
     reserved: Vec<AdvanceReservation>,
 }
 
-/// An action that the caller takes without the scheduler.
+/// An action by the caller that bypasses the scheduler.
 #[derive(Clone, Debug)]
 pub(crate) enum Aside {
-    /// A job is given nodes if the strategy finds some.
+    /// A job is granted nodes if the strategy finds any.
     Grant(Job),
     /// The job at an index of the queue, if any, is withdrawn.
     Withdraw(usize),
@@ -109,7 +109,7 @@ impl World {
         World { reserved: reserved.to_vec(), ..self }
     }
 
-    /// Adds actions that the caller takes without the scheduler, in order of time.
+    /// Sets the caller's actions that bypass the scheduler, in order of time.
     pub(crate) fn beside(self, asides: &[(Time, Aside)]) -> World {
         World { asides: asides.to_vec(), ..self }
     }
@@ -141,7 +141,7 @@ impl World {
         World { dispatcher: self.dispatcher.with_prediction(Box::new(prediction)), ..self }
     }
 
-    /// Runs all jobs, which arrive in order. Jobs that never fit are left out.
+    /// Runs all jobs, which arrive in order. Jobs that never fit are skipped.
     pub(crate) fn run(mut self, jobs: &[Job], watch: &mut dyn StartObserver) -> World {
         let mut jobs = jobs.iter().peekable();
         loop {
@@ -213,7 +213,7 @@ impl World {
         self.dispatcher.scheduler().broken_guarantees()
     }
 
-    /// Returns the start of a job, which must have started.
+    /// Returns the start time of a job that has started.
     pub(crate) fn start_of(&self, job: u64) -> Time {
         self.of(job).at
     }

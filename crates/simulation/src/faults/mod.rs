@@ -15,7 +15,7 @@ pub(crate) use outages::Effect;
 use outages::Outages;
 
 /// The point from which a job resumes after a failure. The job releases its nodes and returns to
-/// the queue, at the position given by its original arrival.
+/// the queue, at the position determined by its original arrival time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restart {
     /// The job restarts from the beginning.
@@ -68,7 +68,7 @@ impl Failing {
     }
 }
 
-/// The reason why the given failures or spares are impossible on a machine.
+/// The reason why failures or spares are invalid for a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailing {
     /// An event refers to a component that the machine does not have.
@@ -127,7 +127,7 @@ impl Faults {
         self.outages.apply(event.component, event.change).map(Some)
     }
 
-    /// Returns what remains of a job that has run for `elapsed`.
+    /// Returns a job with the work that remains after it has run for `elapsed`.
     pub(crate) fn rest_of(&self, mut job: Job, elapsed: Time) -> Job {
         let saved = match self.restart {
             Restart::Scratch => Time::ZERO,

@@ -113,8 +113,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 0.15, "{found} for {expected}");
     }
 
-    /// Repeats each value a hundred times in a row, so that only one in a hundred values is
-    /// independent. The error should be ten times as large, less what blocks of 100 cannot capture.
+    /// Repeats each value a hundred times in a row, so only one in a hundred values is independent.
+    /// The error should be ten times as large, less what blocks of 100 cannot capture.
     #[test]
     fn values_that_depend_on_each_other_have_a_greater_one() {
         let mut draw = Stream::new(3, 0, "values");

@@ -128,7 +128,7 @@ impl Counts {
         let n = n as usize;
         self.at.clear();
         self.at.resize(n, 0);
-        // At first, each element holds the (wrapping) difference from the preceding coordinate.
+        // Initially, each element holds the (wrapping) difference from the preceding coordinate.
         for part in parts {
             let layer = layer(part, axis);
             let begin = usize::from(part.base[axis] - first);

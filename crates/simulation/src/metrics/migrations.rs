@@ -32,7 +32,7 @@ pub(super) const TIME: MetricSpec = MetricSpec {
     },
 };
 
-/// A function that returns a move's contribution, given its number of nodes and its price.
+/// A function that returns a move's contribution, given its number of nodes and its cost.
 type Count = fn(&Context, u32, Time) -> f64;
 
 struct Migrations {

@@ -1,4 +1,4 @@
-//! Metrics: the list of all of them, and one observer per file.
+//! All metrics, each computed by an observer in its own file.
 //!
 //! `allocation_ns` is not computed by an observer. The run's stopwatch measures it, and it is part
 //! of the run's outcome.

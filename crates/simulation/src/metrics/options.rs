@@ -5,8 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::MetricSpec;
 
-/// Returns a metric with a valid option. Each such metric is created only once and then lives as
-/// long as the program.
+/// Returns a metric with a valid option. Each such metric is created only once and is never freed.
 pub(super) fn with_option(spec: &'static MetricSpec, option: &str) -> &'static MetricSpec {
     static KNOWN: Mutex<BTreeMap<String, &'static MetricSpec>> = Mutex::new(BTreeMap::new());
     let name = format!("{}:{option}", spec.name);

@@ -11,7 +11,7 @@ use crate::{Fact, Interest, Observer};
 
 pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
     name: "slice_availability",
-    meaning: "fraction of time that the slice could be placed if no jobs were running (with a \
+    meaning: "fraction of time that the slice could be placed if no jobs were running (requires a \
               slice)",
     unit: Unit::Fraction,
     standard: false,
@@ -20,7 +20,7 @@ pub(super) const AVAILABILITY: MetricSpec = MetricSpec {
 
 pub(super) const FREE: MetricSpec = MetricSpec {
     name: "slice_free",
-    meaning: "fraction of time that the slice fits alongside the running jobs (with a slice)",
+    meaning: "fraction of time that the slice fits alongside the running jobs (requires a slice)",
     unit: Unit::Fraction,
     standard: false,
     build: |_| Box::new(SliceShare::of(|_, beside| beside)),

@@ -24,8 +24,8 @@ use slice::SliceWatch;
 /// The priority of departures, which come first within an instant.
 const DEPARTURES: u8 = 0;
 
-/// The end of a job. `start` is the number of the start or move that led to it. When a job restarts
-/// or moves, its earlier departure becomes void.
+/// A scheduled departure. `start` is the number of the start or move that scheduled it. When a job
+/// restarts or moves, its earlier departure becomes void.
 struct Departure {
     job: JobId,
     start: u64,
@@ -44,7 +44,7 @@ pub fn run(
     Simulation::new(setup, inputs, observers)?.run(&Stop::default())
 }
 
-/// A run that the caller executes step by step, and for which it may make scheduling decisions.
+/// A run that the caller executes step by step and can make scheduling decisions for.
 ///
 /// [`Simulation::advance`] proceeds to the next instant at which the queue or the machine has
 /// changed. [`Simulation::schedule`] then starts the jobs that the scheduler chooses, and
@@ -84,7 +84,7 @@ pub struct Simulation<'a, 'o, 'i> {
     slice: SliceWatch,
     agenda: Agenda<Departure>,
     jobs: Arrivals<'i>,
-    /// The number of links from rejected jobs, which do not delay their followers.
+    /// The number of dependencies on rejected jobs, which do not delay the dependent jobs.
     unfollowed: u64,
     faults: Option<Faults>,
     traffic: Option<Traffic>,
@@ -320,8 +320,8 @@ impl<'a, 'o, 'i> Simulation<'a, 'o, 'i> {
         }
     }
 
-    /// Returns the next time at which anything happens. Adds to `finished` the jobs whose last
-    /// message is delivered at that time.
+    /// Returns the time of the next event. Adds to `finished` the jobs whose last message is
+    /// delivered at that time.
     fn next_instant(&mut self) -> Result<Option<Time>, RunError> {
         let own = self.next_own();
         if let Some(traffic) = &mut self.traffic {

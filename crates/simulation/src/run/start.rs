@@ -13,8 +13,8 @@ impl Simulation<'_, '_, '_> {
     /// Starts a waiting job.
     ///
     /// # Errors
-    /// Returns an error, without changing anything, if the queue has no job at that index, if the
-    /// job does not fit now, or if its end would be too late to be represented.
+    /// Returns an error, without changing anything, if the index is out of range, if the job does
+    /// not fit now, or if its end time would overflow.
     pub fn start(&mut self, start: Start) -> Result<(), RunError> {
         let decision = self.dispatcher.choose(self.now, start)?;
         let length = match decision.job().service {

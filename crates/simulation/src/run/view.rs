@@ -34,8 +34,8 @@ impl Simulation<'_, '_, '_> {
         !self.running().is_empty() || self.jobs.peek().is_some()
     }
 
-    /// Returns the number of links from jobs that will be rejected. These links do not delay the
-    /// jobs that follow.
+    /// Returns the number of dependencies on jobs that will be rejected. They do not delay the
+    /// dependent jobs.
     pub fn unfollowed(&self) -> u64 {
         self.unfollowed
     }

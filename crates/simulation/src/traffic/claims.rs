@@ -1,4 +1,4 @@
-//! Claims that running jobs have on links.
+//! Links claimed by running jobs.
 
 use pavior_mesh::Grid;
 use pavior_network::Footprint;
@@ -26,8 +26,8 @@ impl Claims {
         Claims { links: Vec::new(), bound: Footprint::bound(grid), everywhere: 0 }
     }
 
-    /// Claims the given links, or every link for `None`. Calls `met` with jobs that may share links
-    /// with the new job, including any that were alone. Returns true if the new job is alone.
+    /// Claims the given links, or every link for `None`. Calls `met` with some jobs that may share
+    /// links with the new job, including all that were alone. Returns true if the new job is alone.
     pub(super) fn claim(
         &mut self,
         slot: u32,

@@ -29,7 +29,7 @@ pub(super) const ITERATION: Communication = Communication::Iterations(1);
 /// The activities of a job from its start to its end.
 pub(super) struct Course {
     pub(super) layout: Layout,
-    /// The random stream for patterns. Each exchange starts it over.
+    /// The random stream for patterns, which is restarted for each exchange.
     draw: Stream,
     /// The messages sent before each pause: one iteration, or all messages.
     exchange: Communication,

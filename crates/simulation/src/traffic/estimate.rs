@@ -62,7 +62,7 @@ pub(crate) struct Estimate {
     changed: Option<Time>,
 }
 
-/// The use of a link, as integers so that additions can be undone exactly.
+/// The use of a link, stored as integers so that additions can be undone exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Busy {
     /// U, in units of 2^-32.

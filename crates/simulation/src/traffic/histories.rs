@@ -1,5 +1,5 @@
-//! Histories of jobs that were alone on the network, kept so that later jobs of the same kind need
-//! not be simulated.
+//! Histories of jobs that were alone on the network, cached so that later jobs of the same kind
+//! need not be simulated.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -66,7 +66,7 @@ impl Histories {
 }
 
 impl HistoryCache {
-    /// The maximum number of words in all cached relative layouts together: 16 MB.
+    /// The maximum total number of words in the cached relative layouts (16 MB).
     const MOST_WORDS: usize = 1 << 22;
 
     pub(super) fn recall(cache: &SharedCache, key: &HistoryKey) -> Option<History> {

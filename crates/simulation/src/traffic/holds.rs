@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::NetworkSetup;
 use super::histories::HistoryKey;
 
-/// The maximum number of links in the cache: 32 MB.
+/// The maximum number of links in the cache (32 MB).
 const MOST_LINKS: usize = 1 << 20;
 
 /// The cache for jobs on one network.

@@ -102,9 +102,9 @@ struct Alone {
 }
 
 impl Messages {
-    /// A limit on the box around a job: this many times the job's number of nodes, plus a constant.
-    /// A job with a larger box is assumed to share links with every other job. The assumption is
-    /// nearly correct, and such a job would have many links to track.
+    /// The maximum size of the box around a job, as a multiple of its node count (plus a constant).
+    /// A job with a larger box is assumed to share links with every other job. This is nearly
+    /// correct, and such a job would have many links to track.
     const MOST_SPREAD: u64 = 8;
 
     /// Creates a network without any jobs.
@@ -116,8 +116,8 @@ impl Messages {
         seen: Seen,
     ) -> Result<Messages, BadSettings> {
         let network = Network::new(grid, setup.settings, setup.engine)?;
-        // The flit engine is the reference, so it simulates everything. So must a network that can
-        // deadlock, because the error could not name jobs outside it.
+        // The flit engine is the reference, so it simulates every job. A network that can deadlock
+        // does too, because a deadlock error could not name jobs that are not simulated.
         let may_deadlock =
             setup.settings.virtual_channels == VirtualChannels::One && grid.has_wrap();
         let simulate_all = seen.deliveries || may_deadlock || setup.engine != EngineKind::Worm;

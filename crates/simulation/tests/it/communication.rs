@@ -141,7 +141,7 @@ fn the_routes_of_each_job_are_recorded() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(pavior_trials::size(50, 150, 150)))]
 
-    /// Checks that recalling lone jobs gives the same run, cycle by cycle, as simulating every
+    /// Checks that recalling lone jobs produces the same run, cycle by cycle, as simulating every
     /// message.
     #[test]
     fn jobs_that_are_alone_for_a_while_see_what_they_would_have_seen(
@@ -162,7 +162,7 @@ proptest! {
             sides[machine.matches('x').count() + 1..].fill(1);
             let nodes = Request::shape(sides).nodes;
             let job = partly(id as u64, arrival, sides, run, f64::from(share) / 4.0);
-            // Some jobs are in a box with a spare node.
+            // Some jobs need one node fewer than their box has.
             let nodes = if id % 3 == 0 && nodes > 2 { nodes - 1 } else { nodes };
             Job { request: Request::hinted(nodes, sides), ..job }
         }).collect();

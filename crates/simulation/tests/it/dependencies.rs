@@ -132,7 +132,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
         for _ in 0..draw.below(3) {
             let before = order[draw.below(place as u64) as usize];
             let event = if draw.below(4) == 0 { Event::Start } else { Event::End };
-            // Submissions at the instant of a start come after the scheduler's first round.
+            // Submissions at the instant of a start come after the scheduler's first pass.
             let think = draw.below(12) + u64::from(event == Event::Start);
             links.push(Link { event, ..link(before, order[place], think) });
         }
@@ -140,7 +140,7 @@ fn drawn(draw: &mut Stream, count: u64) -> (Vec<Job>, Vec<Link>) {
     (jobs, links)
 }
 
-/// Computes (submit, start, end) of each job under FCFS with any free nodes, tick by tick.
+/// Computes each job's (submit, start, end) tick by tick, under FCFS with any free nodes.
 fn by_hand(jobs: &[Job], links: &[Link]) -> Vec<(u64, u64, u64)> {
     let mut known: Vec<[Option<u64>; 3]> = vec![[None; 3]; jobs.len()];
     let length = |job: &Job| match job.service {

@@ -85,7 +85,7 @@ fn a_job_that_never_gets_through_is_told() {
 #[test]
 fn failures_that_let_nothing_start_come_to_an_end() {
     let jobs = std::iter::once(job(3, 0, [4, 4, 1], 1));
-    // At any time, one of the two nodes is missing.
+    // One of the two nodes is missing at all times.
     let events: Events = Box::new((0..).map(|step: u64| {
         let at = step / 3;
         match step % 3 {
@@ -133,7 +133,7 @@ fn a_job_that_waits_long_for_a_healthy_machine_is_not_given_up() {
 
 #[test]
 fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
-    // Every started job is interrupted. Restarts are not progress.
+    // Every started job is interrupted. Restarts do not count as progress.
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(1.0, 1.0);
     let draw = || Failures::new(&machine, &classes, TimeUnit::TIME_UNIT, 1, 0).unwrap();
@@ -147,7 +147,7 @@ fn nodes_that_fail_faster_than_jobs_run_end_a_run() {
 }
 
 /// Runs until `wanted` jobs have completed. Jobs need four nodes and arrive a hundred units of time
-/// apart. Each of the 16 nodes fails after ten units and is repaired after one.
+/// apart. On average, each of the 16 nodes fails after ten units and is repaired after one.
 fn seldom(wanted: u64, long: u64, restart: Restart) -> Result<Outcome, Endless> {
     let machine = "mesh:4x4".parse().unwrap();
     let classes = FailureClasses::nodes(10.0, 1.0);

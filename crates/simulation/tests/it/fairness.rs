@@ -64,7 +64,7 @@ fn waits_are_told_by_size_class() {
 
 #[test]
 fn a_percentile_is_the_nearest_rank() {
-    // The k-th of 200 successive jobs, from 0, waits k ticks. The 198th wait is the percentile.
+    // Job k waits k ticks. The 99th percentile of 200 waits is the 198th, which is 197 ticks.
     let jobs = (0..200).map(|k| job(k, 0, 64, 1, 1)).collect();
     let expected = [Some(197.0), Some(199.0)];
     assert_eq!(values("fcfs", 0, jobs, &["waiting_p99", "waiting_max"]), expected);

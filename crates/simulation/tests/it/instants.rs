@@ -53,7 +53,7 @@ fn departures_come_before_arrivals_and_arrivals_before_the_scheduler() {
 
 #[test]
 fn arrivals_of_one_instant_queue_in_order_before_anyone_starts() {
-    // The shorter job comes second at the same instant. SSD must see both jobs before it decides.
+    // Both jobs arrive at 0, the shorter one second. SSD must see both before it decides.
     let jobs = vec![job(0, 0, [4, 4, 1], 10), job(1, 0, [4, 4, 1], 3)];
     let (_, times, _) = go(&setup("mesh:4x4", "tff", "ssd", Ending::Drained), jobs);
     assert_eq!(times, [Some((3, Some(13))), Some((0, Some(3)))]);
@@ -161,7 +161,7 @@ fn metrics_of_sizes_and_of_the_time_in_which_jobs_arrive() {
     assert_eq!(run("waiting_of:1-1"), Some((0.0 + 13.0 + 13.0) / 3.0));
     assert_eq!(run("waiting_of:2-7"), None);
     assert_eq!(run("utilization_arriving"), Some((9.0 * 10.0 + 2.0) / 12.0 / 16.0));
-    // Boxes are counted when the first and the fifth job arrive. At first, all nodes are free, and
+    // Boxes are counted when the first and the fifth job arrive. Initially, all nodes are free, and
     // 4 boxes fit. Later, one node is taken, and 3 boxes fit.
     assert_eq!(run("slots_arriving:2x2"), Some(3.5));
     assert_eq!(run("node_time_lost"), Some(0.0));

@@ -61,7 +61,7 @@ fn one_move_lets_the_oldest_start_and_postpones_an_end() {
 #[test]
 fn jobs_move_only_if_it_pays_and_they_may() {
     let stay = [(0, 1, 0), (0, 40, 0), (40, 45, 0)];
-    // The move saves a wait of 39. Four nodes cost 36 at a price of 9, and 40 at a price of 10.
+    // The move saves a wait of 39. Moving four nodes costs 36 at 9 per node, and 40 at 10.
     assert_eq!(times(&moving("easy", 9, |_| true), &blocked())[1], (0, 76, 1));
     assert_eq!(times(&moving("easy", 10, |_| true), &blocked()), stay);
     assert_eq!(times(&moving("easy", u64::MAX, |_| true), &blocked()), stay);
@@ -71,8 +71,8 @@ fn jobs_move_only_if_it_pays_and_they_may() {
     assert_eq!(times(&mbs, &blocked())[2], (1, 6, 0));
 }
 
-/// Checks that jobs also move under first fit, which does not turn boxes. The oldest job requests
-/// 3x2 on 6x2, where a turned box would not fit.
+/// Checks that jobs also move under first fit, which does not rotate boxes. The oldest job requests
+/// 3x2 on 6x2, where a rotated box would not fit.
 #[test]
 fn a_strategy_that_does_not_turn_is_made_room_too() {
     let ff = Setup { strategy: "ff".parse().unwrap(), ..moving("easy", 0, |_| true) };
@@ -157,7 +157,7 @@ proptest! {
         }
     }
 
-    /// Checks that nothing changes if no job may be moved, or if the price is too high.
+    /// Checks that nothing changes if no job may be moved, or if moves cost too much.
     #[test]
     fn without_moves_nothing_changes(jobs in workload()) {
         let grid = Grid::mesh(&[6, 5]).unwrap();

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{job, setup};
 
-/// Computes starts and ends under FCFS and turning first fit, tick by tick.
+/// Computes starts and ends tick by tick, under FCFS and first fit with rotation.
 fn by_ticks(grid: Grid, jobs: &[Job]) -> Vec<(u64, u64)> {
     let mut free = Occupancy::all_free(grid);
     let mut running: Vec<(u64, Cuboid)> = Vec::new();

@@ -40,7 +40,7 @@ fn starts(scheduler: &str, jobs: Vec<Job>, reserved: Vec<AdvanceReservation>) ->
     records.iter().filter_map(start).collect()
 }
 
-/// Checks that a run continues when nothing but the end of a reservation happens. The first job
+/// Checks that a run continues if the only event left is the end of a reservation. The first job
 /// needs the whole machine, which is available from 30 on. The second job fits on the left half
 /// from 20 on, and would hold it until 70.
 #[test]
@@ -62,7 +62,7 @@ fn a_reservation_that_is_over_before_the_run_begins_changes_nothing() {
     }
 }
 
-/// Checks that a run with messages also continues when nothing but a reservation's end happens.
+/// Checks that a run with messages also continues if the only event left is a reservation's end.
 #[test]
 fn a_run_with_messages_goes_on_when_a_reservation_ends() {
     let jobs = vec![Job { service: Service::Messages(3), ..job(0, 0, [4, 1, 1], 40) }];

@@ -34,7 +34,7 @@ fn share(strategy: &str, classes: &str, slice: Request, spares: Spares) -> (f64,
     let classes: FailureClasses = classes.parse().unwrap();
     let shares: Vec<f64> = (0..10)
         .map(|replication| {
-            // One job is at the beginning and one at the end. Both have zero length.
+            // One job arrives at the beginning and one at the end. Both have zero length.
             let jobs = [0, unit.time(800.0).0].map(|at| job(at, at, [1, 1, 1], 0));
             let events = Failures::new(&setup.grid, &classes, unit, 1, replication).unwrap();
             let failing = Failing { spares, ..Failing::new(events, Restart::Scratch) };
@@ -188,7 +188,7 @@ fn a_switch_hits_slices_of_several_cubes_and_no_others() {
         [(4, Component::Switch(7), Change::Fail), (6, Component::Switch(7), Change::Repair)];
     let alone = vec![Some((6, Some(16))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, NONE, &events), (alone, 1.0));
-    // A spare switch takes over immediately, and the slice starts again.
+    // A spare switch takes over immediately, and the interrupted slice restarts.
     let with_spare = vec![Some((4, Some(14))), Some((0, Some(10))), Some((0, Some(10)))];
     assert_eq!(go(&jobs, Spares { switches: 1, ..NONE }, &events), (with_spare, 1.0));
 }

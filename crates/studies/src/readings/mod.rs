@@ -1,8 +1,8 @@
 //! Alternative readings of details that a paper leaves open, compared in their own experiment.
 //!
 //! A [`Reading`] changes some values in the default reading of the paper. A [`Goal`] is a point in
-//! the paper, with the ratios that the paper states at that point. Every reading is run at every
-//! goal. Readings are ranked by their distance, which is the root mean square of ln(our ratio / the
+//! the paper, with the ratios that the paper reports there. Every reading is run at every goal.
+//! Readings are ranked by their distance, which is the root mean square of ln(our ratio / the
 //! paper's ratio). If a paper states only an order, the ratio should be below 1.
 
 mod report;
@@ -33,7 +33,7 @@ pub struct Readings {
     /// Settings in the default reading that apply to a single strategy, by the strategy's name.
     #[serde(default)]
     own: BTreeMap<String, Own>,
-    /// True if the paper states only orders, so that every ratio should be below 1.
+    /// True if the paper states only orders, in which case every ratio should be below 1.
     orders: bool,
     /// The goals against which our results are compared.
     pub goal: Vec<Goal>,
@@ -48,7 +48,7 @@ pub struct Readings {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    /// The strategy's full name, if its short name stands for a variant.
+    /// The strategy's full name, if its short name refers to a variant.
     strategy: Option<String>,
     /// Values that override those in `usual`.
     #[serde(default)]
@@ -65,7 +65,7 @@ struct Choice {
 /// The maximum number of combinations. Any larger number is assumed to be a mistake.
 const MOST_READINGS: usize = 1000;
 
-/// The ratios that a paper states at a point.
+/// The ratios that a paper reports at a point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -118,7 +118,7 @@ impl Readings {
             return Ok(self);
         }
         if count > MOST_READINGS {
-            let reason = format!("{count} combinations; at most {MOST_READINGS} are allowed");
+            let reason = format!("{count} combinations exceed the limit of {MOST_READINGS}");
             return Err(PaperError::new(folder::READINGS, reason));
         }
         let mut combinations = vec![Reading::default()];
@@ -155,7 +155,7 @@ impl Readings {
         text.map_err(|error| PaperError::new(folder::READINGS, error.to_string()))
     }
 
-    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share one.
+    /// Returns the sweeps that run a reading at a goal. Strategies with equal settings share them.
     fn sweeps(&self, reading: &Reading, goal: &Goal) -> Vec<Table> {
         let mut shared: Vec<(BTreeMap<String, Value>, Vec<Value>)> = Vec::new();
         let others = goal.others.iter().map(|(other, _)| other);
@@ -176,7 +176,7 @@ impl Readings {
         shared.into_iter().map(sweep).collect()
     }
 
-    /// Returns a strategy's full name, after applying the reading's replacement if there is one.
+    /// Returns a strategy's full name, after applying any replacement from the reading.
     fn strategy(&self, reading: &Reading, name: &str) -> String {
         let own = || self.own.get(name)?.strategy.as_ref();
         reading.instead.get(name).or_else(own).map_or(name, String::as_str).to_string()
@@ -242,7 +242,7 @@ impl Readings {
     /// Judges the readings, and returns them in order of increasing distance.
     ///
     /// # Errors
-    /// Returns an error if a goal or reading refers to anything that the experiment lacks.
+    /// Returns an error if a goal or reading refers to something that the experiment lacks.
     pub fn judge(
         &self,
         specification: &Specification,
@@ -277,7 +277,7 @@ impl Readings {
                 let ratio = evidence.ratio(metric, [point(&goal.strategy)?, point(other)?]);
                 let error = |ratio: Estimate| libm::log(ratio.value / stated);
                 let error = ratio.map_or(f64::INFINITY, error);
-                // If an order holds, its distance is 0 regardless of the ratio.
+                // If the paper's order holds, the error is 0 regardless of the ratio.
                 errors.push(if self.orders { error.max(0.0) } else { error });
                 ratios.push(ratio);
             }
@@ -287,7 +287,7 @@ impl Readings {
         Ok(Closeness { reading: reading.clone(), ratios, distance: root_mean_square(&all), goals })
     }
 
-    /// Returns, for each ratio, the statement's id, the other strategy, and the paper's value.
+    /// Returns the statement id, the other strategy and the paper's value for each ratio.
     fn places(&self) -> impl Iterator<Item = (&str, &str, f64)> {
         self.goal.iter().flat_map(|goal| {
             goal.others.iter().map(|(other, stated)| (goal.id.as_str(), other.as_str(), *stated))

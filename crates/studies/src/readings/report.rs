@@ -40,7 +40,7 @@ impl Readings {
             for ((id, other, stated), ratio) in self.places().zip(&one.ratios) {
                 let id = format!("{id}@{other}:{}", one.reading.name);
                 let statement = if self.orders {
-                    // An order is judged by how far the ratio is from 1, above or below.
+                    // An order is judged by the difference between the ratio and 1.
                     let above =
                         ratio.map(|ratio| Estimate { value: ratio.value - stated, ..ratio });
                     let order = Claim::Below("ratio below 1".to_string()).judge(id, above);
@@ -134,7 +134,7 @@ impl Readings {
         text
     }
 
-    /// Returns the paragraphs that begin the report.
+    /// Returns the report's introductory paragraphs.
     pub fn lead(&self, paper: &Paper, quick: bool) -> Vec<String> {
         let source = format!("{}: {}.", paper.source(), paper.title());
         let readings = "Each reading differs from the default in one or a few settings, but all \

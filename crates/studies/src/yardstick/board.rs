@@ -39,9 +39,9 @@ pub struct Proven<P> {
 pub struct Certificate {
     /// The scenario.
     pub scenario: String,
-    /// The CRC-64 checksum for the scenario's jobs.
+    /// The CRC-64 checksum of the scenario's jobs.
     pub sum: String,
-    /// The indices of the jobs that are left out.
+    /// The indices of the excluded jobs.
     pub left_out: Vec<usize>,
     /// The number of price units per second.
     pub scale: i64,
@@ -113,7 +113,7 @@ impl Play {
 
 /// Runs each of the `strategies` (by default, all in the catalogue) under `fcfs` and `easy`. Also
 /// runs the five best strategies, and the five best among those that grant boxes, under every other
-/// scheduler. The runs use the threads in the current pool.
+/// scheduler. The runs use the current thread pool.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue, or if a name is invalid.
@@ -233,8 +233,8 @@ fn completions(play: &Play, counted: &[usize], weight: impl Fn(usize) -> f64) ->
     counted.iter().filter_map(|&at| Some(play.ends[at]? * weight(at))).sum()
 }
 
-/// Returns true if a strategy gives each job a single box that contains the requested box, in some
-/// orientation.
+/// Returns true if a strategy assigns each job a single box that contains the requested box, in
+/// some orientation.
 pub fn keeps_boxes(catalogue: &Catalogue, name: &str) -> bool {
     let (selected, grid) = (catalogue.strategies.select(name), Grid::mesh(&[8, 8]));
     let (Ok(strategy), Ok(grid)) = (selected, grid) else { return false };
@@ -258,7 +258,7 @@ pub fn in_boxes(catalogue: &Catalogue, run: &Row) -> bool {
 }
 
 /// Ranks the strategies by the ratio of their turnaround to the scenario's best turnaround,
-/// averaged over all scenarios. Leaves out any strategy that is not compared in every scenario.
+/// averaged over all scenarios. Skips any strategy that is not compared in every scenario.
 fn ranked(instances: &[Instance], plays: &[Vec<Play>]) -> Vec<String> {
     let mut scores: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (instance, plays) in instances.iter().zip(plays) {

@@ -11,7 +11,7 @@
 //! corrected by Patton, Politis and White (2009). It minimizes the mean squared error of the
 //! estimated variance of the mean. It is proportional to the cube root of the number of jobs, and
 //! grows with the range over which jobs depend on each other. For n jobs, it is at least the cube
-//! root of n, and at most three times the square root of n and a third of n.
+//! root of n, and at most the smaller of n / 3 and three times the square root of n.
 //!
 //! The half-width is the distance from the mean within which 95% of the drawn means lie (the
 //! symmetric interval of Hall 1988). Blocks vary less around the mean of all jobs than around the
@@ -32,7 +32,7 @@ const SEED: u64 = 1;
 
 /// Returns how much the mean of `other` exceeds that of `present`. Both contain values for the same
 /// jobs, in order of submission. The result is `None` if there are no jobs, and it has no interval
-/// if there are fewer than 300. Takes O(draws x jobs / block) time, about 1 ms for 400 jobs.
+/// if there are fewer than 300. Takes O(resamples x jobs / block) time, about 1 ms for 400 jobs.
 pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     let pairs = other.iter().zip(present);
     let mut differences: Vec<f64> = pairs.map(|(other, present)| other - present).collect();
@@ -45,11 +45,11 @@ pub(super) fn change(other: &[f64], present: &[f64]) -> Option<Change> {
     (jobs > 0).then_some(Change { difference, half_width })
 }
 
-/// Returns the half-width of the interval for a mean, given the values minus that mean.
+/// Returns the half-width of the interval for a mean, given the deviations from that mean.
 fn half_width(values: &[f64]) -> f64 {
     let jobs = values.len();
     let block = block(values);
-    // The cumulative sums go around the circle twice, so that any block can be summed.
+    // The cumulative sums cover the circle twice, so any block can be summed.
     let mut sums = vec![0.0];
     let mut sum = 0.0;
     sums.extend(values.iter().chain(values).map(|value| {
@@ -106,7 +106,7 @@ fn block(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns values with mean 0. Each is new noise plus `kept` times the previous value.
+    /// Returns an autoregressive sequence of mean 0: `kept` times the previous value, plus noise.
     fn sequence(seed: u64, kept: f64, count: usize) -> Vec<f64> {
         let mut draw = Stream::new(seed, 0, "sequence");
         let mut last = 0.0;
@@ -134,8 +134,8 @@ mod tests {
     }
 
     /// Counts the intervals that contain the true value. At a level of 95%, 380 of 400 intervals
-    /// should contain it. If each value includes much of the previous one, 400 values carry only as
-    /// much information as a few independent values, and fewer intervals contain the true value.
+    /// should contain it. If each value depends strongly on the previous one, 400 values carry only
+    /// as much information as a few independent ones, and fewer intervals contain the true value.
     /// docs/yardstick.md lists the counts.
     #[test]
     fn intervals_hold_what_they_promise_unless_values_depend_strongly_on_each_other() {

@@ -17,7 +17,7 @@ use crate::statement::Claim;
 use crate::statements::{Rule, Statements};
 use crate::{Estimate, Statement, StatementCount, count};
 
-/// The statements made about the yardstick.
+/// The statements about the yardstick.
 pub struct Findings {
     statements: Statements,
     text: String,
@@ -33,7 +33,7 @@ pub struct Judged {
     pub left_out: Vec<String>,
 }
 
-/// The evidence by which statements are judged.
+/// The evidence used to judge statements.
 pub struct BoardEvidence<'b> {
     /// The scenarios.
     pub yardstick: &'b Yardstick,
@@ -102,7 +102,7 @@ enum Cost {
 #[serde(rename_all = "kebab-case")]
 enum Best {
     Strategy,
-    /// The strategy, among runs that give each job its box.
+    /// The strategy, among runs in which each job gets its box.
     StrategyInBoxes,
     Scheduler,
 }
@@ -207,7 +207,8 @@ impl StatementRow {
             (Rule::Below, None, Number::Longer(_)) => Ok(Claim::Below("below 0".to_string())),
             (Rule::AtLeast | Rule::AtMost, None, _) => Err("`bound` is missing".to_string()),
             (Rule::Above | Rule::Below, ..) => {
-                Err("`above` and `below` accept no `bound`, and apply only to `longer`".to_string())
+                Err("`above` and `below` do not accept `bound`, and apply only to `longer`"
+                    .to_string())
             }
             _ => Err("`rule` must be at-least, at-most, above or below".to_string()),
         }
@@ -294,7 +295,7 @@ impl BoardEvidence<'_> {
     }
 
     /// Returns the largest number of scenarios in which any one strategy or scheduler has the best
-    /// run. If several runs are equally good, all of them count as best.
+    /// run. If several runs are equally good, all of them are considered best.
     fn most_frequent(&self, best: Best, scenarios: &[&str]) -> Option<usize> {
         if !self.whole {
             return None;

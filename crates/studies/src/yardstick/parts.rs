@@ -76,8 +76,8 @@ impl Parts {
     }
 }
 
-/// Returns the parts of the gap for each scenario on a board. The runs use the threads in the
-/// current pool. A scenario is left out if any of its runs leaves a counted job unfinished.
+/// Returns the parts of the gap for each scenario on a board. The runs use the current thread pool.
+/// A scenario is skipped if any of its runs leaves a counted job unfinished.
 ///
 /// # Errors
 /// Returns an error if a run cannot continue.
@@ -98,7 +98,7 @@ pub fn parts(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Returns the turnarounds of the counted jobs in each run, or `None` if any of them does not end.
+/// Returns the turnarounds of the counted jobs in each run, or `None` if any of them never ends.
 fn runs(
     instance: &Instance,
     catalogue: &Catalogue,

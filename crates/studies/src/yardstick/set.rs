@@ -16,11 +16,11 @@ use super::Effort;
 use super::bounds::Task;
 use crate::folder;
 
-/// The reason given for rejecting jobs that depend on others.
+/// The reason for rejecting jobs that depend on others.
 const NO_DEPENDENCIES: &str = "bounds and certificates are valid only for jobs with fixed submit \
                                times, not for jobs that are submitted after others have ended";
 
-/// The reason that a scenario cannot be run.
+/// The reason why a scenario cannot be run.
 #[derive(Debug, Error)]
 #[error("yardstick, {scenario}: {reason}")]
 pub struct YardstickError {
@@ -68,7 +68,7 @@ pub struct Instance {
     pub name: String,
     /// The machine's grid.
     pub machine: Grid,
-    /// The jobs in the form that the bounds need, in order of submission.
+    /// The jobs as input for the bounds, in order of submission.
     pub tasks: Vec<Task>,
     /// A CRC-64 checksum of the jobs.
     pub sum: String,
@@ -131,7 +131,10 @@ impl Entry {
         let jobs = scenario.jobs(0).take(self.jobs).enumerate();
         let records = jobs.map(|(number, job)| record(number, &job, seconds)).collect();
         let records: Option<Vec<Record>> = records;
-        Ok((settings.machine, records.ok_or_else(|| self.fault(&"jobs have no run time"))?))
+        Ok((
+            settings.machine,
+            records.ok_or_else(|| self.fault(&"the jobs have no fixed run times"))?,
+        ))
     }
 
     fn fault(&self, reason: &dyn std::fmt::Display) -> YardstickError {
@@ -139,7 +142,7 @@ impl Entry {
     }
 }
 
-/// Converts a table of words and numbers into settings.
+/// Converts a table of strings and numbers into settings.
 fn settings(table: &toml::Table) -> Vec<Setting> {
     let text = |value: &toml::Value| match value.as_str() {
         Some(text) => text.to_string(),
@@ -210,7 +213,7 @@ impl Instance {
     }
 
     /// Returns the specification for running the given strategies and schedulers with additional
-    /// settings. Names are looked up in `catalogue`. Unsupported combinations are left out.
+    /// settings. Names are looked up in `catalogue`. Unsupported combinations are skipped.
     ///
     /// # Errors
     /// Returns an error if a name is invalid.
@@ -243,16 +246,16 @@ impl InputFiles for Instance {
     }
 
     fn failures(&self, request: &ListRequest) -> Result<Arc<Vec<FailureEvent>>, InputError> {
-        Err(format!("{}: the yardstick does not use failure lists", request.path).into())
+        Err(format!("{}: the yardstick does not support failure lists", request.path).into())
     }
 
     fn reservations(&self, request: &ListRequest) -> Result<Arc<Vec<ReservedNodes>>, InputError> {
-        Err(format!("{}: the yardstick does not use reservations", request.path).into())
+        Err(format!("{}: the yardstick does not support reservations", request.path).into())
     }
 }
 
-/// Converts a job's times to whole seconds, given that a time unit is `seconds` seconds long. The
-/// run time is at least one second.
+/// Converts a job's times to whole seconds, where one time unit is `seconds` seconds. The run time
+/// is at least one second.
 fn record(number: usize, job: &Job, seconds: u64) -> Option<Record> {
     let tick = TimeUnit::SECOND.ticks;
     let rounded =

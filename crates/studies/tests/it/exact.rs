@@ -36,7 +36,7 @@ pub(crate) struct Exact<'t> {
     seen: HashMap<State, i64>,
 }
 
-/// The time, the jobs that have not started, and the running jobs with their ends and places.
+/// The time, the jobs that have not started, and the running jobs with their end times and places.
 type State = (i64, u32, Vec<(i64, u32)>);
 
 impl Exact<'_> {
@@ -61,7 +61,7 @@ impl Exact<'_> {
         search.best
     }
 
-    /// Continues from an event, unless the same state was already reached at no higher cost.
+    /// Continues from an event, unless this state was already reached at equal or lower cost.
     fn next(&mut self, now: i64, open: u32, running: &mut [(i64, u32)], spent: i64) {
         running.sort_unstable();
         let key = (now, open, running.to_vec());

@@ -76,7 +76,7 @@ fn nas_statements_have_one_row_per_comparison() {
     let count = |statement: &str| {
         all.iter().filter(|one| one.id.starts_with(&format!("{statement}@"))).count()
     };
-    // N1 has six figures with two other strategies each. The others have claims per load.
+    // N1 has six figures with two other strategies each. N2 to N4 have claims per load.
     assert_eq!(["N1", "N2", "N3", "N4", "N7"].map(count), [12, 4, 7, 12, 6]);
     // N5 has a row for every combination of three loads, two distributions and two patterns. N6 has
     // three claims for each of these.
@@ -197,8 +197,8 @@ fn a_quick_run_judges_the_slice_study() {
     }
     let experiment = read(&text);
     let all = paper.judge(&experiment, &whole(&experiment), true).unwrap();
-    // Cubes fail independently of each other, however they are linked, so even short runs are close
-    // to the binomial distribution.
+    // Cubes fail independently of each other, regardless of their links, so even short runs are
+    // close to the binomial distribution.
     let near = |id: &str, share: f64| {
         let ours = row(&all, id).ours.unwrap();
         assert!((ours - share).abs() < 0.03, "{id}: {ours}");

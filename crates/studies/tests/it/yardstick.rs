@@ -1,4 +1,4 @@
-//! Tests that the yardstick's jobs are those of its version, and that its bounds are valid.
+//! Tests that the yardstick's jobs match its version and that its bounds are valid.
 
 use pavior::Stream;
 use pavior::experiments::{Catalogue, NoProgress};

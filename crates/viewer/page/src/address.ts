@@ -5,7 +5,7 @@ import { AXES, type Plane } from "./plane.ts";
 export type List = "jobs" | "waiting" | "refused" | "ahead";
 export const LISTS: List[] = ["jobs", "waiting", "refused", "ahead"];
 
-/** The column to sort by. `down` is true if the greatest values come first. */
+/** The column to sort by. `down` is true for descending order. */
 export interface Sort { column: string; down: boolean }
 
 export type Dimensions = "2d" | "3d";

@@ -22,7 +22,7 @@ export function tell(lines: string[], source: Live): void {
   seq = source.machine?.seq ?? null;
 }
 
-/** Shows why a question has no answer, and returns an answer without marks. */
+/** Shows the error for a failed question, and returns an answer without marks. */
 export function fail(error: Error): Answer {
   write("answer", plain(error.message, 400));
   seq = null;

@@ -18,7 +18,7 @@ const SERIES: [string, string][] = [
   ["#007559", "#42c2bf"], ["#d456aa", "#ff8a8e"], ["#ae7860", "#85b915"], ["#8c0669", "#377f7a"],
 ];
 export const COLORS = SERIES.length;
-/** The color of everything that has no color of its own. */
+/** The color of everything that is not assigned its own color. */
 const REST: [string, string] = ["#737d88", "#9aa5b1"];
 const FAILED: [string, string] = ["#16191d", "#ffffff"];
 const DRAINED: [string, string] = ["#51585f", "#c3cad2"];

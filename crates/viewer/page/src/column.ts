@@ -26,7 +26,7 @@ export interface Column<Row> {
   bar?(row: Row): Bar | null;
   /** Returns the color to show before the text. */
   patch?(row: Row): Shade | null;
-  /** Handles a click on the text, which is then a button. */
+  /** Handles a click on the text. If present, the text is a button. */
   act?(row: Row): void;
 }
 

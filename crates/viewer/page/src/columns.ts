@@ -1,4 +1,4 @@
-// The columns of the lists: jobs that hold nodes, waiting requests, refused requests.
+// The columns of the lists of leases, waiting requests and refused requests.
 import { type By, shadeOf } from "./coloring.ts";
 import { plain } from "./dom.ts";
 import type { Refusal, Told, Wait } from "./live.ts";

@@ -1,12 +1,12 @@
 // Copies text to the clipboard.
 import { element, write } from "./dom.ts";
 
-/** Copies a text and shows a confirmation. */
+/** Copies text to the clipboard and shows a confirmation. */
 export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // The clipboard API is unavailable to a page loaded without encryption.
+    // The clipboard API is unavailable on pages loaded without encryption.
     const field = element("textarea", { value: text });
     const focused = document.activeElement;
     document.body.append(field);

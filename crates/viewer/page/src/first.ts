@@ -3,7 +3,7 @@ import { copy } from "./copy.ts";
 import { find, write } from "./dom.ts";
 import type { Machine } from "./model.ts";
 
-/** Quotes a text as a single shell word. */
+/** Quotes text as a single shell word. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Returns the sides of a box that fits, at most 2x3x2. */

@@ -1,4 +1,4 @@
-// The largest free box of the displayed machine.
+// Finds the largest free box on the displayed machine.
 import type { Machine, Part } from "./model.ts";
 
 /** The largest machine to search, in nodes. On larger ones, the search would block the page. */
@@ -77,7 +77,7 @@ export function largestFree(machine: Machine): Part | null | undefined {
   return best;
 }
 
-/** Remembers the largest free box until the machine changes. */
+/** Caches the largest free box until the machine changes. */
 export class Fits {
   private of: Machine | null = null;
   private version = -1;

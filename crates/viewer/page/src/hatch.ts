@@ -5,7 +5,7 @@ import { type Shade, css } from "./colors.ts";
 export const PATTERNS = 3;
 /** The size of the square that a pattern repeats, in pixels. */
 export const SIDE = 6;
-/** The stripe width and dot radius, relative to that size, and the opacity of both. */
+/** The stripe width and dot radius as fractions of `SIDE`, and the opacity of both. */
 export const STRIPE = 0.34, DOT = 0.26, HIDES = 0.75;
 
 /** Returns the patterns for a canvas in the given color, with null for no pattern. */
@@ -37,7 +37,7 @@ export function patterns(pen: CanvasRenderingContext2D, ink: string): (CanvasPat
 /** Sets the color of a patch in a legend or list. Its pattern is defined in the style sheet. */
 export function paint(patch: HTMLElement, { color, pattern }: Shade): void {
   const shade = css(color);
-  // The original value is kept because browsers convert colors to their own format.
+  // Compare the original value, because browsers convert colors to their own format.
   if (patch.dataset.shade === shade && patch.dataset.pattern === String(pattern)) return;
   Object.assign(patch.dataset, { shade, pattern });
   patch.style.backgroundColor = shade;

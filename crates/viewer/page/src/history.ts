@@ -7,7 +7,7 @@ import { changed, draw, player } from "./view.ts";
 /** The time to load next, in milliseconds. */
 let wanted: number | null = null, isLoading = false;
 
-/** Goes to a time that the user selected, which stops playback. */
+/** Goes to a time that the user selected, and stops playback. */
 export function goTo(instant: number): void {
   player.stop();
   showTime(instant);
@@ -21,7 +21,7 @@ export function showTime(instant: number): void {
   if (schedule) {
     page.machine = schedule.at(at / 1000);
   } else {
-    // Answers refer to the current machine.
+    // Answers apply only to the current state.
     clearAnswer();
     wanted = at;
     void loadPast();

@@ -2,7 +2,7 @@
 import { COLORS, hash } from "./colors.ts";
 import { type Key, type Lease, type Machine, nodesOf, number, point } from "./model.ts";
 
-/** The number of jobs to remember before forgetting those that hold no nodes. */
+/** The number of jobs to remember. Beyond it, jobs that hold no nodes are forgotten. */
 const MOST = 50_000;
 
 /**

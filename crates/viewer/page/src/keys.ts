@@ -5,7 +5,7 @@ import { load, save } from "./storage.ts";
 /** A shortcut: the keys as named in events and as shown, a description, and an action. */
 export interface Key { keys: string[]; shown: string; words: string; act(key: string): void }
 
-/** The name under which the choice to enable single-key shortcuts is stored. */
+/** The storage key for the setting that enables single-key shortcuts. */
 const SINGLE_KEYS = "pavior-single-keys";
 
 /** Handles keys pressed outside input fields. */

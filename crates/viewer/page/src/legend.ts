@@ -1,4 +1,4 @@
-// Explains the colors.
+// Shows the color legend.
 import { type By, tenantShade } from "./coloring.ts";
 import {
   AGE_TICKS, COLORS, type Color, type Shade, ageAt, ageShare, css, drained, failed, ofAge, rgb,

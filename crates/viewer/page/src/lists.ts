@@ -88,7 +88,7 @@ export class Lists {
     search.oninput = () => { this.search = search.value; this.draw(); acts.changed(); };
   }
 
-  /** Moves between tabs as in the ARIA tabs pattern. */
+  /** Moves between tabs with the keyboard, as in the ARIA tabs pattern. */
   private turn(event: KeyboardEvent, list: List): void {
     const shown = LISTS.filter((one) => find(`tab-${one}`).offsetParent), at = shown.indexOf(list);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: shown.length - 1 }[event.key];

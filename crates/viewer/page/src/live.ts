@@ -1,12 +1,12 @@
-// A running service: its current state and all later events.
+// A connection to a running service, which provides its current state and all later events.
 import { Machine, type Key, type Part, type Raw } from "./model.ts";
 import { millis } from "./times.ts";
 import type { Point } from "./thin.ts";
 
-/** Step functions. Each value is valid from its time on. */
+/** Step functions. Each value applies from its time onward. */
 export interface Series { busy: Point[]; largest: Point[] }
 
-/** The reason a request is waiting, as given by the service. */
+/** The service's reason why a request is waiting. */
 export interface Wait { kind: string; sentence: string; by: Raw | null; planned: number | null }
 
 /**
@@ -190,7 +190,7 @@ export class Live {
     const query = this.query({ after: this.lastRefusal });
     const { refusals, last } = await this.ask(`/v1/refusals${query}`);
     if (turn !== this.turn) return false;
-    // Refusals are numbered from the start again when the service restarts.
+    // Refusal numbers start over when the service restarts.
     const before = last < this.lastRefusal ? [] : this.refusals ?? [];
     this.lastRefusal = last;
     const found = refusals.map((one: Raw): Refusal => ({
@@ -202,7 +202,7 @@ export class Live {
   }
 
   /**
-   * Returns why the oldest requests are waiting, and when they will start. A user who may not see
+   * Returns why the oldest requests are waiting, and their predicted starts. A user who may not see
    * every lease does not receive every event, so the state is reread if the service has advanced.
    */
   async queue(limit: number): Promise<Map<Key, Told>> {

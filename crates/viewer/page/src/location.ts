@@ -93,7 +93,7 @@ function showMachine(name: string, to: address.Address): void {
   void source.begin();
 }
 
-/** Shows another machine, keeping only those parts of the view that do not depend on jobs. */
+/** Shows another machine, preserving the parts of the view that do not depend on jobs. */
 export function chooseMachine(name: string): void {
   const { by, list, search, sort } = address.read(currentAddress());
   showMachine(name, { ...address.read(""), by, list, search, sort });

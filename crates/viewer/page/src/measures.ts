@@ -1,4 +1,4 @@
-// The interface for tests and measurements, as `window.pavior`.
+// The interface for tests and measurements, exposed as `window.pavior`.
 import { largestFree } from "./fits.ts";
 import { Machine, type Part, nodesOf } from "./model.ts";
 import type { Look } from "./shapes.ts";

@@ -3,7 +3,7 @@ import type { Grid } from "./model.ts";
 
 export const AXES = ["x", "y", "z"];
 
-/** The planes to show across an axis: all of them, or the one at a coordinate. */
+/** The planes to show across an axis: all of them, or only the one at a coordinate. */
 export interface Plane { axis: number; at: number | null }
 
 export const EVERYTHING: Plane = { axis: 2, at: null };
@@ -17,14 +17,14 @@ const NUMBER_STEPS = [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512,
 export const numberStep = (size: number, apart: number): number =>
   NUMBER_STEPS.find((step) => step * size >= apart) ?? 4096;
 
-/** Returns the two axes of a plane, the one drawn to the right first. */
+/** Returns the two axes of a plane, the horizontal one first. */
 export const seenIn = (plane: Plane): [number, number] =>
   plane.axis === 2 ? [0, 1] : plane.axis === 1 ? [0, 2] : [1, 2];
 
 /** Returns true if a machine has several planes across an axis. */
 export const hasPlanes = (g: Grid): boolean => g.axes === 3 && g.sides[2] > 1;
 
-/** Returns the given plane if the machine has it, or else all planes. */
+/** Returns the given plane if the machine has it, otherwise all planes. */
 export function within(g: Grid, plane: Plane): Plane {
   if (!hasPlanes(g)) return EVERYTHING;
   const isThere = plane.at === null || (plane.at >= 0 && plane.at < g.sides[plane.axis]);
@@ -37,7 +37,7 @@ export function next(g: Grid, { axis, at }: Plane, step: number): Plane {
   return { axis, at: to < 0 || to >= count ? null : to };
 }
 
-/** Returns a function that is true for nodes in a plane. */
+/** Returns a predicate for the nodes in a plane. */
 export function lies(g: Grid, { axis, at }: Plane): (node: number) => boolean {
   if (at === null) return () => true;
   const stride = [1, g.sides[0], g.sides[0] * g.sides[1]][axis], side = g.sides[axis];

@@ -30,7 +30,7 @@ export function askWhy(question: Raw): Promise<void> {
   return ask((source) => answer.why(source, question));
 }
 
-/** Counts how many boxes of a shape fit. The form shows the question even if it is from the URL. */
+/** Counts how many boxes of a shape fit, and shows the question in the form. */
 export function count(slots: Slots): void {
   page.slots = slots;
   find<HTMLInputElement>("shape").value = slots.shape.join("x");

@@ -60,7 +60,7 @@ function ends(name: string): HTMLElement[] {
     .map((part) => element("span", {}, part.join("")));
 }
 
-/** Returns an element that contains a bar. The bar's value is also given in words. */
+/** Returns an element for a bar, hidden from screen readers because the value is also in words. */
 function track(): HTMLElement {
   const parts = [element("i", { className: "reach" }), element("i", { className: "middle" })];
   const made = element("span", { className: "track" }, ...parts);

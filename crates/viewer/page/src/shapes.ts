@@ -7,7 +7,7 @@ import { type Plane, lies } from "./plane.ts";
 /** The part of a machine to draw, and its appearance. */
 export interface Look { by: By; plane: Plane; selected: Key | null; dark: boolean }
 
-/** An attribute's numbers, their count per corner, and true if they are in units of 1/255. */
+/** An attribute's values, their number per corner, and true if they are in units of 1/255. */
 export type Numbers = [Float32Array | Uint8Array, number, boolean?];
 
 /** The faces that point in one direction. */
@@ -53,8 +53,8 @@ function nodes(machine: Machine, { by, plane, selected, dark }: Look) {
 }
 
 /**
- * Returns the nodes whose face in a direction is visible. The nearest to an eye on that side come
- * first, so that nodes hidden behind them need no color. Cubes of held nodes touch; cubes of failed
+ * Returns the nodes whose face in a direction is visible. Nodes closest to a viewer on that side
+ * come first, so nodes hidden behind them need no color. Cubes of held nodes touch; cubes of failed
  * nodes are smaller.
  */
 function visible(

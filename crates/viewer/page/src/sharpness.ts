@@ -1,8 +1,8 @@
-// Sets the resolution of a moving picture, which is reduced if frames take long and full at rest.
+// Lowers the resolution of a moving picture if frames take too long, and restores it at rest.
 
 /** The maximum frame time in ms, and the number of consecutive frames that must exceed it. */
 const LONG = 33.4, FRAMES = 3;
-/** The time without movement before the picture counts as at rest, in ms. */
+/** The time without movement after which the picture is considered at rest, in ms. */
 const REST = 250;
 const STEP = 0.7, LEAST = 0.5;
 
@@ -13,7 +13,7 @@ export class Sharpness {
   private last = -Infinity;
   private slow = 0;
 
-  /** Takes a function that sets the fraction of the screen's pixels to draw along each side. */
+  /** Creates the control. `change` sets the share of screen pixels to draw along each side. */
   constructor(private readonly change: (share: number) => void) {}
 
   /** Returns to full resolution and discards all measurements. */

@@ -67,7 +67,7 @@ export function watch(): void {
 
 /**
  * Rereads the reservations after an event that changes them. While they are listed, also rereads
- * them regularly, because the jobs in a reservation's way change without an event.
+ * them regularly, because the jobs that block a reservation can change without an event.
  */
 async function readAhead(): Promise<void> {
   const { source } = connection;

@@ -40,7 +40,7 @@ export function startsColumn(scene: () => Scene): Column<Waiting> {
       forecast ? [forecast.earliest, forecast.median, forecast.latest] : []);
     return Math.max(machine.now + 1000, ...known.map((at) => at ?? 0));
   };
-  // If there is no forecast, the scheduler's plan is shown as it is.
+  // If there is no forecast, the start planned by the scheduler is shown.
   const planned = (one: Waiting) => told(one)?.wait?.planned ?? null;
   const words = (one: Waiting) => {
     const { clock } = scene(), forecast = told(one)?.forecast, plan = planned(one);

@@ -33,7 +33,7 @@ export const page = {
   ahead: null as Ahead[] | null,
   drawn: [] as Mark[],
   chosen: null as string | null,
-  /** The program that manages the jobs, if it is not this service. There is then no history. */
+  /** The program that manages the jobs, if not this service. In that case, there is no history. */
   observer: "",
 };
 

@@ -137,7 +137,7 @@ export class Table<Row> {
     return made;
   }
 
-  /** Moves the focus from one row's button to the next or previous row's. */
+  /** Moves the focus from a row's button to that of the next or previous row. */
   private step(event: KeyboardEvent): void {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const row = document.activeElement?.closest("tr");

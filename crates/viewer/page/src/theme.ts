@@ -28,7 +28,7 @@ const DARK: Paper = {
 export const GREEN = 0x1fa855, RED = 0xe5352b, VIOLET = 0x8f5fe0;
 
 const THEMES = ["system", "light", "dark"];
-/** The name under which the chosen theme is stored. */
+/** The storage key for the chosen theme. */
 const THEME = "pavior-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
 
@@ -45,7 +45,7 @@ function choose(theme: string): void {
 
 let redraw = (): void => {};
 
-/** Applies the theme that the user chose last, and follows the system setting and the button. */
+/** Applies the saved theme, and responds to the system setting and the theme button. */
 export function begin(changed: () => void): void {
   const last = load(THEME);
   choose(last && THEMES.includes(last) ? last : "system");

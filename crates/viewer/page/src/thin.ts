@@ -1,6 +1,6 @@
 // Reduces a step function to pixel columns without losing or inventing values.
 
-/** A value that is valid from a time on. */
+/** A value and the time from which it applies. */
 export interface Point { at: number; value: number }
 
 export interface Column {

@@ -3,7 +3,7 @@
 /** A time as a number of milliseconds, or as RFC 3339 text. */
 export type Time = number | string;
 
-/** Returns the milliseconds since 1970, or null if `time` is not a time. */
+/** Returns the milliseconds since the Unix epoch, or null if `time` is invalid. */
 export function millis(time: unknown): number | null {
   if (time === null || time === undefined) return null;
   const ms = typeof time === "number" ? time : Date.parse(String(time));

@@ -4,7 +4,7 @@ import { type Machine, point } from "./model.ts";
 import { type Clock, lasting } from "./times.ts";
 import { boxes, nameOf, where, whose } from "./words.ts";
 
-/** Returns lines of text, the first of which is a title. */
+/** Describes a node in lines of text. The first line is a title. */
 export function nodeLines(machine: Machine, node: number, clock: Clock): string[] {
   const { grid, now } = machine;
   const title = `Node ${point(grid, node).slice(0, grid.axes).join(",")}`;

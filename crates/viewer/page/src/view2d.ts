@@ -263,7 +263,7 @@ export class View2d {
     pen.lineWidth = 1;
   }
 
-  /** Draws an arrow between the middles of two boxes, in the planes where the boxes begin. */
+  /** Draws an arrow between the centers of two boxes, in the planes where the boxes begin. */
   private arrow(pen: Pen, { from, to }: Move, places: Place[], cell: number, page: Paper): void {
     const { u, v, d } = this.axes(), { axis } = (this.look as Look).plane;
     const middle = (part: Part): [number, number] | undefined => {
@@ -304,7 +304,7 @@ export class View2d {
     return place ? { x: place.x + at[u] * cell, y: place.y + (d - 1 - at[v]) * cell } : null;
   }
 
-  /** Returns where on the stage the middle of a node is. */
+  /** Returns the position of a node's center on the stage. */
   where(node: number): { x: number; y: number } | null {
     const { clientWidth, clientHeight } = this.canvas.parentElement as HTMLElement;
     if (!this.machine) return null;

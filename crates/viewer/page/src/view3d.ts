@@ -222,7 +222,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Draws a box so that it is visible both through and in front of the cubes. */
+  /** Draws a box that is visible both through and in front of the cubes. */
   private box(part: Part, shade: number): (Mesh | LineSegments)[] {
     const { base: [x, y, z], sides: [w, d, h] } = part;
     // Lines are one pixel wide at any distance, so rods are drawn along the edges.
@@ -352,7 +352,7 @@ export class View3d {
   /** Moves the camera to a position, or shows the whole machine if `null` is given. */
   lookFrom(eye: Eye | null): void {
     this.turned = eye !== null;
-    // There is nothing to show until there is a machine.
+    // Before a machine is shown, the position is saved for later.
     this.wanted = this.grid ? null : eye;
     if (!this.grid) return;
     if (!eye) return this.fit();
@@ -369,7 +369,7 @@ export class View3d {
     this.draw();
   }
 
-  /** Returns the vector from the middle to the eye, with the axes in spherical order. */
+  /** Returns the vector from the machine's center to the camera, with axes in spherical order. */
   private offset(): Vector3 {
     const { x, y, z } = this.camera.position.clone().sub(this.controls.target);
     return new Vector3(y, z, x);

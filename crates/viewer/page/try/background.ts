@@ -8,7 +8,7 @@ export class Background {
 
   constructor(private readonly module: WebAssembly.Module) {}
 
-  /** Carries out a task, canceling any task that is still running. */
+  /** Runs a task, canceling any task that is still running. */
   run<T>(task: Task, progress: (share: number) => void = () => {}): Promise<T> {
     if (this.refuse) this.cancel();
     this.worker ??= this.begin();
@@ -38,7 +38,7 @@ export class Background {
     this.worker = null;
   }
 
-  /** Ends the task and its worker, whose state is lost. */
+  /** Terminates the task and its worker, so the worker's state is lost. */
   cancel(): void {
     const { refuse } = this;
     this.drop();

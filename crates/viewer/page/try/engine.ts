@@ -1,6 +1,6 @@
 // Loads and calls the engine, a WebAssembly module that answers commands in JSON.
 
-/** A command, named by `do`. */
+/** A command. Its name is `do`. */
 export type Command = { do: string } & Record<string, unknown>;
 
 /** The module's functions and memory. Addresses are unsigned. */
@@ -24,7 +24,7 @@ export class Engine {
     return new Engine(exports as unknown as Exports);
   }
 
-  /** Carries out a command. If the command reads a log, the log's bytes follow it. */
+  /** Executes a command. If it reads a log, `bytes` contains the log. */
   ask<T>(command: Command, bytes?: Uint8Array): T {
     const { memory, reserve, call, reply } = this.exports;
     const line = new TextEncoder().encode(`${JSON.stringify(command)}\n`);
@@ -42,14 +42,14 @@ export class Engine {
 /** Returns the text of an embedded element, if the page is self-contained. */
 const embedded = (id: string): string | null => document.getElementById(id)?.textContent ?? null;
 
-/** Compiles the module, while it is being downloaded if the server sends the right type. */
+/** Compiles the module, while it is downloading if the server sends the right content type. */
 async function compiled(reply: Response): Promise<WebAssembly.Module> {
   if (!reply.ok) throw new Error(`pavior.wasm: status ${reply.status}`);
   return reply.headers.get("content-type")?.startsWith("application/wasm")
     ? WebAssembly.compileStreaming(reply) : WebAssembly.compile(await reply.arrayBuffer());
 }
 
-/** Loads the module from the page if it is embedded, or else from a file. */
+/** Loads the module from the page if it is embedded, otherwise from a file. */
 export async function load(file = "pavior.wasm"): Promise<WebAssembly.Module> {
   const text = embedded("wasm");
   if (text === null) return compiled(await fetch(file));
@@ -59,7 +59,7 @@ export async function load(file = "pavior.wasm"): Promise<WebAssembly.Module> {
   return WebAssembly.compile(await new Response(stream).arrayBuffer());
 }
 
-/** Starts the script that does long work in the background. */
+/** Starts the worker script, which runs long computations in the background. */
 export function worker(): Worker {
   const text = embedded("worker");
   if (text === null) return new Worker("worker.js");

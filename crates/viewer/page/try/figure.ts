@@ -1,13 +1,13 @@
 // The live figures on the strategy pages. They show a machine with jobs, the numbered candidates
-// for a request, and the strategy's choice. The page's own drawings stay until the first question,
-// which loads the engine.
+// for a request, and the strategy's choice. The page's static drawings remain until the first
+// question, which loads the engine.
 import { attributes, element } from "../src/dom.ts";
 import { type Part, grid, nodesOf, number } from "../src/model.ts";
 import { Engine, Fault, load } from "./engine.ts";
 
 /** A request and its documented answer. */
 interface Step { request: string; parts?: Part[]; refused?: boolean }
-/** A state, and the requests to grant in it one after another. */
+/** An initial state, and the requests to grant in it one after another. */
 interface Scene {
   name: string; machine: string; strategy: string; jobs: Part[][]; steps: Step[];
 }
@@ -100,7 +100,7 @@ class Figure {
     void this.show();
   }
 
-  /** Asks the engine, and draws its answer in place of the page's drawings. */
+  /** Asks the engine, and draws its answer instead of the page's drawings. */
   private async show(): Promise<void> {
     const { stage, scene: { machine }, jobs } = this;
     this.tell("…", ["Loading the engine …"]);

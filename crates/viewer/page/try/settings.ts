@@ -37,7 +37,7 @@ export interface Address { both: Both; view: Settings }
 /** The parts of the URL that are not settings. */
 const VIEW = ["view", "speed", "t", "shape", "paused"];
 
-/** Parses the part of the URL after `#`. A setting given once applies to both machines. */
+/** Parses the part of the URL after `#`. A setting that occurs once applies to both machines. */
 export function read(hash: string): Address {
   const words = new URLSearchParams(hash.replace(/^#/, "").slice(0, 4000));
   const both: Both = [{}, {}], view: Settings = {};
@@ -65,7 +65,7 @@ export function write({ both, view }: Address): string {
   return new URLSearchParams(words).toString().replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
-/** Returns the settings as shell-quoted command-line words. */
+/** Returns the settings as shell-quoted command-line arguments. */
 function shellWords(both: Both, names: readonly string[]): string {
   const plain = (text: string) =>
     (/^[\w:.,=+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -40,7 +40,7 @@ interface Answer { lines: string[]; fits: boolean; places: Part[]; moves: Move[]
 
 /** The quantities plotted over time. */
 export type Curve = "wait" | "used" | "largest";
-/** The maximum number of points in a curve. Beyond it, every second point is dropped. */
+/** The maximum number of points in a curve. When it is exceeded, every second point is dropped. */
 const MOST = 3000;
 
 export class Side {
@@ -92,7 +92,7 @@ export class Side {
     this.step(engine, 0, null);
   }
 
-  /** Advances by at most a number of instants, but not beyond `until`. */
+  /** Advances by at most `instants` event times, but not beyond `until`. */
   step(engine: Engine, instants: number, until: number | null): void {
     const { machine } = this, before = this.state;
     if (!machine || before?.over) return;
@@ -126,7 +126,7 @@ export class Side {
     if (state.searched && state.now > 0) add("largest", this.spread / (nodes * state.now));
   }
 
-  /** Returns the average share of the machine that the largest free box takes up. */
+  /** Returns the average share of the machine that is in the largest free box. */
   get largest(): number | null { return this.curves.largest.at(-1)?.value ?? null; }
 
   /** Removes an answer's marks. */

@@ -1,5 +1,5 @@
 // Runs long computations in the background: reading logs, replays and replications. To cancel one,
-// the page ends the worker.
+// the page terminates the worker.
 import { type Command, Engine, Fault } from "./engine.ts";
 import type { Both } from "./settings.ts";
 import type { State } from "./side.ts";
@@ -15,7 +15,7 @@ export interface Replayed {
 /** A message to the page: progress, a result, or the reason a task failed. */
 export type Report = { share: number } | { result: unknown } | { error: string };
 
-/** The number of instants between progress reports. */
+/** The number of event times between progress reports. */
 const INSTANTS = 4000;
 
 let engine: Promise<Engine>;

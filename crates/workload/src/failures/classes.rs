@@ -72,7 +72,7 @@ impl FromStr for FailureClasses {
                 |bad: BadName| BadName { span: at + bad.span.start..at + bad.span.end, ..bad };
             let class = class(part).map_err(moved)?;
             if classes.iter().any(|other| other.kind == class.kind) {
-                let reason = format!("more than one class given for {}", class.kind.word());
+                let reason = format!("more than one class is given for {}", class.kind.word());
                 return Err(moved(BadName { reason, span: 0..part.len() }));
             }
             classes.push(class);
@@ -128,8 +128,8 @@ mod tests {
             ("cube:mttf=0:mttr=1", 10..11, "not a valid value for `mttf`"),
             ("cube:mttf=1:mttr=nan", 17..20, "not a valid value for `mttr`"),
             ("cube:1:2,chip:mttf=1:often=2", 21..26, "no option `often`"),
-            ("cube:1:2,cube:3:4", 9..17, "more than one class given for cube"),
-            ("chip:1:2,node:3:4", 9..17, "more than one class given for node"),
+            ("cube:1:2,cube:3:4", 9..17, "more than one class is given for cube"),
+            ("chip:1:2,node:3:4", 9..17, "more than one class is given for node"),
         ] {
             let bad = text.parse::<FailureClasses>().unwrap_err();
             assert_eq!(bad.span, span, "{text}: {bad}");

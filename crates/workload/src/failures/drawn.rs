@@ -11,7 +11,7 @@ use super::classes::MEANS;
 use super::{Change, ComponentKind, FailureClass, FailureClasses, FailureEvent};
 use crate::TimeUnit;
 
-/// The reason that failures cannot be drawn.
+/// The reason why failures cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BadFailures {
     /// A mean is out of range.
@@ -46,8 +46,8 @@ pub enum BadFailures {
 /// healthy ones are listed and the next failure is drawn from that list. Each event then takes a
 /// constant number of draws, however long repairs last; only creating the list takes O(N) time.
 ///
-/// Nodes use the random streams "failures" and "repairs". Every other class has two streams of its
-/// own, so that adding a class does not change the events in the other classes.
+/// Nodes use the random streams "failures" and "repairs". Every other class has its own pair of
+/// streams, so adding a class does not change the events in the other classes.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }
@@ -87,8 +87,8 @@ impl Failures {
 impl Iterator for Failures {
     type Item = FailureEvent;
 
-    /// Returns the next event in any class. If several events happen at the same instant, repairs
-    /// come before failures, and any remaining ties are broken by class order.
+    /// Returns the next event in any class. If several events occur at the same time, repairs come
+    /// before failures, and any remaining ties are broken by class order.
     fn next(&mut self) -> Option<FailureEvent> {
         let next = self.classes.iter_mut().enumerate().filter_map(|(index, class)| {
             let event = class.peek()?;

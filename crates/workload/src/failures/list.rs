@@ -30,8 +30,8 @@ enum Op {
 /// Reads a list of events. Each line is a JSON object in the live allocator's format, with the time
 /// in units: `{"op":"fail","node":[1,1,0],"at":3600}`. On a machine made of cubes, a line may
 /// instead identify a `cube` by its position among the cubes, or a `switch` by a number from 0 to
-/// 47. Blank lines are ignored. Events are returned in time order. Among events at the same
-/// instant, repairs come first, and list order is otherwise kept.
+/// 47. Blank lines are ignored. Events are returned in time order. At equal times, repairs come
+/// first, and list order is otherwise preserved.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or if a line is malformed or names an unknown component.

@@ -25,7 +25,7 @@ pub enum Component {
 }
 
 /// The number of optical switches in a pod: 16 for each axis. Each face of a cube has 16 fibers,
-/// one to each of its axis's switches (Jouppi et al. 2023).
+/// one to each switch of its axis (Jouppi et al. 2023).
 pub const SWITCHES: u32 = 48;
 
 /// A kind of component.
@@ -101,7 +101,7 @@ pub struct FailureEvent {
     pub change: Change,
 }
 
-/// A change to a component. Repairs sort before failures at the same instant.
+/// A change to a component. At equal times, repairs sort before failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Change {
     /// The component is repaired.

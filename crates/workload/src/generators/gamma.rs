@@ -25,7 +25,7 @@ pub(super) fn sample(alpha: f64, beta: f64, draw: &mut Stream) -> f64 {
     }
 }
 
-/// Draws a standard normal value (the first of a pair in Box & Muller 1958). Takes two draws.
+/// Draws a standard normal value (the first of a pair in Box & Muller 1958). Uses two random draws.
 fn normal(draw: &mut Stream) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(1.0 - draw.unit()));
     radius * libm::cos(std::f64::consts::TAU * draw.unit())

@@ -163,7 +163,7 @@ pub struct Lublin {
 
 impl Lublin {
     /// Returns the published parameters, adapted to a machine with at least 2 nodes. On a
-    /// single-node machine, draws are made as for 2 nodes, and every job gets one node.
+    /// single-node machine, jobs are drawn as for 2 nodes, but each gets one node.
     pub fn new(class: Class, nodes: u32) -> Lublin {
         let log = libm::log2(f64::from(nodes.max(2)));
         // On small machines, the second stage would start below the first, so it gets half the
@@ -269,8 +269,8 @@ pub struct LublinJobs {
 impl LublinJobs {
     /// Creates the stream of jobs for the given replication.
     pub fn new(model: Lublin, seed: u64, replication: u64) -> LublinJobs {
-        // Each class has its own streams, so that `both` produces exactly the jobs that the two
-        // classes would produce separately.
+        // Each class has its own streams, so `both` produces exactly the jobs that the two classes
+        // would produce separately.
         let stream = |part: &str| {
             Stream::new(seed, replication, &format!("lublin {:?} {part}", model.class))
         };
@@ -296,7 +296,7 @@ impl LublinJobs {
     fn size(&mut self) -> u32 {
         let Lublin { serial, pow2, ulow, umed, uhi, uprob, nodes, .. } = self.model;
         let draw = &mut self.sizes;
-        // Every job takes three draws.
+        // Every job uses three draws.
         let (kind, stage, at) = (draw.unit(), draw.unit(), draw.unit());
         if kind < serial {
             return 1;

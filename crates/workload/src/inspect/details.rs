@@ -35,7 +35,7 @@ impl DependencyCounts {
     }
 }
 
-/// A field that classifies jobs, with its most frequent values.
+/// A categorical job field, with its most common values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Class {
     /// The field: `status`, `user`, `group`, `app`, `queue` or `partition`.
@@ -88,7 +88,7 @@ pub struct Week {
     pub load: Option<f64>,
 }
 
-/// The maximum number of weeks listed: twenty years' worth.
+/// The maximum number of weeks listed, which is twenty years.
 const WEEKS: u64 = 1_044;
 const WEEK: u64 = 7 * 86_400 * TimeUnit::SECOND.ticks;
 
@@ -131,7 +131,7 @@ pub(super) struct Course {
     has_no_weeks: bool,
     /// True if use is unknown because some job has no wait or the log is out of order.
     has_no_use: bool,
-    /// True if some job has an earlier submit time than the job that precedes it in the log.
+    /// True if some job has an earlier submit time than the preceding job in the log.
     pub(super) is_unsorted: bool,
     /// Pending changes in machine use, from jobs that start or end after the latest submission.
     changes: BinaryHeap<Reverse<(Time, i64)>>,
@@ -170,7 +170,7 @@ impl Course {
         self.changes.push(Reverse((start.saturating_add(job.run), -nodes)));
     }
 
-    /// Updates machine use up to a given time. Ends come before starts at the same instant.
+    /// Updates machine use up to a given time. At equal times, ends come before starts.
     fn use_until(&mut self, time: Time) {
         while let Some(&Reverse((at, change))) = self.changes.peek()
             && at < time

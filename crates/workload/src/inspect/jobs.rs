@@ -15,7 +15,7 @@ use crate::TimeUnit;
 use crate::traces::{Links, Record, Tags, Trace};
 
 /// The maximum number of jobs that are buffered for sorting by submit time. In a longer log, weeks
-/// and machine use are unknown if some job is out of place by more than this number of jobs.
+/// and machine use are unknown if any job is out of order by more than this many jobs.
 const SORTED: usize = (1 << 18) - 1;
 
 const WEEK: i64 = 7 * 86_400;
@@ -33,7 +33,7 @@ pub(crate) struct Jobs {
     links: Links,
     count: u32,
     pub(super) repeated: u64,
-    /// Jobs that have yet to be added to `plain` and `divided`, in submission order.
+    /// Jobs not yet added to `plain` and `divided`, in submission order.
     sorted: BinaryHeap<Reverse<Entry>>,
     /// The jobs with the sizes given in the log.
     plain: Course,

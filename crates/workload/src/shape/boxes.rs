@@ -45,8 +45,8 @@ impl Boxes {
     /// side possible for its two smaller sides. Every box of at least `nodes` nodes that is not
     /// visited is at least as large as some visited box, in both volume and surface.
     ///
-    /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer if there are few
-    /// nodes.
+    /// Cost: at most C·B visits on a machine with sides A >= B >= C, and far fewer for a small
+    /// number of nodes.
     pub(crate) fn tight(&self, nodes: u32, mut visit: impl FnMut(Sides)) {
         let [most_a, most_b, most_c] = self.most.map(u64::from);
         let nodes = u64::from(nodes);

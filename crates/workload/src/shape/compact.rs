@@ -46,7 +46,7 @@ impl Choose for Compact {
         match self.slack {
             None => least_volume(boxes, nodes),
             Some(slack) => {
-                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still give 23.
+                // Decimals such as 0.15 are inexact in binary, but 20 * 1.15 must still equal 23.
                 let spare = (f64::from(nodes) * slack + 1e-6).floor() as u64;
                 least_surface(boxes, nodes, u64::from(nodes) + spare)
             }

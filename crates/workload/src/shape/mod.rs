@@ -46,9 +46,9 @@ impl ShapeRule {
     /// Creates a rule that can be added to a [registry](pavior_kernel::Registry).
     ///
     /// Given a machine and a number of nodes, the closure returns the sides of the box, axis by
-    /// axis, or `None` if it finds no box. Sides that do not fit the machine, or that give too few
-    /// nodes, count as `None`. A rule that draws no random numbers must always return the same box
-    /// for a given number of nodes.
+    /// axis, or `None` if it finds no box. Sides that do not fit the machine, or that contain too
+    /// few nodes, are treated as `None`. A rule that draws no random numbers must always return the
+    /// same box for a given number of nodes.
     ///
     /// ```
     /// # mod pavior { pub use pavior_kernel as strategies; pub use pavior_workload as workload; }

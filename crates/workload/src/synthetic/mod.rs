@@ -42,7 +42,7 @@ pub struct Synthetic {
     pub service: Selection<ServiceDistribution>,
 }
 
-/// The reason that a synthetic workload cannot be created.
+/// The reason why a synthetic workload cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SyntheticError {
     /// The load is not a positive number within range.
@@ -55,13 +55,13 @@ pub enum SyntheticError {
         sides: String,
         /// The machine.
         machine: Grid,
-        /// The reason that the distribution does not apply.
+        /// The reason why the distribution does not apply.
         reason: String,
     },
 }
 
 impl Synthetic {
-    /// Creates a workload from the first entry in each registry. These entries give the TBL paper's
+    /// Creates a workload from the first entry in each registry. The result is the TBL paper's
     /// workload with uniform sides.
     pub fn at_load(load: f64) -> Synthetic {
         Synthetic {
@@ -94,8 +94,8 @@ impl Synthetic {
 
 /// An endless stream of jobs from a synthetic workload, in arrival order.
 ///
-/// The same seed and replication give the same jobs. At a different load, the same jobs arrive at
-/// proportionally scaled times.
+/// The same seed and replication produce the same jobs. At a different load, the same jobs arrive
+/// at proportionally scaled times.
 ///
 /// ```
 /// # mod pavior { pub use pavior_workload as workload; pub use pavior_mesh::*; }

@@ -104,7 +104,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
         if !jobs.wants_more(0) {
             break;
         }
-        // The raw value is a slice of the text, so its address gives its offset.
+        // The raw value is a slice of the text, so its address determines its offset.
         place.advance(raw.get().as_ptr() as usize - text.as_ptr() as usize);
         let number = numbers.number(index, raw);
         let read = job(&place, raw, &profiles);
@@ -120,7 +120,7 @@ pub fn read(mut reader: impl BufRead, options: &ReadOptions) -> Result<Trace, Re
     jobs.finish(place.line)
 }
 
-/// The byte range and the reason of an error whose line and column are not yet known.
+/// An error's byte range and reason, before its line and column are known.
 type Misfit = (Range<usize>, String);
 
 /// A position in the text. It can only move forward.
@@ -196,7 +196,7 @@ impl Profiles {
         Ok(Profiles { by_name, sequences: RefCell::default() })
     }
 
-    /// Returns a profile's run time, or the reason that it has none.
+    /// Returns a profile's run time, or the reason why it has none.
     fn run(&self, name: &str, depth: usize) -> Result<f64, String> {
         let Some(profile) = self.by_name.get(name) else {
             return Err(format!("unknown profile `{}`", shown(name)));
@@ -231,7 +231,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     let (id, name) = (word(entry.id), word(entry.profile));
     let id = shown(&id);
     if !profiles.by_name.contains_key(&name) {
-        return Err(fault(format!("job {id} has an unknown profile `{}`", shown(&name))));
+        return Err(fault(format!("job {id} refers to an unknown profile `{}`", shown(&name))));
     }
     let run = profiles.run(&name, 0).map_err(fault)?;
     if entry.subtime > LONGEST || run > LONGEST {
@@ -269,7 +269,7 @@ fn job(place: &Place<'_>, raw: &RawValue, profiles: &Profiles) -> Result<Draft, 
     })
 }
 
-/// Returns the number in an id, which is either the whole id or its last part. For example, `w0!17`
+/// Returns the number in an id: the whole id, or the part after the last `!`. For example, `w0!17`
 /// is job 17 in workload w0. Numbers of 2^63 or more are ignored, to leave room for higher ones.
 fn number(job: &RawValue) -> Option<u64> {
     #[derive(Deserialize)]
@@ -316,7 +316,7 @@ impl Numbers {
     }
 }
 
-/// Returns a name, which may be given as text or as a number.
+/// Returns a name, which may be a JSON string or a number.
 fn word(value: &RawValue) -> String {
     serde_json::from_str(value.get()).unwrap_or_else(|_| value.get().to_string())
 }
@@ -333,7 +333,7 @@ fn extra(given: Option<&RawValue>) -> Result<Extra, String> {
         return Ok(object(given.get()));
     };
     match json::check(text.as_bytes()) {
-        // The text contains an object that repeats a member.
+        // The text contains an object with a duplicate member.
         Err(error) if error.is_data() => Err(format!("extra_data: {}", json::reason(&error))),
         _ => Ok(object(&text)),
     }
@@ -348,7 +348,7 @@ fn freedom(extra: &Extra) -> Result<Option<Freedom>, String> {
 
 fn shape(extra: &Extra) -> Result<Option<Sides>, String> {
     let Some(given) = extra.shape.as_deref() else { return Ok(None) };
-    // Three sides take only a few characters, so text this long is invalid and is not parsed.
+    // Three sides need few characters, so text of 1000 bytes or more is rejected unparsed.
     let is_short = given.get().len() < 1000;
     let sides: Option<Vec<u16>> =
         is_short.then(|| serde_json::from_str(given.get()).ok()).flatten();

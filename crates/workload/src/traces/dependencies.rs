@@ -34,9 +34,9 @@ pub struct Dependency {
 pub struct Predecessor {
     /// The predecessor's number in the log.
     pub number: u64,
-    /// The time from `event` to the dependent job's submission, or `None` if the log lacks it.
+    /// The time from `event` to the dependent job's submission, or `None` if it is not in the log.
     pub think: Option<Time>,
-    /// The event that the dependent job waits for.
+    /// The predecessor's event that the dependent job waits for.
     pub event: Event,
 }
 
@@ -74,7 +74,7 @@ pub struct Dependencies {
     /// The number of missing predecessors, which were filtered out or skipped, come after the last
     /// job line read, or do not occur in the log.
     pub missing: u64,
-    /// The number of predecessors that are the dependent job itself or come after it in the log.
+    /// The number of predecessors that are the job itself or come after it in the log.
     pub later: u64,
     /// The number of dependency cycles.
     pub cycles: u64,
@@ -118,7 +118,7 @@ pub(crate) fn in_log_order(records: &[Record]) -> impl Iterator<Item = (u32, &Re
     order.into_iter().map(|index| (index, &records[index as usize]))
 }
 
-/// A map from job numbers to indices. Takes 4 bytes per number if numbers are close together.
+/// A map from job numbers to indices. Uses 4 bytes per number if numbers are close together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(FxHashMap<u64, Box<[u32; 16]>>);
 
@@ -190,7 +190,7 @@ impl Links {
 /// paths between them remain.
 fn cycles(edges: &[(u32, u32)]) -> u64 {
     let mut edges = edges.to_vec();
-    // The edges are reversed after each round, so the second removes nodes that lead to no cycle.
+    // The edges are reversed each time, so the second pass removes nodes that reach no cycle.
     for _ in 0..2 {
         edges = reachable_from_cycles(&mut edges);
         for (from, to) in &mut edges {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use pavior_kernel::{excerpt, message, shown_bytes};
 use thiserror::Error;
 
-/// The reason that a log cannot be read.
+/// The reason why a log cannot be read.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The reader failed, for example on a truncated file, a directory or a corrupt archive.
@@ -71,7 +71,7 @@ impl LineError {
     }
 }
 
-/// Quotes a token for use in a message. Escapes it for terminals and truncates a long one.
+/// Quotes a token for a message, escaping it for terminals and truncating it if it is long.
 pub(crate) fn quoted(token: &[u8]) -> String {
     const LONGEST: usize = 24;
     let text = shown_bytes(&token[..token.len().min(LONGEST)]);

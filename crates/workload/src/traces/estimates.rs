@@ -1,4 +1,4 @@
-//! Rules for the run-time estimates that schedulers get: the log's estimate, the actual run time,
+//! Rules for the run-time estimates that schedulers see: the log's estimate, the actual run time,
 //! or the actual run time multiplied by a factor.
 
 use pavior_kernel::{Entry, Family, OptionSpec, Options, Time};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use super::{Field, Names, Tags};
 
-/// Words that stand for values of field 11 (status). They are valid in every format.
+/// Words for values of field 11 (status). They are valid in every format.
 const STATUS: [(&str, i64); 3] = [("COMPLETED", 1), ("FAILED", 0), ("CANCELLED", 5)];
 
 /// A condition on one field.
@@ -57,7 +57,7 @@ impl Filter {
         })
     }
 
-    /// Translates the filter's names to the numbers that represent them in a log. If a number is
+    /// Returns this filter with its names replaced by the log's numbers for them. If a number is
     /// also a name in the log, it is treated as the name.
     ///
     /// # Errors
@@ -77,8 +77,8 @@ impl Filter {
         Ok(Filter { allowed: self.allowed.iter().map(one).collect::<Result<_, _>>()? })
     }
 
-    /// Translates the filter's names for use with records. Unlike [`Filter::resolve`], accepts only
-    /// state words that are valid in every format, because a record keeps only field 11.
+    /// Translates names to numbers for use with records. Unlike [`Filter::resolve`], accepts only
+    /// state words that are valid in every format, because a record stores only field 11.
     ///
     /// # Errors
     /// Returns an error message if a name does not occur in the log.
@@ -95,7 +95,7 @@ impl Filter {
         self.allowed.is_empty()
     }
 
-    /// Combines two filters into one that has the conditions from both.
+    /// Returns a filter with the conditions of both filters.
     pub fn and(mut self, other: &Filter) -> Filter {
         self.allowed.extend_from_slice(&other.allowed);
         self

@@ -154,9 +154,9 @@ fn skip_front(reader: &mut impl BufRead, state: &State) -> Result<u64, ReadError
     Err(LineError::new(1, first.trim_ascii_end(), 0..1, NO_OBJECT).into())
 }
 
-/// The reason that reading stops before the end.
+/// The reason why reading stops before the end.
 enum Stop {
-    /// The caller does not want any more entries.
+    /// The caller needs no more entries.
     Wanted,
     /// An entry contains an error.
     Fault(ReadError),
@@ -202,7 +202,7 @@ impl State {
     }
 }
 
-/// A reader that counts bytes. Returns one byte at a time, so that the count is exact.
+/// A reader that counts bytes. Returns one byte at a time to make the count exact.
 struct Counted<'s, R> {
     reader: R,
     state: &'s State,

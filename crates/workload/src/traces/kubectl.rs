@@ -136,8 +136,8 @@ impl World {
             Some("Pod") => self.pod(entry, &object),
             Some(_) => Ok(false),
             None => {
-                let reason = "a Kubernetes object must have a kind unless its list states one, \
-                              such as JobList, before the items";
+                let reason = "a Kubernetes object must have a kind unless its list has one, such \
+                              as JobList, before the items";
                 Err(entry.fault(".kind", reason))
             }
         }

@@ -1,7 +1,7 @@
 //! Logs of past jobs: a reader and, in some cases, a writer for each format, and log replay.
 //!
 //! Readers accept any [`BufRead`](std::io::BufRead). The caller handles files, archives and names.
-//! All formats follow the rules in `record.rs`, so a log means the same in any of them.
+//! All formats follow the rules in `record.rs`, so a log has the same meaning in every format.
 
 pub mod batsim;
 mod dependencies;
@@ -39,7 +39,7 @@ pub use replay::{Replay, TraceJobs};
 pub use report::{LineCount, Note, Report, Skip};
 pub use text::Lines;
 
-/// Formats ticks as seconds, with no more decimals than needed, such as `90` or `1.5`.
+/// Formats ticks as seconds with as few decimals as possible, such as `90` or `1.5`.
 fn seconds(time: Time) -> String {
     let (whole, micros) = (time.0 / 1_000_000, time.0 % 1_000_000);
     let text = format!("{whole}.{micros:06}");

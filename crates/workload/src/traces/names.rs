@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-/// A field that classifies jobs. The variants are in the order used by filters.
+/// A categorical job field. The variants are in the order used by filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     /// The partition.

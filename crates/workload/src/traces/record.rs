@@ -15,7 +15,7 @@ use super::{
 use crate::inspect::Jobs;
 use crate::{Job, Service, TimeUnit};
 
-/// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`], as in the log.
+/// A replayable job from a log. Times are in ticks of [`TimeUnit::SECOND`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
     /// The job's number in the log or, if it has none, the number of job lines before it.
@@ -42,7 +42,7 @@ pub struct Record {
     pub dependency: Option<Box<Dependency>>,
 }
 
-/// Numbers that classify a job. Each is -1 if unknown.
+/// Categorical properties of a job, as numbers. Each is -1 if unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     /// Field 11: 1 for completed, 0 for failed, 5 for cancelled. Other values also occur in logs.
@@ -78,8 +78,8 @@ impl Tags {
 }
 
 impl Record {
-    /// Converts a synthetic job to a record, with time units becoming seconds. Returns `None` if
-    /// the job sends messages, because its run time is then not known in advance.
+    /// Converts a synthetic job to a record, treating time units as seconds. Returns `None` if the
+    /// job sends messages, because its run time is then not known in advance.
     pub fn of_job(job: &Job) -> Option<Record> {
         let Service::Run(run) = job.service else { return None };
         Some(Record {
@@ -222,7 +222,7 @@ pub struct ReadOptions {
     pub dependencies: bool,
     /// The format to use if neither the content nor the file name determines it.
     pub format: Option<Format>,
-    /// The number by which to divide processor counts to get node counts, rounding up.
+    /// The number by which to divide processor counts to obtain node counts, rounding up.
     pub processors_per_node: Option<u32>,
     /// The column in an SWF log, counting from 1, that contains node counts: `4`, `2x4` (nodes
     /// times processors), or either one after text that ends in a colon.
@@ -268,7 +268,7 @@ pub(crate) fn wait(submit: f64, start: Option<f64>) -> f64 {
 pub(crate) struct Collector<'o> {
     pub(crate) options: &'o ReadOptions,
     pub(crate) header: Header,
-    /// The statistics to pass jobs to, instead of keeping them.
+    /// The statistics that receive the jobs, if the jobs themselves are not kept.
     sink: Option<&'o mut Jobs>,
     /// The numbers of jobs that were passed to the sink and may have pieces.
     whole: Numbers,
@@ -403,8 +403,8 @@ impl<'o> Collector<'o> {
         self.take(record);
     }
 
-    /// Passes a job to the sink if there is one, or else keeps it. Once a piece appears before the
-    /// line for its whole job, that piece and all later jobs are kept.
+    /// Passes a job to the sink if there is one, otherwise keeps it. Once a piece appears before
+    /// the line for its whole job, that piece and all later jobs are kept.
     fn take(&mut self, record: Record) {
         let is_first = self.before.is_none() && self.records.is_empty();
         if is_first && self.options.processors_per_node.or(self.options.nodes_from).is_none() {
@@ -485,7 +485,7 @@ impl<'o> Collector<'o> {
         Ok(Trace { header, records, report, names, divisor, divided, hosts })
     }
 
-    /// Skips the pieces of each job whose own line was kept.
+    /// Removes the pieces of each job whose own line was kept.
     fn drop_pieces(&mut self) {
         if !self.records.iter().any(is_piece) {
             return;

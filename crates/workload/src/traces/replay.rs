@@ -11,9 +11,9 @@ use crate::{Job, Service, Shaper};
 pub struct Replay {
     /// The factor by which gaps between arrivals are multiplied. The first arrival does not change.
     pub arrival_scale: f64,
-    /// True to cut off each run at its estimate in the log.
+    /// True to kill jobs that exceed their estimate in the log.
     pub kill: bool,
-    /// The rule for the estimates that schedulers get.
+    /// The rule for the estimates that schedulers see.
     pub estimates: Selection<Estimates>,
 }
 
@@ -58,7 +58,7 @@ impl<'t> TraceJobs<'t> {
     fn arrival(&self, record: &Record) -> Time {
         let first = self.records[0].submit;
         let gap = record.submit.since(first);
-        // Without scaling, the result is exact, however long the log is.
+        // Without scaling, the result is exact, regardless of the log's length.
         let scaled = match self.replay.arrival_scale {
             1.0 => gap,
             factor => Time((gap.ticks() * factor).round() as u64),

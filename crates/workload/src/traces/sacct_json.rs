@@ -101,8 +101,13 @@ fn job(
     let job: Job = entry.read()?;
     let base = clusters.base(job.cluster.as_str().unwrap_or_default().as_bytes());
     let at = |path: &str, value: &Value| {
-        number(value)
-            .map_err(|()| entry.fault(path, "expected a number or {set, infinite, number}"))
+        number(value).map_err(|()| {
+            entry.fault(
+                path,
+                "expected a number or an object {set, infinite, \
+                                             number}",
+            )
+        })
     };
     let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
     let id = id.ok_or_else(|| entry.fault(".job_id", "a job's id must be a whole number"))?;
@@ -122,7 +127,7 @@ fn job(
     let limit = time("limit")?.map_or(-1.0, |minutes| (minutes * 60.0).min(LONGEST));
     let size = size(entry, &job)?;
     if matches!(size, Size::Processors(_)) && options.processors_per_node.is_none() {
-        let reason = "there is a processor count but no node count; use --processors-per-node";
+        let reason = "the job has a processor count but no node count; use --processors-per-node";
         return Err(entry.fault("", reason));
     }
     let (Size::Nodes(count) | Size::Processors(count)) = size;

@@ -124,8 +124,8 @@ impl Line<'_> {
     fn columns(&self, places: &[Range<usize>]) -> LineError {
         let many = if places.len() < ROOM { places.len().to_string() } else { "too many".into() };
         let reason = format!(
-            "found {many} columns; expected `arrival processors run [estimate] [mesh x y z]` or \
-             `arrival x y z run [estimate]`"
+            "expected `arrival processors run [estimate] [mesh x y z]` or `arrival x y z run \
+             [estimate]`, but found {many} columns"
         );
         self.fault(&(self.bytes.len()..self.bytes.len()), reason)
     }

@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use super::error::{LineError, ReadError};
 
-/// The maximum length of a line in a job log. It keeps a binary file from filling memory.
+/// The maximum length of a line in a job log. Prevents a binary file from filling memory.
 const LONGEST_LINE: usize = 1 << 16;
 
-/// The bytes that some programs write at the start of UTF-8 text.
+/// The byte-order mark that some programs write at the start of UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The maximum number of lines, such as warnings, that are skipped before a log.

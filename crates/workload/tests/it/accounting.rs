@@ -39,7 +39,7 @@ fn dates_of_sacct_may_have_zones_and_spaces() {
         ("2023-02-21T13:37:02Z", "2023-02-21T15:48:20+01:00", 4278),
         ("2023-02-21 14:37:02", "2023-02-21 15:48:20", 4278),
         ("2023-02-21T14:37:02.5", "2023-02-21T15:48:20.5", 4278),
-        // When summer time ends, local times go back by an hour.
+        // When daylight saving time ends, local times go back by an hour.
         ("2023-10-29T02:30:00+0200", "2023-10-29T02:10:00+0100", 2400),
         ("2023-02-21T14:37:02-0330", "2023-02-21T18:07:02Z", 0),
     ] {
@@ -145,7 +145,7 @@ fn names_may_be_in_filters() {
     for (filter, kept) in [
         ("partition=gpu", &[1][..]),
         ("partition=cpu,partition=gpu,user=ann", &[1, 3]),
-        // Names take precedence over numbers. Other numbers give the position of a name in the log.
+        // Names take precedence over numbers. Other numbers are the position of a name in the log.
         ("partition=2", &[2]),
         ("partition=3", &[3]),
         ("user=bob", &[2]),
@@ -322,7 +322,7 @@ fn faults_in_json_have_a_byte_and_a_path() {
         jobs.join(",")
     );
     let byte = text.find(r#"{"id":"15""#).unwrap();
-    let reason = format!("jobs[15] (byte {byte}): job 15 has an unknown profile `y`");
+    let reason = format!("jobs[15] (byte {byte}): job 15 refers to an unknown profile `y`");
     assert_eq!(fault(&text).reason, reason);
 }
 
@@ -511,7 +511,7 @@ fn lists_of_kubernetes_have_many_forms() {
         assert_eq!(seen(&read(&text)), [(0, 0, 3600, Some(7200), 2)], "{text}");
     }
     for (text, reason) in [
-        (list(&[kind(&one)]), "must have a kind unless its list states one"),
+        (list(&[kind(&one)]), "must have a kind unless its list has one"),
         (kind(&one), "must have a kind"),
         (shaped.replace("\"status\"", "\"kind\""), "the member `kind` appears twice"),
         (shaped.replace("09:10:00Z", "09:10:00"), "completionTime (byte 0): expected a date"),

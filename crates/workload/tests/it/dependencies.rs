@@ -8,7 +8,7 @@ use pavior_workload::traces::{
 
 const SECOND: u64 = TimeUnit::SECOND.ticks;
 
-/// Returns a log of jobs that run for 100 s. Each job is given by its number, submit time, user,
+/// Returns a log of jobs that run for 100 s. Each job is a tuple of number, submit time, user,
 /// predecessor and think time.
 fn text(jobs: &[(i64, i64, i64, i64, i64)]) -> String {
     let line = |&(number, submit, user, predecessor, think): &(i64, i64, i64, i64, i64)| {
@@ -82,7 +82,7 @@ fn a_predecessor_later_in_the_log_is_not_followed_and_cycles_are_counted() {
 fn the_order_of_lines_counts_and_not_that_of_submissions() {
     let trace = read(&text(&[(1, 90, 7, -1, -1), (2, 10, 7, 1, 3)]), &following());
     assert_eq!(links(&trace), [(1, 2, 3)]);
-    // If several lines have the same number, the last one before the job counts.
+    // If several lines have the same number, the last one before the job is used.
     let repeated = [(1, 0, 7, -1, -1), (1, 5, 7, 1, 3), (2, 9, 7, 1, 4), (1, 20, 7, 2, 5)];
     let trace = read(&text(&repeated), &following());
     let found = Dependencies::of(&trace.records).links;

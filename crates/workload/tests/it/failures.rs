@@ -1,4 +1,4 @@
-//! Tests of failures and repairs: the means of drawn events, and the rules for listed ones.
+//! Tests of failures and repairs: the means of drawn events, and the rules for listed events.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ fn nodes_fail_and_come_back_in_turn() {
         let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
         let spread = lengths.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / lengths.len() as f64;
         assert!((mean / expected - 1.0).abs() < 0.04, "{mean}");
-        // In an exponential distribution, the standard deviation is the mean.
+        // In an exponential distribution, the standard deviation equals the mean.
         assert!((spread.sqrt() / mean - 1.0).abs() < 0.05, "{spread}");
     }
 }

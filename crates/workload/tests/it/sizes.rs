@@ -43,7 +43,7 @@ fn processors_become_nodes_on_the_machine_of_the_header() {
     assert_eq!(sizes(&other.for_machine(163_840)), [2048, 131_072, 1]);
     let notes: Vec<&str> = other.notes().map(|note| note.text.as_str()).collect();
     assert!(notes.len() == 1 && notes[0].contains("--processors-per-node 4 divides"), "{notes:?}");
-    // With the option, sizes are divided by its value, whatever the header states.
+    // With the option, sizes are divided by its value, regardless of the header.
     for (by, expected) in [(1, [2048, 131_072, 1]), (4, [512, 32_768, 1]), (3, [683, 43_691, 1])] {
         let trace = Arc::new(with(&log, &divided(by)).unwrap());
         assert_eq!(sizes(&trace.for_machine(40_960)), expected, "{by}");

@@ -44,7 +44,7 @@ fn every_oddity_is_read() {
     assert_eq!(report.submits_back.lines(), [18]);
     assert_eq!(report.over_estimate.lines(), [18]);
 
-    // Jobs are sorted by submit time, and ties are in log order.
+    // Jobs are sorted by submit time, with ties in log order.
     assert_eq!(numbers(&trace), [1, 5, 2, 10, 11, 12]);
     let sizes: Vec<u32> = trace.records.iter().map(|record| record.nodes).collect();
     assert_eq!(sizes, [4, 16, 4, 2, 2, 1]);
@@ -53,7 +53,7 @@ fn every_oddity_is_read() {
     assert_eq!(estimate, Some(second(90)));
     assert_eq!((tags.status, tags.user, tags.group), (1, 7, 1));
     assert_eq!((tags.application, tags.queue, tags.partition), (3, 0, 1));
-    // Estimates of -1 and 0 count as unknown.
+    // Estimates of -1 and 0 are treated as unknown.
     assert_eq!((trace.records[2].estimate, trace.records[3].estimate), (None, None));
     assert_eq!((trace.records[3].tags.status, trace.records[4].tags.status), (271, -4));
 
@@ -163,7 +163,7 @@ fn fields_out_of_bounds_are_faults() {
         let error = read(&line(field, value)).unwrap_err().to_string();
         assert!(error.contains(&format!("field {field} ")), "{error}");
     }
-    // Values that only look odd are accepted: decimals, a size beyond any machine, a huge estimate.
+    // Unusual but valid values are accepted: decimals, a size beyond any machine, a huge estimate.
     let record = |text: &str| read(text).unwrap().records[0].clone();
     assert_eq!(record(&line(2, "0.25")).submit, Time(250_000));
     assert_eq!(record(&line(4, "1.5")).run, Time(1_500_000));

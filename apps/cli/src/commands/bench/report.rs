@@ -98,7 +98,7 @@ impl Report {
     /// Describes the machine, the requests and the measurement.
     fn setup(&self) -> String {
         let fill = self.bench.fill.map_or("near saturation".to_string(), |fill| {
-            format!("at most {}% of nodes busy", fill * 100.0)
+            format!("at most {}% of the nodes busy", fill * 100.0)
         });
         format!(
             "{}, {}, {fill}, {} rounds, seed {}",
@@ -109,8 +109,8 @@ impl Report {
     /// Returns notes that help interpret the table.
     fn notes(&self, cut: usize) -> Vec<String> {
         let mut notes = vec![format!(
-            "m: boxes held; work: units examined; whole: including grants and releases; ratio: \
-             relative to {}.",
+            "m: number of boxes held; work: number of units examined; whole: time including grants \
+             and releases; ratio: time relative to {}.",
             self.results.rows[0].strategy
         )];
         let rows = self.results.rows.iter().filter(|row| row.rejected > 0);
@@ -121,7 +121,9 @@ impl Report {
         }
         notes.extend(self.left_out());
         if cut > 0 {
-            notes.push(format!("{cut} more columns: use a wider terminal or --format json."));
+            notes.push(format!(
+                "{cut} more columns are hidden; use a wider terminal or --format json."
+            ));
         }
         notes
     }

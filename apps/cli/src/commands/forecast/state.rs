@@ -69,8 +69,8 @@ fn forecaster(
     Ok(learned?)
 }
 
-/// Returns the rules for interpreting requests. Fails if an option for reading logs is given but no
-/// log is.
+/// Returns the rules for interpreting requests. Fails if an option for reading logs is given
+/// without a log.
 fn request_rules(given: &Given, args: &ForecastArgs, grid: Grid) -> Result<Rules, Failure> {
     let settings = args.parameters.settings().into_iter();
     let of_log = settings.map(|setting| setting.key).find(|key| of_reading(key).is_some());
@@ -278,13 +278,15 @@ impl QueueReport {
         if past.calibrated {
             let kept = past.promises.kept;
             format!(
-                "{title} Nine out of ten jobs should start between the earliest and latest \
-                 times; {kept} of {promises} past jobs did. {runs} run times are known."
+                "{title} Nine out of ten jobs should start between the earliest and latest times; \
+                 {kept} of {promises} past jobs did. The forecast is based on {runs} known run \
+                 times."
             )
         } else {
             format!(
-                "{title} {runs} run times are known. The range between the earliest and latest \
-                 times is not yet calibrated, because only {promises} past jobs had to wait."
+                "{title} The forecast is based on {runs} known run times. The range between the \
+                 earliest and latest times is not yet calibrated, because only {promises} past \
+                 jobs had to wait."
             )
         }
     }

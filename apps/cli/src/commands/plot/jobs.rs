@@ -20,7 +20,7 @@ pub(super) fn draw(args: &PlotArgs) -> Result<(), Failure> {
     let samples = args.inputs.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
     let [x_log, _] = logarithmic(args)?;
     let name = column.replace('_', " ");
-    let title = args.title.clone().unwrap_or_else(|| format!("Share of jobs by {name}"));
+    let title = args.title.clone().unwrap_or_else(|| format!("Cumulative share of jobs by {name}"));
     let is_time = column.ends_with("_time");
     let unit = args.placements.unit.as_deref().filter(|_| is_time).unwrap_or_default();
     let axis = ChartAxis::of(&name, unit, x_log);

@@ -27,7 +27,10 @@ pub(super) fn render(
         return Err("no placements to draw".to_string());
     }
     if placed.len() > MAX_JOBS {
-        return Err(format!("{} jobs exceed the page's limit of {MAX_JOBS}", placed.len()));
+        return Err(format!(
+            "a page can show at most {MAX_JOBS} jobs, but there are {}",
+            placed.len()
+        ));
     }
     let last = placed.iter().filter_map(|one| one.end).fold(0.0, f64::max);
     let jobs: Vec<ScheduledJob> = placed
@@ -43,7 +46,7 @@ pub(super) fn render(
         })
         .collect();
     if let Some(job) = jobs.iter().find(|job| !(job.start.is_finite() && job.end.is_finite())) {
-        return Err(format!("job {} has a non-finite time", job.name));
+        return Err(format!("the times of job {} must be finite", job.name));
     }
     let samples = samples(grid, &placed, &jobs)?;
     Ok(pavior_viewer::schedule(&grid.to_string(), &jobs, &samples))

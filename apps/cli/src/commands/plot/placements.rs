@@ -16,7 +16,7 @@ use crate::{files, input};
 #[derive(Default)]
 pub(super) struct Placements {
     pub(super) placed: Vec<Placed>,
-    /// Each placement's job name, and the job's submit time unless the placement follows a move.
+    /// The job name of each placement, and the job's submit time unless the job moved there.
     pub(super) jobs: Vec<(Value, Option<f64>)>,
     /// The time unit, if the first placement specifies one.
     pub(super) unit: Option<String>,
@@ -27,7 +27,7 @@ pub(super) fn draw(path: &Path, args: &PlotArgs) -> Result<(), Failure> {
     one_input(args)?;
     let options = &args.placements;
     let Some(machine) = &options.machine else {
-        return Err(Failure::usage("placements do not specify the machine; add --machine"));
+        return Err(Failure::usage("the placements do not specify the machine; add --machine"));
     };
     let grid: Grid = input::machine(machine)?;
     let all =

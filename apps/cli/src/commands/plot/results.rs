@@ -94,15 +94,15 @@ fn check_finite(table: &Table, x: &Parameter, y: &str) -> Result<(), String> {
     let numeric = matches!(x.kind, ValueType::Number | ValueType::Count);
     for row in table.rows.iter().filter(|row| row.metric == y) {
         if let Some(mean) = row.summary.mean.filter(|mean| !mean.is_finite()) {
-            return Err(format!("a mean of {y} is {mean}, which cannot be plotted"));
+            return Err(format!("cannot plot {y}: one of its means is {mean}"));
         }
-        // Infinite intervals are left out.
+        // Infinite half-widths are allowed.
         if let Some(half) = row.summary.ci95.filter(|half| half.is_nan() || *half < 0.0) {
-            return Err(format!("a half-width of {y} is {half}, which cannot be plotted"));
+            return Err(format!("cannot plot {y}: one of its half-widths is {half}"));
         }
         let at = table.value(row, &x.column()).filter(|_| numeric);
         if let Some(at) = at.filter(|at| !at.parse().is_ok_and(f64::is_finite)) {
-            return Err(format!("a {} is `{}`, which cannot be plotted", x.name, shown(at)));
+            return Err(format!("cannot plot {}: one of its values is `{}`", x.name, shown(at)));
         }
     }
     Ok(())

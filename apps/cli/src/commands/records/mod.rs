@@ -61,7 +61,7 @@ impl OutputFile {
         }))
     }
 
-    /// Checks that every combination has the kind of jobs that the file describes.
+    /// Checks that the file can describe the jobs of every combination.
     fn check_jobs(&self, specification: &Specification) -> Result<(), Failure> {
         let option = self.option;
         let is_silent = |point: &Point| {
@@ -209,7 +209,7 @@ fn channels(_: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Resul
 fn heatmap(point: &Point, record: &RunRecord, out: &mut dyn io::Write) -> io::Result<()> {
     let Some((load, cycles)) = &record.channels else { return Ok(()) };
     let jobs = point.get("load").map(|load| format!(", load {load}")).unwrap_or_default();
-    let title = format!("Utilization of each channel: {}{jobs}", combination(point));
+    let title = format!("Channel utilization: {}{jobs}", combination(point));
     out.write_all(pavior::draw::heatmap(load, *cycles, &title).as_bytes())
 }
 

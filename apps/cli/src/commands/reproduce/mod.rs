@@ -52,7 +52,9 @@ fn begin(args: &ReproduceArgs, out: &Path) -> Result<Lock, Failure> {
     let all = args.paper == ALL_PAPERS;
     if directory::note(out)?.is_some() {
         let name = if all { "all papers" } else { &args.paper };
-        let message = format!("{here} contains an experiment; choose another --out for {name}");
+        let message = format!(
+            "{here} already contains an experiment; choose another directory for {name} with --out"
+        );
         return Err(Failure::usage(message));
     }
     if !args.sweep.resume && !pavior::files::is_empty(out)? {

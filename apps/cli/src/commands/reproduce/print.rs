@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::{self, Format, Table};
 
-/// Prints all statements as JSON or CSV. A table lists them only for a single paper, with counts.
+/// Prints the statements. A table shows only their counts unless there is a single paper.
 pub(super) fn verdicts(format: Format, papers: &[Verdicts], out: &Path) -> Result<(), Failure> {
     let all: Vec<Statement> =
         papers.iter().flat_map(|paper| paper.statements.iter().cloned()).collect();

@@ -38,9 +38,9 @@ pub(super) fn run(args: &ConvertArgs) -> Result<(), Failure> {
     let nodes = nodes.or(largest).unwrap_or(0);
     to.write(&Log { header, records, nodes, version: args.batsim })?;
     let omitted = report.job_lines - report.kept;
-    eprintln!("{} jobs written to {}", report.kept, files::shown(&args.to));
+    eprintln!("wrote {} jobs to {}", report.kept, files::shown(&args.to));
     if omitted > 0 {
-        eprintln!("{omitted} of {} job lines skipped or filtered out", report.job_lines);
+        eprintln!("{omitted} of {} job lines were skipped or filtered out", report.job_lines);
     }
     Ok(())
 }
@@ -68,7 +68,7 @@ fn read(args: &ConvertArgs, grid: Option<Grid>) -> Result<Trace, Failure> {
 
 fn add_sessions(records: &mut [Record], within: Time) {
     let linked = link_sessions(records, within);
-    eprintln!("{linked} of {} jobs follow another job in their session", records.len());
+    eprintln!("{linked} of {} jobs follow another job in the same session", records.len());
     if records.iter().all(|record| record.wait.is_none()) {
         eprintln!(
             "note: the log has no wait times, so each job is assumed to have started when it was \

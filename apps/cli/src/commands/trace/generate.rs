@@ -74,7 +74,7 @@ fn records_of_sides(
     grid: Option<Grid>,
 ) -> Result<(u32, Vec<Record>), Failure> {
     let grid = grid.ok_or_else(|| {
-        Failure::usage(format!("{}: request sides require --machine", args.model))
+        Failure::usage(format!("{}: a side distribution requires --machine", args.model))
     })?;
     let mut typed = args.stream.settings();
     typed.push(Setting::new("sides", &args.model));
@@ -85,7 +85,9 @@ fn records_of_sides(
     let records = scenario.jobs(0).take(args.jobs).map(|job| Record::of_job(&job));
     let records: Option<Vec<Record>> = records.collect();
     let records = records.ok_or_else(|| {
-        Failure::usage("jobs that send messages have no run time to write; set --service")
+        Failure::usage(
+            "jobs that send messages have no run times to write; choose a different --service",
+        )
     })?;
     Ok((grid.nodes(), records))
 }
@@ -95,7 +97,7 @@ fn check_options(args: &GenerateArgs, is_sides: bool) -> Result<(), Failure> {
     let (model, stream) = (&args.model, &args.stream);
     if is_sides && args.nodes.is_some() {
         return Err(Failure::usage(format!(
-            "{model}: request sides require --machine, not --nodes"
+            "{model}: a side distribution requires --machine, not --nodes"
         )));
     }
     let setting = if is_sides { None } else { stream.settings().into_iter().next() };

@@ -12,7 +12,7 @@ const PRECISE: &str =
 const BENCH: &str = "bench --machine mesh:4x4 -s ff --attempts 50";
 const UNBLOCK: &str = "unblock --machine mesh:4x4 --busy /dev/null --shape 2x2";
 
-/// Commands with a number that either has a limit or may have any value.
+/// Commands, each with a numeric option and an extreme value for it.
 const COUNTS: &[(&str, &str, &str)] = &[
     (BENCH, "--warmup", MOST),
     (BENCH, "--warmup", "10000001"),
@@ -48,7 +48,7 @@ const COUNTS: &[(&str, &str, &str)] = &[
     ("sweep wanted /nowhere", "--most", MOST),
 ];
 
-/// Returns the fault in an outcome. Running out of memory is one.
+/// Returns the fault in an outcome. Running out of memory counts as a fault.
 fn fault_or_exhaustion(outcome: Result<Outcome, String>) -> Option<String> {
     outcome.map_or_else(Some, |outcome| {
         let memory = outcome.message.contains("memory allocation").then(|| outcome.message.clone());

@@ -5,20 +5,20 @@ use std::time::{Duration, Instant};
 
 use crate::{Folder, good, start, words};
 
-/// Returns the number of unfinished files.
+/// Returns the number of temporary files left by unfinished writes.
 fn partial(folder: &Folder) -> usize {
     let is_partial = |name: &&String| name.starts_with(".pavior-") && name.ends_with(".partial");
     folder.names().iter().filter(is_partial).count()
 }
 
-/// Writes another, short log.
+/// Writes a short log to a different file.
 fn write_other(folder: &Folder) {
     let out = folder.path("other.swf");
     good(&words(&format!("trace generate lublin --nodes 4 --jobs 2 --out {out}")));
 }
 
-/// Starts to write a long log, and kills the writer (SIGKILL) as soon as its file exists. Returns
-/// true if the writer left a temporary file.
+/// Starts writing a long log, and kills the writer (SIGKILL) as soon as its temporary file exists.
+/// Returns true if the writer left a temporary file.
 fn killed(folder: &Folder) -> bool {
     let out = folder.path("log.swf");
     let line = format!("trace generate lublin --nodes 64 --jobs 100000 --out {out}");

@@ -1,5 +1,5 @@
-//! Tests the memory needed to read logs: for any contents, it is at most the decompressed length
-//! times the factor in docs/limits.md.
+//! Tests that the memory needed to read a log never exceeds its decompressed length times the
+//! factor in docs/limits.md.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -36,8 +36,8 @@ fn document(path: &Path, size: usize, [head, piece, between, tail]: [&str; 4]) {
 const TAIL: &str = "],\"profiles\":{\"a\":{\"type\":\"delay\",\"delay\":1}}}";
 const JOB: &str = "{\"id\":1,\"subtime\":0,\"res\":1,\"profile\":\"a\"";
 
-/// Returns the documents that need the most memory for their length, each with its name, its row in
-/// docs/limits.md, and its pieces.
+/// Returns the documents that need the most memory for their length, as tuples of name, row in
+/// docs/limits.md, and pieces.
 fn documents() -> Vec<(&'static str, &'static str, [String; 4])> {
     let of = |name, row, pieces: [&str; 4]| (name, row, pieces.map(String::from));
     let open = format!("{{\"jobs\":[{JOB},\"extra_data\":[");

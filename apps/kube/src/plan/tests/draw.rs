@@ -3,7 +3,7 @@
 pub(super) struct Draw(u64);
 
 impl Draw {
-    /// Creates a generator. Similar seeds begin similarly, so the first numbers are skipped.
+    /// Creates a generator. Skips the first numbers, which are similar for similar seeds.
     pub(super) fn new(seed: u64) -> Draw {
         let mut draw = Draw(seed);
         for _ in 0..8 {

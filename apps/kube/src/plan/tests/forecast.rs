@@ -17,7 +17,7 @@ fn at(seconds: i64) -> Time {
     Time(Timestamp::from_second(seconds).unwrap())
 }
 
-/// Gives a Job a time limit of ten minutes.
+/// Sets a Job's creation time, and limits its run time to ten minutes.
 fn says(model: &mut Model, job: &Uid, created: i64) {
     let job = model.world.jobs.get_mut(job).unwrap();
     job.metadata.annotations.get_or_insert_default().insert(SECONDS.into(), "600".into());
@@ -108,8 +108,8 @@ fn deleted_jobs_are_remembered_and_counted_once() {
     assert_eq!(model.world.jobs[&second].name(), "second");
 }
 
-/// Checks that nothing starts behind a Job that cannot start because every 3x2 box contains a node
-/// of the second column.
+/// Checks a Job that cannot start, because every 3x2 box contains a node of the second column.
+/// Under `fcfs`, the Job behind it does not start either.
 #[test]
 fn blocked_jobs_have_no_start_time() {
     for past in [0, 60] {

@@ -149,12 +149,12 @@ impl Kueue {
     }
 }
 
-/// Returns our check. Another program's check comes first.
+/// Returns our check, which follows another program's check.
 pub(super) fn our_check(workload: &mut Workload) -> &mut AdmissionCheckState {
     &mut workload.status.admission_checks[1]
 }
 
-/// Sets exactly the conditions that hold.
+/// Replaces a Workload's conditions with the given ones, all of which are true.
 fn set_conditions(model: &mut Model, one: &mut Workload, holds: &[&str]) {
     let conditions = holds.iter().map(|kind| json!({ "type": kind, "status": "True" }));
     let conditions: Vec<Value> = conditions.collect();

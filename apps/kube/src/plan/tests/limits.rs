@@ -153,7 +153,7 @@ fn under_maintenance(maintenance: &Value, seconds: &str) -> Model {
 
 #[test]
 fn jobs_that_overlap_maintenance_do_not_start() {
-    // The plan is made 10,000 seconds after the start of 1970, at 02:46:40.
+    // The plan is made 10,000 seconds after the Unix epoch, at 02:46:40.
     let times = |mut one: Value| {
         one["from"] = json!("1970-01-01T03:00:00Z");
         one["to"] = json!("1970-01-01T04:00:00Z");

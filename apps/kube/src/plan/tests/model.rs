@@ -24,7 +24,7 @@ pub(super) struct Model {
     pub(super) discarded: usize,
     /// The nodes where each Job's pods ended, by rank.
     pub(super) ended: HashMap<Uid, BTreeMap<usize, String>>,
-    /// The seconds after which each Workload requests its released quota again.
+    /// The delay, in seconds, before each Workload requests its released quota again.
     pub(super) retry_delays_s: HashMap<Uid, i64>,
 }
 
@@ -164,7 +164,7 @@ impl Model {
         Uid(uid)
     }
 
-    /// Creates a Job with a number in a set.
+    /// Creates a Job with the given number in a set.
     pub(super) fn add_job_of(&mut self, set: &str, number: u32, shape: &str, pods: u32) -> Uid {
         let uid = self.add_job(&format!("{set}-{number}"), shape, &json!({}));
         self.change_job(&uid, |job| {
@@ -238,7 +238,7 @@ impl Model {
         }
     }
 
-    /// Deletes a pod; a running one terminates after a while.
+    /// Deletes a pod. A running pod takes a while to terminate.
     pub(super) fn delete_pod(&mut self, uid: &Uid) {
         let Some(mut pod) = self.world.pods.get(uid).cloned() else { return };
         if pod.node().is_none() {
@@ -342,7 +342,7 @@ impl Model {
         }
     }
 
-    /// Lets a running pod succeed.
+    /// Marks a running pod as succeeded.
     pub(super) fn succeed(&mut self, uid: &Uid) {
         let pod = self.world.pods[uid].clone();
         let (Some(owner), Some(rank), Some(node)) = (pod.owner(), pod.rank(), pod.node()) else {
@@ -361,7 +361,7 @@ impl Model {
         self.put_job(job);
     }
 
-    /// Lets a Job's bound pods succeed.
+    /// Marks a Job's bound pods as succeeded.
     pub(super) fn end(&mut self, job: &Uid) {
         for pod in self.pods(|pod| pod.owner().as_ref() == Some(job) && pod.node().is_some()) {
             self.succeed(&pod);
@@ -374,7 +374,7 @@ impl Model {
         }
     }
 
-    /// Carries out an action or rejects it.
+    /// Applies an action or rejects it.
     pub(super) fn apply(&mut self, action: &Action) -> bool {
         match action {
             Action::Propose { job, placement } => {

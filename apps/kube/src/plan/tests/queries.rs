@@ -8,12 +8,12 @@ use super::small::settle;
 use crate::objects::{SECONDS, Uid};
 use crate::query::{Cluster, Entry, JobState};
 
-/// Reads the model's cluster 10,000 seconds after the start of 1970.
+/// Reads the model's cluster 10,000 seconds after the Unix epoch.
 fn read(model: Model) -> Cluster {
     Cluster::new(model.world, 10_000)
 }
 
-/// Gives a Job a time limit of ten minutes.
+/// Limits a Job's run time to ten minutes.
 fn limit(model: &mut Model, job: &Uid) {
     model.change_job(job, |job| {
         job.metadata.annotations.get_or_insert_default().insert(SECONDS.into(), "600".into());
@@ -40,7 +40,7 @@ fn jobs_that_the_daemon_would_place_next_fit() {
     let expected =
         [("train", fits), ("set-0", fits), ("set-1", fits), ("large", waits), ("another", new)];
     assert_eq!(states, expected);
-    let reason = "Its box 4x2 at 0,0 is free, and the daemon places it next.";
+    let reason = "Its box 4x2 at 0,0 is free, and the daemon will place it next.";
     assert_eq!(why(&cluster, "train").why.as_deref(), Some(reason));
 }
 

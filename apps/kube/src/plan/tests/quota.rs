@@ -36,14 +36,14 @@ impl Cluster {
         planned_at(&self.model, &mut self.memory, now).unwrap()
     }
 
-    /// Plans once and carries the plan out.
+    /// Plans once, applies the plan, and returns the kinds of actions.
     fn plan_and_apply(&mut self, now: i64) -> Vec<&'static str> {
         let made = self.planned(now);
         self.model.apply_all(&made);
         kinds(&made)
     }
 
-    /// Runs all components for a while.
+    /// Runs all components once per second from one time to another.
     fn go(&mut self, from: i64, to: i64) {
         for now in from..to {
             self.step(now);
@@ -153,8 +153,8 @@ fn a_change_of_flavor_replaces_the_box_before_admission() {
     for word in ["propose", "confirm", "check"] {
         assert_eq!(cluster.plan_and_apply(0), [word]);
     }
-    // The Job's quota was revoked and reassigned with another flavor, and no replica saw it without
-    // quota.
+    // The Job's quota was revoked and reassigned with another flavor, but no replica saw the Job
+    // without quota.
     let slow = json!({
         "metadata": { "name": "slow", "uid": "slow" },
         "spec": { "nodeLabels": { "pool": "slow" } },

@@ -1,4 +1,4 @@
-//! Tests hundreds of Jobs with and without Kueue quota, while everything that can go wrong does.
+//! Tests hundreds of Jobs with and without Kueue quota, under all kinds of disturbances.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,15 +11,15 @@ use super::races::check;
 use super::replicas::Replicas;
 use crate::objects::{Object as _, Uid, Workload};
 
-/// The side of the machine in nodes.
+/// The length of the machine's sides, in nodes.
 const SIDE: usize = 8;
 /// The time that a Job may hold quota without a box, in seconds. A round is one second.
 const QUOTA: i64 = 30;
 /// The additional time for replicas that lag, or that lose their state when killed.
 const LAG: i64 = 60;
-/// The number of unfinished Jobs above which no more are added.
+/// The maximum number of unfinished Jobs at any time.
 const WAITING: usize = 30;
-/// The number of rounds within which all Jobs must end after the last one is added.
+/// The maximum number of rounds from adding the last Job until all Jobs have ended.
 const PATIENCE: i64 = 2000;
 /// The frequency of each disturbance per thousand rounds: a node is cordoned, a node is deleted, a
 /// pod is deleted, a replica is killed, and the API server becomes unavailable.

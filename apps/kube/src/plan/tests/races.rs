@@ -1,4 +1,4 @@
-//! Tests several slow replicas together, with everything that can disturb a cluster.
+//! Tests several slow replicas together, under all kinds of disturbances.
 
 use std::collections::{BTreeMap, HashMap};
 

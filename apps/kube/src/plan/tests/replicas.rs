@@ -7,7 +7,7 @@ use super::view::{KINDS, View};
 use crate::plan::{Action, Detail, Memory, plan};
 use crate::world::Index;
 
-/// The age, in rounds, above which pending changes are discarded and planned again.
+/// The maximum age of pending changes, in rounds. Older ones are discarded and planned again.
 const OLDEST: usize = 5;
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Replica {
     whole: bool,
     /// The replica's clock error in seconds.
     pub(super) clock_error: i64,
-    /// The number of rounds until the replica runs.
+    /// The number of rounds until the replica runs again.
     away: usize,
 }
 
@@ -81,14 +81,14 @@ impl Replicas {
         Replicas { all: all.into(), plans: 0 }
     }
 
-    /// Lets the running replicas receive updates.
+    /// Delivers updates to the running replicas.
     pub(super) fn look(&mut self, model: &Model, draw: &mut Draw) {
         for replica in self.all.iter_mut().filter(|replica| replica.away == 0) {
             replica.look(model, draw);
         }
     }
 
-    /// Lets most replicas without pending actions plan again.
+    /// Runs a new plan on most replicas that have no pending actions or only outdated ones.
     pub(super) fn plan(&mut self, now: i64, draw: &mut Draw) {
         for replica in &mut self.all {
             if replica.away > 0 {
@@ -104,7 +104,7 @@ impl Replicas {
         }
     }
 
-    /// Writes some of the pending actions in random order, and leaves the others for later.
+    /// Writes some of the pending actions in random order, and keeps the others for later.
     pub(super) fn write(&mut self, draw: &mut Draw) -> Vec<Action> {
         let (mut left, mut written) = (Vec::new(), Vec::new());
         for replica in &self.all {

@@ -34,7 +34,7 @@ fn bound_pods(model: &Model) -> Vec<BoundPod> {
 #[test]
 fn a_set_gets_one_box_in_order_of_job_numbers_and_pod_indexes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
-    // The Jobs are created in a different order than their numbers.
+    // Create the Jobs out of numerical order.
     model.add_job_of("s", 1, "4x2", 5);
     let first = model.add_job_of("s", 0, "4x2", 3);
     model.make_pods();
@@ -98,7 +98,7 @@ fn a_set_with_too_many_pods_is_rejected() {
     rejected(model, "its set has 2 Jobs with 9 completions in total, too many for 8 nodes");
 }
 
-/// Checks that the two Jobs of a set get no box and this reason.
+/// Checks that a set's two Jobs get no box, and that `why` is the reason for both.
 fn rejected(mut model: Model, why: &str) {
     let made = settle(&mut model);
     let reasons: Vec<&str> = made.waiting.iter().map(|one| one.why.as_str()).collect();
@@ -114,7 +114,7 @@ fn a_set_is_placed_again_after_one_of_its_jobs_is_deleted() {
     assert_eq!(bound_pods(&model).len(), 8);
     model.delete_job(&second);
     assert_eq!(kinds(&planned(&model)), ["withdraw"]);
-    // The other Job's pods keep running until there is a Job to place them with.
+    // The other Job's pods keep running until the deleted Job has a successor.
     let made = settle(&mut model);
     let is_bound = |pod: &Pod| pod.owner().as_ref() == Some(&first) && pod.node().is_some();
     assert_eq!(model.pods(is_bound).len(), 4);

@@ -23,7 +23,7 @@ pub(super) fn fault(model: &Model) -> String {
     planned_at(model, &mut Memory::default(), 0).unwrap_err()
 }
 
-/// Carries out plans until nothing changes.
+/// Repeatedly plans and applies the plan until nothing changes.
 pub(super) fn settle(model: &mut Model) -> Plan {
     settle_with(model, &mut Memory::default())
 }
@@ -165,7 +165,7 @@ fn a_cordon_does_not_move_running_jobs() {
     settle(&mut model);
     model.cordon("n2-2", true);
     assert!(planned(&model).actions.is_empty());
-    // The pod on the node is evicted: its successor finds no node, and the whole Job waits for
+    // The pod on the node is evicted. Its replacement finds no node, so the whole Job waits for
     // another place.
     let on = model.pods(|pod| pod.node() == Some("n2-2"));
     model.delete_pod(&on[0]);
@@ -195,7 +195,7 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
     let mut model = Model::new("mesh:4x4", &json!({}));
     let jobs = ["a", "b"].map(|name| model.add_job(name, "2x1", &json!({})));
     model.make_pods();
-    // The placements are created by two replicas that did not see each other's record.
+    // Two replicas create the placements without having seen each other's.
     for (job, nodes) in jobs.iter().zip([["n0-0", "n1-0"], ["n1-0", "n2-0"]]) {
         let placement = PlacementSpec {
             machine: "m".into(),
@@ -209,7 +209,7 @@ fn a_placement_that_lacks_a_node_still_holds_its_other_nodes() {
         assert!(model.apply(&Action::Propose { job, placement }));
     }
     assert_eq!(kinds(&planned(&model)), ["confirm", "withdraw"]);
-    // Another replica that has not seen this yet may still confirm the older placement.
+    // A replica that has not seen this deletion yet may still confirm the older placement.
     model.delete_node("n0-0");
     assert_eq!(kinds(&planned(&model)), ["withdraw", "withdraw"]);
 }
@@ -248,7 +248,7 @@ fn a_lagging_replica_deletes_no_valid_objects() {
 
 #[test]
 fn a_strategy_that_does_not_grant_boxes_is_a_fault() {
-    // Ranks form a box of the shape, so a strategy must grant one.
+    // Jobs need boxes of exactly their shape, so strategies must not grant anything else.
     for strategy in ["2db", "mbs"] {
         let why = fault(&Model::new("mesh:4x4", &json!({ "strategy": strategy })));
         assert!(why.contains("does not give every Job a single box"), "{why}");

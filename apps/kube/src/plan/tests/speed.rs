@@ -56,7 +56,7 @@ fn node(name: &str) -> Node {
     serde_json::from_value(node).unwrap()
 }
 
-/// Adds a Job in one of twenty namespaces and its two pods, with a placement and nodes if running.
+/// Adds a Job and its two pods to one of twenty namespaces, with a placement and nodes if running.
 fn add(world: &mut World, number: usize, nodes: &[String; 2], runs: bool) {
     let uid = format!("job{number:06}");
     let about = |name: &str, version: usize| {

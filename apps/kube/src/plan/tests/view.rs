@@ -62,7 +62,7 @@ impl View {
         self.join(model);
     }
 
-    /// Lists a kind again, as if it had never been read; intermediate changes are not seen.
+    /// Lists a kind again from scratch. Intermediate changes are not seen.
     pub(super) fn list(&mut self, model: &Model, kind: usize) {
         let (world, all) = (&mut self.world, &model.world);
         match kind {
@@ -80,7 +80,7 @@ impl View {
         self.read.iter().copied().min().unwrap_or(0)
     }
 
-    /// Copies the objects that are read along with every kind.
+    /// Copies the Machines and Kueue objects, which are always up to date.
     fn join(&mut self, model: &Model) {
         self.world.machines = model.world.machines.clone();
         self.world.kueue = model.world.kueue.clone();

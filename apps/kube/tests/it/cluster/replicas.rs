@@ -7,7 +7,7 @@ use super::{Cluster, REQUIRED, client};
 use crate::proxy::Proxy;
 
 impl Cluster {
-    /// Starts a replica. The replica acts when it has the Lease, or always.
+    /// Starts a replica that acts while it holds the Lease (`lease`), or always (`always`).
     pub(crate) fn start_replica(&mut self, lease: &str) {
         self.start_replica_as("pavior", lease, &[]);
     }
@@ -53,7 +53,7 @@ impl Cluster {
         let _ = Command::new("kill").args([signal, &pid]).status();
     }
 
-    /// Disturbs, through a proxy, one in `one_of` requests of replicas with the account `spoilt`.
+    /// Starts a proxy that disturbs one in `one_of` requests of replicas with the account `spoilt`.
     pub(crate) fn spoil(&self, seed: u64, one_of: u64) -> Proxy {
         let client = client(&self.runtime, self.path(), "pavior");
         let proxy = Proxy::start(&self.runtime, client, seed, one_of);

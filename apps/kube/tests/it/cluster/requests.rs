@@ -71,8 +71,8 @@ impl Cluster {
         self.good(User::Admin, "PATCH", path, body);
     }
 
-    /// Creates an object, retrying until it exists. After a lost response, the object exists
-    /// already.
+    /// Creates an object, retrying until it exists. If a response was lost, the object already
+    /// exists.
     pub(crate) fn create(&self, user: User, path: &str, object: &Value) {
         let exists = || match self.ask(user, "POST", path, object) {
             Ok(_) => true,

@@ -4,7 +4,7 @@ use super::{Decider, Decision};
 use crate::core::{Command, Reply};
 
 impl Decider<'_> {
-    /// Carries out commands in order and returns the answers. A refused command does not stop the
+    /// Executes commands in order and returns their replies. A refused command does not stop the
     /// others.
     pub(super) fn batch(&mut self, commands: Vec<Command>) -> Reply {
         let is_end = |command: &Command| matches!(command, Command::End { .. });

@@ -48,7 +48,7 @@ impl Decider<'_> {
         Ok(Reply::Renewed(reply::LeaseReply::of(grid, renewed)))
     }
 
-    /// Returns a lease if the caller holds it under the given epoch.
+    /// Returns a lease if the caller holds it and the given epoch is current.
     fn held_lease(&self, id: u64, epoch: Option<u64>) -> Result<&Lease, Problem> {
         let may_touch = |tenant: &str| self.caller.may_touch(tenant);
         if let Some(lease) = self.state.leases.get(id).filter(|lease| may_touch(&lease.tenant)) {

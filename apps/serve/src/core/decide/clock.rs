@@ -1,9 +1,9 @@
-//! Sets the server's time at startup, and handles clocks that are in doubt. A clock far ahead of
-//! the last record may be right, because the service may have been down for a long time, or it may
-//! be wrong. Trusting a wrong clock would end every lease that has a time to live, and all later
-//! times would be wrong, because time never goes back. Such a clock is therefore in doubt: until an
-//! operator confirms it, or the service starts with a clock close to the last record, time
-//! continues from the last record, and no lease expires.
+//! Sets the server's time at startup and handles clocks that are in doubt. A clock that is far
+//! ahead of the last record may be right, because the service may have been down for a long time,
+//! or it may be wrong. Trusting a wrong clock would end every lease with a time to live and make
+//! all later times wrong, because time never goes back. Such a clock is therefore in doubt. Until
+//! an operator confirms it, or the service starts with a clock close to the last record, time
+//! continues from the last record and no lease expires.
 
 use super::{Decider, Stop};
 use crate::core::reply::Clock;
@@ -12,9 +12,9 @@ use crate::core::{Caller, EndReason, Event, Instant, Reply, ServiceRecord, Servi
 /// Conditions for trusting a clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockRule {
-    /// The maximum number of milliseconds by which the clock may be ahead of the last record.
+    /// The maximum time by which the clock may be ahead of the last record, in milliseconds.
     pub most_ahead_ms: u64,
-    /// True if the operator has confirmed the clock, however far ahead it is.
+    /// True if the operator has confirmed the clock, no matter how far ahead it is.
     pub confirmed: bool,
 }
 
@@ -61,7 +61,7 @@ impl ServiceState {
 }
 
 impl Decider<'_> {
-    /// Accepts the command's time as correct, which ends any doubt about the clock.
+    /// Accepts the command's time as correct, ending any doubt about the clock.
     pub(super) fn confirm_clock(&mut self) -> Result<Reply, Stop> {
         self.require_operator("confirm the clock")?;
         let was = Instant(self.state.now_ms);
@@ -69,7 +69,7 @@ impl Decider<'_> {
         Ok(Reply::Clock(Clock { was, now: Instant(self.now_ms), ended: ended as u64 }))
     }
 
-    /// Continues from the command's time, and returns how many leases ended. Leases granted or
+    /// Continues from the command's time and returns how many leases ended. Leases granted or
     /// renewed while the clock was in doubt keep their remaining time; other overdue leases end.
     fn trust_clock(&mut self) -> usize {
         let ahead = self.now_ms.saturating_sub(self.state.now_ms);

@@ -10,13 +10,13 @@ use crate::core::{
     Event, Lease, LeaseRequest, Problem, Reason, Reply, WaitingRequest, epoch, reply,
 };
 
-/// A request whose machine and tenant are known.
+/// A request with its machine and tenant resolved.
 pub(super) struct Admission {
     pub(super) board: usize,
     pub(super) tenant: String,
     /// The request for the strategy.
     pub(super) request: Request,
-    /// The request as received.
+    /// The request as the client sent it.
     pub(super) asked: LeaseRequest,
 }
 
@@ -27,7 +27,7 @@ impl Decider<'_> {
         let fits = self.state.boards[board].could_ever_fit(&request);
         fits.map_err(|refusal| self.refusal(board, request, refusal))?;
         let machine = self.state.boards[board].machine();
-        // A request that may wait is charged for the most nodes that it could be granted later.
+        // Charge a request that may wait for the most nodes that it could later be granted.
         let needed = if asked.wait { machine.most(&request) } else { machine.needed(&request) };
         self.check_quota(&tenant, needed)?;
         let admission = Admission { board, tenant, request, asked };
@@ -38,7 +38,7 @@ impl Decider<'_> {
         Ok(self.grant(admission, &parts))
     }
 
-    /// Lets the strategy place a request that does not wait.
+    /// Asks the strategy to place a request that does not wait.
     fn allocate(&mut self, admission: &Admission) -> Result<Vec<Cuboid>, Stop> {
         let Admission { board, ref tenant, request, ref asked } = *admission;
         let (now_ms, estimate) = (self.now_ms, estimate(asked.estimate_ms, asked.ttl_ms));
@@ -75,11 +75,14 @@ impl Decider<'_> {
         Ok(self.grant(Admission { board, tenant, request, asked }, &parts))
     }
 
-    /// Returns a request's machine and tenant, after checking that its job name is unused.
+    /// Resolves a request's machine and tenant, and checks that its job name is not in use.
     fn resolve(&self, request: &LeaseRequest) -> Result<(usize, String), Problem> {
         let board = self.board(request.machine.as_deref())?;
         if self.state.epoch + 1 >= epoch::MAX_EPOCH {
-            return Err(Problem::new(Reason::NoEpochs, "no epochs left below 2^53"));
+            return Err(Problem::new(
+                Reason::NoEpochs,
+                "the service has used all epochs below 2^53",
+            ));
         }
         let tenant = match (&self.caller.tenant, &request.tenant) {
             (None, named) => named.clone().unwrap_or_default(),
@@ -99,7 +102,7 @@ impl Decider<'_> {
         Ok((board, tenant))
     }
 
-    /// Returns the refusal of a request, with the data needed to diagnose it.
+    /// Returns the refusal of a request, along with the data needed to diagnose it.
     fn refusal(&self, board: usize, request: Request, refusal: Refusal) -> Stop {
         let machine = self.state.boards[board].machine();
         let demand = Demand::refused(machine, &request);
@@ -107,7 +110,7 @@ impl Decider<'_> {
         Stop::Refused(RefusedRequest { board, request, refusal, demand, by_count })
     }
 
-    /// Records a lease of nodes that the machine has granted. The scheduler replans waiting
+    /// Records a lease on nodes that the machine has granted. The scheduler replans waiting
     /// requests whose reservations overlap the lease.
     fn grant(&mut self, admission: Admission, parts: &[Cuboid]) -> Reply {
         let board = admission.board;
@@ -136,7 +139,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Creates a lease that begins now. `asked_ms` is the time of the request if it had to wait.
+    /// Creates a lease that begins now. `asked_ms` is the time of the request, if it had to wait.
     pub(super) fn new_lease(
         &self,
         request: &WaitingRequest,

@@ -38,7 +38,7 @@ pub struct RefusedRequest {
     pub refusal: Refusal,
     /// The number of nodes that the request needs, and the boxes that it may use.
     pub demand: Demand,
-    /// True if the strategy decides solely by the number of free nodes.
+    /// True if the strategy looks only at the number of free nodes.
     pub by_count: bool,
 }
 
@@ -76,15 +76,15 @@ struct Decider<'a> {
     now_ms: u64,
     caller: &'a Caller,
     records: &'a mut Vec<ServiceRecord>,
-    /// True if another end or grant follows at the same instant; the queues advance after the last.
+    /// True if another end or grant follows at the same time. The queues advance after the last.
     more: bool,
 }
 
 impl ServiceState {
     /// Decides a command, applies the decision to the state, and adds its records.
     ///
-    /// The same state, time and command always produce the same records and the same reply. Leases
-    /// that have expired by `now_ms` end first. If the key is known, returns the original reply and
+    /// The same state, time and command always produce the same records and reply. Leases that have
+    /// expired by `now_ms` end first. If the key is already known, returns the original reply and
     /// changes nothing.
     pub fn decide(
         &mut self,
@@ -116,7 +116,7 @@ impl ServiceState {
     /// Returns the reply to an earlier command with this key.
     fn earlier_reply(&self, tenant: &str, key: &IdempotencyKey) -> Option<Reply> {
         let (digest, reply) = self.replies.get(tenant, &key.key)?;
-        let detail = "this Idempotency-Key was used for another request";
+        let detail = "this Idempotency-Key was already used for a different request";
         Some(match reply {
             _ if digest != key.digest => Reply::Problem(Problem::new(Reason::KeyReused, detail)),
             Ok(reply) => Reply::Stored(reply),

@@ -6,7 +6,7 @@ use crate::core::problem::Quota;
 use crate::core::{Event, Problem, Reason, Reply, epoch, reply};
 
 impl Decider<'_> {
-    /// Adds a request to its machine's queue, and starts it if its turn has come.
+    /// Adds a request to its machine's queue, and starts it if it is next in turn.
     pub(super) fn enqueue(&mut self, admission: Admission) -> Result<Reply, Problem> {
         let board = admission.board;
         if !self.state.boards[board].has_queue() {
@@ -27,7 +27,7 @@ impl Decider<'_> {
         })
     }
 
-    /// Checks that a machine's queue has a free place. A tenant may not occupy more places than are
+    /// Checks that a machine's queue has a free slot. A tenant may not use more slots than are
     /// still free, so no tenant can lock out the others.
     fn check_queue_share(&self, board: usize, tenant: &str) -> Result<(), Problem> {
         let most = self.state.limits.waiting;
@@ -36,10 +36,10 @@ impl Decider<'_> {
         if left == 0 {
             return Err(Problem::new(
                 Reason::QueueFull,
-                format!("{most} requests are already waiting"),
+                format!("the queue is full: {most} requests are already waiting"),
             ));
         }
-        // The operator is exempt. If fewer places are taken than free, the limit holds anyway.
+        // The operator is exempt. If fewer slots are in use than free, no tenant exceeds the limit.
         if self.caller.tenant.is_none() || count < left {
             return Ok(());
         }
@@ -47,8 +47,8 @@ impl Decider<'_> {
         let theirs = self.state.boards[board].waiting().filter(is_theirs).count();
         if theirs >= left {
             let detail = format!(
-                "tenant `{tenant}` has {theirs} of the {count} waiting requests; one tenant may \
-                 not occupy more of the {most} places than are still free"
+                "tenant `{tenant}` already has {theirs} of the {count} waiting requests; one \
+                 tenant may not occupy more of the {most} places in the queue than are still free"
             );
             return Err(Problem::new(Reason::QueueFull, detail));
         }
@@ -71,13 +71,13 @@ impl Decider<'_> {
         }
     }
 
-    /// Advances a machine's queue, unless another end or grant follows at the same instant.
+    /// Advances a machine's queue, unless another end or grant follows at the same time.
     pub(super) fn schedule(&mut self, board: usize) {
         self.state.pending_queues.insert(board);
         self.advance_queues();
     }
 
-    /// Advances the pending queues, unless another end or grant follows at the same instant.
+    /// Advances the pending queues, unless another end or grant follows at the same time.
     pub(super) fn advance_queues(&mut self) {
         while !self.more
             && let Some(board) = self.state.pending_queues.pop_first()

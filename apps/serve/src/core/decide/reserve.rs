@@ -24,7 +24,8 @@ impl Decider<'_> {
             return Err(Problem::bad(detail).into());
         }
         if self.state.reservations.len() >= MAX_RESERVATIONS {
-            let detail = format!("already at the maximum of {MAX_RESERVATIONS} reservations");
+            let detail =
+                format!("the maximum number of reservations ({MAX_RESERVATIONS}) has been reached");
             return Err(Problem::new(Reason::TooLarge, detail).into());
         }
         let reservation = Reservation {
@@ -70,7 +71,7 @@ impl Decider<'_> {
     }
 }
 
-/// Returns the problem for a request that would still be running when a reservation begins.
+/// Returns the problem for a request that would still be running when a reservation starts.
 pub(super) fn reserved_problem(reservation: &Reservation) -> Problem {
     let (from, to) = (Instant(reservation.from_ms), Instant(reservation.to_ms));
     let detail = format!(

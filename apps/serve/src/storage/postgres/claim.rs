@@ -1,7 +1,7 @@
 //! A server's claim to write, renewed and checked on a separate thread. A decision may take longer
-//! than other servers wait for a heartbeat, so this thread sends the heartbeats on its own
-//! connection. It stops when a decision has taken longer than [`ClaimTimeouts::hang`]; another
-//! server then takes over.
+//! than the heartbeat timeout of other servers, so this thread sends the heartbeats on its own
+//! connection. It stops when a decision takes longer than [`ClaimTimeouts::hang`]; another server
+//! then takes over.
 #![allow(clippy::disallowed_methods, reason = "heartbeats are not decisions")]
 
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct ClaimTimeouts {
 struct ClaimState {
     /// The epoch that this server uses for writing.
     epoch: Option<i64>,
-    /// The reason why the last epoch was lost, if the thread has noticed that.
+    /// The reason why the last epoch was lost, once the thread has noticed the loss.
     lost: Option<String>,
     /// The start of the writer's current decision.
     decision_start: Option<Instant>,
@@ -44,7 +44,7 @@ struct ClaimState {
     is_closed: bool,
 }
 
-/// The sender of the reply to a reader's check.
+/// The channel for the result of a reader's check.
 type ClaimCheck = oneshot::Sender<Result<(), String>>;
 
 /// A server's claim.
@@ -119,14 +119,14 @@ impl ServerClaim {
 impl Claim for ServerClaim {
     fn check(&self) -> BoxFuture<'static, Result<(), String>> {
         let (sender, reply) = oneshot::channel();
-        // A thread that has ended drops the sender.
+        // The sender is dropped when the thread has ended.
         let _ = self.checks.send(sender);
         let stopped = || Err("this server has stopped".to_string());
         async move { reply.await.unwrap_or_else(|_| stopped()) }.boxed()
     }
 }
 
-/// Waits for checks until the given time; returns `None` once no one can send more checks.
+/// Waits for checks until the given time. Returns `None` once no one can send more checks.
 fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
     match inbox.recv_timeout(at.saturating_duration_since(Instant::now())) {
         Ok(first) => Some(std::iter::once(first).chain(inbox.try_iter()).collect()),
@@ -145,7 +145,7 @@ struct Renewal {
 }
 
 impl Renewal {
-    /// Renews the claim if a renewal is due, and tells the readers whether the claim still holds.
+    /// Renews the claim if a renewal is due, and tells the readers whether it is still valid.
     fn answer(&mut self, claim: &ServerClaim, checks: Vec<ClaimCheck>, is_due: bool) {
         let (epoch, decision_start) = {
             let state = claim.state.lock();

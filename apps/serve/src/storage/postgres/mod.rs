@@ -36,8 +36,8 @@ fn connect(config: &Config) -> Result<Client, StoreError> {
     Ok(client)
 }
 
-/// Returns true if the database reports that it did not carry out a statement. After any other
-/// error, such as a lost connection, it may have done so.
+/// Returns true if the database reports that it did not execute a statement. After any other error,
+/// such as a lost connection, it may have executed the statement.
 fn is_refusal(error: &postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.parsed_severity() == Some(Severity::Error))
 }
@@ -48,7 +48,7 @@ fn describe(error: &postgres::Error) -> String {
     format!("PostgreSQL: {error}{}", cause.unwrap_or_default())
 }
 
-/// Returns a column of a row. The table may be another program's, with different column types.
+/// Returns a column of a row. The table may belong to another program and have other column types.
 fn column<'a, T: FromSql<'a>>(row: &'a Row, index: usize) -> Result<T, StoreError> {
     row.try_get(index).map_err(|error| failed(&error))
 }

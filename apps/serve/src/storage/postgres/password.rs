@@ -119,7 +119,7 @@ mod tests {
         for other in ["db:5432:*:*:x", "other:*:*:*:x", "*:*:*:root:x", "# *:*:*:*:x", "db:x"] {
             assert_eq!(found(other, url), None, "{other}");
         }
-        // PostgreSQL's defaults replace an omitted port or database.
+        // PostgreSQL's defaults replace a missing port or database.
         let short = "postgres://pavior@db";
         assert_eq!(found("db:5432:pavior:pavior:x", short).as_deref(), Some("x"));
     }

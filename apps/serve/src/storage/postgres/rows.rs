@@ -1,4 +1,4 @@
-//! The readers' side of the database.
+//! The read side of the database.
 
 use parking_lot::Mutex;
 use postgres::{Client, Config, Row};
@@ -15,7 +15,7 @@ const JOURNAL: &str = "pavior_journal";
 const SNAPSHOT: &str = "pavior_snapshot";
 const NOT_LAST: &str = "this is not the last row written";
 
-/// The readers' side of the database.
+/// The read side of the database.
 pub(super) struct Rows {
     config: Config,
     client: Mutex<Option<Client>>,
@@ -42,7 +42,7 @@ impl Rows {
         result.map_err(|error| failed(&error))
     }
 
-    /// Returns the checksum at a record, from its row or, after the row's removal, from its
+    /// Returns the checksum at a record, from its row or, if the row has been removed, from its
     /// snapshot.
     fn chain_at(&self, seq: u64) -> Result<Option<Chain>, StoreError> {
         if seq == 0 {
@@ -91,7 +91,7 @@ impl Rows {
         after: u64,
         each: &mut dyn FnMut(u64, &str) -> Result<bool, StoreError>,
     ) -> Result<(), StoreError> {
-        // The head is read first, because rows may be added in the meantime.
+        // Read the head first, because rows may be added in the meantime.
         let head = self.head()?;
         let mut last = Position { seq: after, chain: self.chain_at(after)? };
         if head.0 == after && last.chain.is_some_and(|chain| chain != head.1) {
@@ -226,5 +226,5 @@ fn verify_snapshot(row: &Row) -> Result<(u64, &str), StoreError> {
     if sum == chain.then(seq, body) {
         return Ok((seq, body));
     }
-    Err(StoreError::damaged(SNAPSHOT, seq, "its checksum is wrong"))
+    Err(StoreError::damaged(SNAPSHOT, seq, "its checksum does not match"))
 }

@@ -1,4 +1,4 @@
-//! The writer's side of the database.
+//! The write side of the database.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,12 +40,12 @@ const INSERT: &str = "
     SELECT item.seq, leader.epoch, item.record, item.sum
     FROM leader, unnest($2::bigint[], $3::text[], $4::bigint[]) AS item (seq, record, sum)";
 
-/// The SQL statement with which a server takes over if there is no leader or the leader is silent.
+/// The SQL statement for taking over when there is no leader or the leader is silent.
 const TAKE_OVER: &str = "
     UPDATE pavior_leader SET epoch = epoch + 1, holder = $1, beat = clock_timestamp()
     WHERE holder = '' OR beat < clock_timestamp() - make_interval(secs => $2) RETURNING epoch";
 
-/// The writer's side of the database.
+/// The write side of the database.
 pub struct PostgresStore {
     config: Config,
     /// This server's name in the leader's row.
@@ -95,8 +95,8 @@ impl PostgresStore {
         transaction.batch_execute(SCHEMA).map_err(|error| failed(&error))?;
         transaction.batch_execute(INSERT_LEADER).map_err(|error| failed(&error))?;
         transaction.commit().map_err(|error| failed(&error))?;
-        // All rows are checked, not only those that the state needs. This happens before this
-        // server leads, because a leader must send heartbeats.
+        // Check all rows, not only those that the state needs. Do this before becoming the leader,
+        // because a leader must send heartbeats.
         store.history.verify()?;
         match store.retry() {
             Ok(()) | Err(StoreError::Fenced(_)) => Ok(store),
@@ -104,7 +104,7 @@ impl PostgresStore {
         }
     }
 
-    /// Keeps the data directory locked while this store exists.
+    /// Keeps the data directory locked for the lifetime of this store.
     pub fn keep_locked(&mut self, folder: DiskFolder) {
         self.folder = Some(folder);
     }
@@ -141,7 +141,7 @@ impl PostgresStore {
             Err(error) => return Err(self.step_down(&error.to_string())),
         };
         carry_out(client, epoch).map_err(|error| {
-            // Only the database knows whether the statement was carried out.
+            // Only the database knows whether the statement was executed.
             self.client = None;
             let known = is_refusal(&error);
             let fenced = self.step_down(&describe(&error));

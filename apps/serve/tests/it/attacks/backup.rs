@@ -1,4 +1,4 @@
-//! Tests the online backup from docs/operating.md, repeated under load.
+//! Tests the online backup from docs/operating.md repeatedly under load.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::disk::opened;
 use crate::kills::Load;
 use crate::server::fresh;
 
-/// Returns the documented backup commands, unchanged.
+/// Returns the backup commands exactly as documented.
 fn documented() -> String {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
     let page = fs::read_to_string(page).expect("the page exists");
@@ -24,8 +24,8 @@ fn documented() -> String {
     lines.join("\n")
 }
 
-/// Runs the backup. Returns false if a file disappeared or was replaced, so that it must be
-/// repeated, and panics if it fails for another reason.
+/// Runs the backup. Returns false if it must be repeated because a file disappeared or was
+/// replaced. Panics on any other failure.
 fn copy(data: &Path, to: &Path) -> bool {
     let quoted = |path: &Path| format!("'{}'", path.display());
     let lines = documented().replace("DATA", &quoted(data)).replace("COPY", &quoted(to));

@@ -1,4 +1,4 @@
-//! Tests connections that try to lock out other callers or to exhaust memory.
+//! Tests connections that try to lock out other callers or exhaust memory.
 
 use std::net::Ipv4Addr;
 
@@ -27,7 +27,7 @@ fn locked_out(server: &Server, tries: usize) -> usize {
     unanswered(tries, of("root-secret")) + unanswered(tries, of("b-secret"))
 }
 
-/// Returns a request from tenant a with only a part of its 1 MiB body.
+/// Returns a request from tenant a with an incomplete body of 1 MiB.
 fn unfinished(sent: usize) -> String {
     request("POST /v1/leases", "a-secret", &" ".repeat(sent), 1 << 20)
 }
@@ -55,7 +55,7 @@ fn unfinished_bodies_use_bounded_memory() {
     let _crowd = Crowd::open(&server.address, HERE, count, &unfinished((1 << 20) - 1));
     let more = server.memory().saturating_sub(before);
     println!("{count} bodies of 1 MiB: {more} KiB more memory");
-    // A tenant may have 32 MiB of bodies in transit, and each connection has its own buffers.
+    // A tenant may have 32 MiB of bodies in flight, and each connection has its own buffers.
     let most = 80 * 1024 + count as u64 * 64;
     attacked("tenants", "memory taken by bodies that do not end", 1, usize::from(more > most));
 }
@@ -91,7 +91,7 @@ fn unfinished_handshakes_do_not_lock_out_others() {
     let places = size(256, 256, 4096);
     let tokens = "root-secret\nb-secret tenant=b\n";
     let guarded = guarded_with(Some(tokens), false, |setup| setup.connections = Some(places));
-    // The first bytes of a TLS handshake.
+    // Send only the first bytes of a TLS handshake.
     let _crowd = Crowd::open(&guarded.server.address, HERE, places + places / 4, "\x16\x03\x01");
     let tries = size(5, 5, 50);
     let failed = unanswered(tries, || guarded.client(None, Some("root-secret")))
@@ -110,7 +110,7 @@ fn unknown_callers_do_not_evict_authenticated_ones() {
     for round in 0..rounds {
         let from = if round % 2 == 0 { HERE } else { ELSEWHERE };
         let _crowd = Crowd::open(&server.address, from, places + places / 8, "GET / HTTP/1.1\r\n");
-        // The clients use the same connections throughout.
+        // The clients reuse their connections in every round.
         failed += usize::from(b.try_get("/v1/machine").is_err());
         failed += usize::from(root.try_get("/v1/machine").is_err());
     }

@@ -32,7 +32,7 @@ pub(crate) fn connect(address: &str, from: Ipv4Addr) -> std::io::Result<TcpStrea
 }
 
 impl Crowd {
-    /// Opens connections one after another and sends the same data over each.
+    /// Opens connections sequentially and sends the same data on each.
     pub(crate) fn open(address: &str, from: Ipv4Addr, count: usize, text: &str) -> Crowd {
         let mut crowd = Crowd { streams: Vec::new(), failed: 0 };
         for _ in 0..count {
@@ -48,7 +48,7 @@ impl Crowd {
         crowd
     }
 
-    /// Counts the connections that the server has not closed.
+    /// Counts the connections that the server has kept open.
     pub(crate) fn open_still(&mut self) -> usize {
         let mut open = 0;
         for stream in &mut self.streams {
@@ -67,7 +67,7 @@ impl Crowd {
     }
 }
 
-/// Formats a tenant's request, whose declared body length may be wrong.
+/// Formats a tenant's request, which may declare a wrong body length.
 pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> String {
     format!(
         "{line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\
@@ -75,13 +75,13 @@ pub(crate) fn request(line: &str, token: &str, body: &str, length: usize) -> Str
     )
 }
 
-/// Opens connections that each grant and end a lease. Counts those without the expected replies. A
-/// client waits 20 s for each reply.
+/// Opens connections that each grant and end a lease. Counts those that do not get the expected
+/// replies within 20 s each.
 pub(crate) fn unanswered(tries: usize, client: impl Fn() -> Client) -> usize {
     (0..tries).filter(|_| granted(&mut client()).is_none()).count()
 }
 
-/// Requests a lease and ends it; returns `None` if either fails.
+/// Requests a lease and ends it. Returns `None` if either fails.
 pub(crate) fn granted(client: &mut Client) -> Option<()> {
     let reply = client.try_post("/v1/leases", r#"{"nodes":1,"ttl_s":60}"#).ok()?;
     let ended = client.try_end(&reply.json()).ok()?;

@@ -1,4 +1,4 @@
-//! Tests that damage to acknowledged records never goes unnoticed.
+//! Tests that damage to acknowledged records is always detected.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::disk::{Simulated, files, opened, state_of};
 use crate::random::Random;
 use crate::records::{self, folder};
 
-/// Returns the folder of a stopped service, with several files and a snapshot.
+/// Returns the folder of a stopped service, with several journal files and a snapshot.
 fn stopped(seed: u64) -> (Simulated, StateSnapshot) {
     let disk = Simulated::default();
     let (groups, _) = records::groups(seed, 16);
@@ -41,12 +41,12 @@ fn journals(disk: &Simulated) -> Vec<String> {
     names
 }
 
-/// Returns true if a changed folder is refused with a message that names a file.
+/// Returns true if opening a changed folder fails with a message that names a file.
 fn refused(disk: &Simulated) -> bool {
     open(disk).is_err_and(|reason| reason.contains("journal-") || reason.contains("snapshot-"))
 }
 
-/// Damages a stopped folder in ways that must all be found. Returns (kind, tried, missed). The
+/// Damages a stopped folder in ways that must all be detected. Returns (kind, tried, missed). The
 /// oldest file may be missing, because the service itself removes old history.
 fn damages(disk: &Simulated, state: &StateSnapshot) -> Vec<(&'static str, usize, usize)> {
     let mut counts = vec![
@@ -108,7 +108,7 @@ fn loss_of_the_end_of_a_stopped_journal_is_detected() {
     }
 }
 
-/// Gives all frames of a file another magic, with correct checksums.
+/// Replaces the magic of all frames in a file, with correct checksums.
 fn other_magic(bytes: &[u8]) -> Vec<u8> {
     let mut other = bytes.to_vec();
     for start in 0..bytes.len().saturating_sub(31) {
@@ -141,7 +141,7 @@ fn other_formats_and_random_bytes_are_not_cut_off() {
             tried += 1;
             failed += usize::from(!right || !kept);
         };
-        // The whole file, or the part after its first frames.
+        // Change the whole file, or only the part after its first frames.
         judge(folder(&other_magic(&whole)), true);
         let some = records::file(&groups[..20]);
         judge(folder(&[&some[..], &other_magic(&whole[some.len()..])].concat()), true);
@@ -149,7 +149,7 @@ fn other_formats_and_random_bytes_are_not_cut_off() {
         judge(folder(&vec![0; 20 << 10]), false);
         let long = noise.repeat(60);
         judge(folder(&[&some[..], &long].concat()), false);
-        // The same checks with a mark file.
+        // Repeat the checks with a mark file.
         let marked = Simulated::default();
         drop(JournalStore::open(Arc::new(marked.clone())).unwrap());
         marked.change(records::FIRST, |bytes| Some(other_magic(&bytes)));
@@ -169,7 +169,7 @@ fn at_most_one_write_is_cut_off() {
         journal.append(group).unwrap();
     }
     let acknowledged = disk.read(records::FIRST).unwrap().len();
-    // A group larger than any unannounced tail that may be cut off.
+    // Write a group larger than any unannounced tail that may be cut off.
     let seq = groups.last().unwrap().last().unwrap().seq + 1;
     let mut large = groups[0][0].clone();
     large.seq = seq;
@@ -182,7 +182,7 @@ fn at_most_one_write_is_cut_off() {
         "{} bytes",
         whole.len() - acknowledged
     );
-    // If the first sectors were never written, the group is still a tail, because it was announced.
+    // Even if the first sectors were never written, the group is a tail, because it was announced.
     let announced = frame::announcement(seq, whole.len()).len();
     let frame = acknowledged + announced;
     let (mut tried, mut failed) = (0, 0);
@@ -197,13 +197,13 @@ fn at_most_one_write_is_cut_off() {
         let mut torn = whole.clone();
         torn[frame..frame + lost].fill(0);
         judge(torn.clone(), true);
-        // More bytes than announced are damage.
+        // More bytes than announced count as damage.
         torn.extend([9; 100]);
         judge(torn, false);
     }
     for short in [1, 100, 4096, 1 << 20] {
         judge(whole[..whole.len() - short].to_vec(), true);
-        // Without the announcement, these are more bytes than one write can leave.
+        // Without the announcement, there are more bytes than one write can leave.
         let mut unannounced = whole[..acknowledged].to_vec();
         unannounced.extend(vec![0; 64]);
         unannounced.extend(&whole[frame + 64..]);
@@ -212,11 +212,11 @@ fn at_most_one_write_is_cut_off() {
     pavior_trials::attacked("data", "tails of one write and of more", tried, failed);
 }
 
-/// Returns copies of JSON text with an additional member in one object each.
+/// Returns copies of JSON text, each with a member added to a different object.
 fn with_members(text: &str) -> Vec<String> {
     let places = text.match_indices('{').map(|(at, _)| at + 1);
     let inside = |at: usize| {
-        // Not in the body of a stored reply, which is a string.
+        // Skip braces in the body of a stored reply, which is a string.
         let quotes = text[..at].replace("\\\"", "").matches('"').count();
         quotes % 2 == 0
     };
@@ -235,7 +235,7 @@ fn unknown_members_and_kinds_are_refused_before_anything_is_written() {
     let (groups, state) = records::groups(11, pavior_trials::size(60, 60, 600));
     let records: Vec<ServiceRecord> = groups.into_iter().flatten().collect();
     let (mut tried, mut failed) = (0, 0);
-    // The last file ends with garbage, which is kept until everything has been read.
+    // The last file ends with garbage, which must not be cut off before everything has been read.
     let mut judge = |disk: &Simulated, file: &str, named: &str| {
         let last = journals(disk).pop().unwrap();
         disk.change(&last, |bytes| Some([&bytes[..], &[9; 50]].concat()));
@@ -261,7 +261,7 @@ fn unknown_members_and_kinds_are_refused_before_anything_is_written() {
             let named = format!("found record {} of kind \"", record.seq);
             judge(&folder(&bytes), records::FIRST, &named);
             if *other == novel && after.len() > 1 {
-                // These records precede the last snapshot, which can be read.
+                // These records precede the last snapshot, which is readable.
                 bytes.extend(records::frames(&[after[1..].to_vec()]));
                 let disk = after_snapshot(state.seq, &snapshot);
                 disk.put(records::FIRST, &bytes);

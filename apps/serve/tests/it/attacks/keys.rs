@@ -1,4 +1,4 @@
-//! Tests tenants that try to evict the stored replies of others.
+//! Tests tenants that try to evict other tenants' stored replies.
 
 use pavior_serve::core::{
     Caller, Command, FormattedReply, IdempotencyKey, ServiceLimits, ServiceRecord, ServiceState,
@@ -25,7 +25,7 @@ fn large_replies_do_not_evict_those_of_other_tenants() {
     assert!(first.iter().all(|reply| reply.status == 201));
     let mut a = server.of("a-secret");
     let many = batch(vec![r#"{"lease":{"shape":[8,8]}}"#; 4096]);
-    // Without shares, 111 replies of 0.8 MB were enough to evict all others.
+    // If tenants had no shares, 111 replies of 0.8 MB would evict all others.
     for round in 0..size(111, 111, 300) {
         assert_eq!(a.keyed("/v1/batch", &many, &format!("a{round}")).status, 200);
     }
@@ -39,7 +39,7 @@ fn large_replies_do_not_evict_those_of_other_tenants() {
             failed += usize::from(ask(&server, job) != *first);
         }
     }
-    // Replies are compressed; without compression, this wrote 88 MB.
+    // Replies are compressed. Without compression, the journal would grow by 88 MB.
     let journal = bytes(&setup.data, "journal-");
     println!("{journal} bytes of journal");
     assert!(journal <= 16 << 20, "{journal} bytes of journal");
@@ -54,8 +54,8 @@ struct Requests {
 }
 
 impl Requests {
-    /// Sends a tenant's request, whose key and reply contain the number. Returns true if it gets
-    /// this reply without a record, because the reply is stored already.
+    /// Sends a tenant's request, with the number in its key and reply. Returns true if the reply
+    /// was already stored, so that the request adds no record.
     fn send(&mut self, state: &mut ServiceState, tenant: u64, number: u64) -> bool {
         self.now_ms += 1;
         let caller = Caller { tenant: Some(format!("t{tenant}")) };
@@ -75,7 +75,7 @@ fn every_tenant_keeps_its_share_of_stored_replies() {
     let snapshot = StateSnapshot { leases: Vec::new(), ..configured.snapshot() };
     let mut state = ServiceState::restore(&snapshot, limits.clone(), 1).unwrap();
     let mut requests = Requests::default();
-    // Three replies per tenant are a quarter less than its share.
+    // Each tenant stores three replies, a quarter less than its share.
     for number in 0..3 {
         for tenant in 0..TENANTS {
             assert!(!requests.send(&mut state, tenant, number), "the reply is new");
@@ -83,7 +83,7 @@ fn every_tenant_keeps_its_share_of_stored_replies() {
     }
     let mut random = Random(6);
     for number in 3..size(30_000, 30_000, 300_000) as u64 {
-        // A few tenants send continuously.
+        // A few tenants keep sending requests.
         requests.send(&mut state, random.below(4), number);
     }
     let mut restored = ServiceState::restore(&state.snapshot(), limits, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Attacks on the service's guarantees, which `cargo xtask attack` runs for longer.
+//! Attacks on the service's guarantees; `cargo xtask attack` runs them for longer.
 
 mod backup;
 mod clocks;

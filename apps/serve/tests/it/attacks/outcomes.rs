@@ -29,7 +29,7 @@ const CLOCK: StartClock = StartClock { wall_ms: 1_790_000_000_000, confirmed: fa
 
 type Outcome = Result<FormattedReply, Unavailable>;
 
-/// Runs a function with a writer on a disk.
+/// Runs a function that uses a writer on a disk.
 fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -> Option<T> {
     let limits = ServiceLimits::default();
     let running = BareWriter::start(disk.clone(), CLOCK, limits)?;
@@ -38,7 +38,7 @@ fn with_writer<T>(disk: &Simulated, act: impl AsyncFnOnce(&WriterHandle) -> T) -
     Some(done)
 }
 
-/// Returns a request for a numbered job, with a key.
+/// Returns a request for a job with the given number and a key.
 fn ask(number: u64) -> CallerCommand {
     let job = Some(JobName::Number(number as i64));
     let command = Command::Lease(LeaseRequest { job, ..LeaseRequest::of(Ask::Shape([1, 1, 1])) });
@@ -66,7 +66,7 @@ fn granted(disk: &Simulated) -> HashMap<u64, u32> {
     jobs
 }
 
-/// Returns true if either copy of a request was or may have been carried out.
+/// Returns true if a copy of the request succeeded or may have succeeded.
 fn twice(outcomes: &[(u64, Outcome)], number: u64) -> bool {
     let same = outcomes.iter().filter(|(other, _)| *other == number);
     same.into_iter().any(|(_, outcome)| matches!(outcome, Ok(_) | Err(Unavailable::Unknown(_))))
@@ -84,7 +84,7 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
             let mut outcomes: Vec<(u64, Outcome)> = Vec::new();
             for group in 0..8 {
                 let numbers: Vec<u64> = (group * 4..group * 4 + 4).collect();
-                // Two requests of each group are sent twice, with the same key.
+                // Two requests in each group are sent twice, with the same key.
                 let sent = numbers.iter().chain(&numbers[..2]);
                 let all = sent.map(|&number| async move { (number, answer(writer, number).await) });
                 outcomes.extend(join_all(all).await);
@@ -106,11 +106,11 @@ fn a_reply_says_whether_a_command_survived_a_failing_disk() {
                     carried_out += there;
                     there > 1
                 }
-                // The other request with the same key may have been carried out.
+                // The other request with the same key may have succeeded.
                 Err(_) => there != 0 && !twice(&outcomes, *number),
             });
         }
-        // After a retry with the keys, every request has been carried out exactly once.
+        // After retrying with the same keys, every request has been executed exactly once.
         let again = with_writer(&after, async |writer| {
             let mut again = Vec::new();
             for (number, _) in &outcomes {
@@ -141,7 +141,7 @@ fn a_service_whose_writer_panics_is_not_ready() {
     until("the end of the writer", || writer.unavailable().is_some());
     let refused = wait(answer(writer, 3)).err();
     assert!(matches!(refused, Some(Unavailable::ReadOnly(_))), "{refused:?}");
-    // The acknowledged records can still be read.
+    // Acknowledged records remain readable.
     assert_eq!(wait(writer.view()).unwrap().leases.len(), 1);
     running.stop().expect_err("the writer has panicked");
     // After a restart, the service continues, and a client that retries gets its answer.
@@ -151,7 +151,7 @@ fn a_service_whose_writer_panics_is_not_ready() {
 }
 
 /// Checks that a stop and a full queue leave no command unanswered, and that a rejected command is
-/// not carried out.
+/// not executed.
 #[test]
 fn every_command_is_answered_when_the_service_stops() {
     let (mut stopped, mut busy) = (0, 0);
@@ -186,12 +186,12 @@ fn every_command_is_answered_when_the_service_stops() {
 #[derive(Default)]
 struct Notes {
     granted: HashMap<u64, u64>,
-    /// Jobs whose requests were reported as not carried out, and abandoned.
+    /// Jobs whose requests were reported as not executed, and abandoned.
     not_done: HashSet<u64>,
     unknown: HashSet<u64>,
 }
 
-/// Sends requests with keys. Abandons some that failed, and repeats the others until answered.
+/// Sends requests with keys. Abandons some that fail, and retries the others until answered.
 fn client(address: &str, number: u64, stop: &AtomicBool, notes: &Mutex<Notes>) {
     let mut random = Random(number);
     let mut client = Client::new(address);
@@ -253,7 +253,7 @@ fn a_reply_says_whether_a_command_survived_a_killed_database() {
     });
     until("an answer", || server.client().get("/v1/machine").status == 200);
     let seq = server.client().seq();
-    // One more record ends the watch.
+    // One more record is needed to end the watch.
     let mut node = 0;
     until("a record", || {
         node += 1;

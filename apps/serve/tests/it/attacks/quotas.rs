@@ -1,4 +1,4 @@
-//! Tests tenants that try to exceed their quota with the help of strategies that round up.
+//! Tests tenants that try to exceed their quota by using strategies that round up.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use pavior_trials::{attacked, size};
 use crate::random::Random;
 
 const QUOTA: u64 = 24;
-/// Machines and strategies, most of which grant whole blocks.
+/// Pairs of machines and strategies, most of which grant whole blocks.
 const MACHINES: [(&str, &str); 9] = [
     ("mesh:8x8", "2db"),
     ("mesh:8x8", "paging:1"),

@@ -1,4 +1,4 @@
-//! Tests the rate limit of a tenant that uses many connections and batches.
+//! Tests the rate limit for a tenant that uses many connections and batches.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ fn a_batch_counts_as_its_operations() {
     let (mut failed, began) = (0, Instant::now());
     for _ in 0..tries {
         let reply = a.post("/v1/batch", &batch);
-        // It takes three seconds to pay off the debt of 10 and refill the bucket.
+        // Paying off the debt of 10 and refilling the bucket takes three seconds.
         failed += usize::from(reply.status != 429 && began.elapsed() < Duration::from_secs(2));
     }
     attacked("tenants", "batches beyond the rate", tries, failed);

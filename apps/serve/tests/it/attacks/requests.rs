@@ -1,4 +1,4 @@
-//! Checks that malformed requests are never carried out: those with duplicate members, unknown
+//! Checks that malformed requests are never executed: those with duplicate members, unknown
 //! parameters, or bodies that are not JSON.
 
 use serde_json::Value;
@@ -23,7 +23,7 @@ const BODIES: [(&str, &str); 9] = [
     ),
 ];
 
-/// Duplicates a random member of a body. The copy may be spelled in any way that JSON allows.
+/// Duplicates a random member of a body. The copy may use any JSON spelling of the name.
 fn twice(body: &str, random: &mut Random) -> String {
     let value: Value = serde_json::from_str(body).unwrap();
     let objects = count(&value);
@@ -76,7 +76,7 @@ fn write(value: &Value, chosen: &mut u64, random: &mut Random, text: &mut String
     }
 }
 
-/// Quotes a member's name, with some letters escaped.
+/// Quotes a member's name, escaping some of its letters.
 fn spelled(name: &str, random: &mut Random) -> String {
     let letter = |c: char| match random.below(4) {
         0 => format!("\\u{:04x}", u32::from(c)),

@@ -1,4 +1,4 @@
-//! Tests clients that contact a restored copy of their service with leases of the original.
+//! Tests clients that use leases from the original service with a restored copy.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ fn an_old_holder_cannot_change_a_restored_copy() {
         ask(&mut client, 5, &mut random);
         let copied = Setup { data: setup.data.with_extension("copy"), ..setup.clone() };
         copy(&setup.data, &copied.data);
-        // The original continues, even after a restart.
+        // The original keeps running, and in some rounds is restarted.
         let mut old = ask(&mut client, 20, &mut random);
         if round % 2 == 1 {
             original.restart(&setup);

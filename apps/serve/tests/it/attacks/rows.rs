@@ -13,10 +13,10 @@ use crate::takeover::{Database, timeouts};
 const SEED: u64 = 8;
 const GROUPS: usize = 30;
 
-/// An assignment that gives a record another time, to be used for `ALTER` in a statement.
+/// An assignment that changes a record's time, substituted for `ALTER` in the statements.
 const ALTER: &str = "record = replace(record, '\"at_ms\":', '\"at_ms\":1')";
 
-/// The names and statements of damages to a database that no server uses.
+/// Types of damage to an idle database: each has a name and SQL statements.
 const DAMAGES: &[(&str, &str)] = &[
     ("an early record altered", "UPDATE pavior_journal SET ALTER WHERE seq = 3"),
     (
@@ -103,7 +103,7 @@ fn changed_and_missing_rows_are_detected() {
         let statement = statement.replace("ALTER", ALTER);
         Client::connect(&url, NoTls).unwrap().batch_execute(&statement).unwrap();
         tried += 1;
-        // Any other error, such as a refused connection, is not a detection.
+        // Any other error, such as a refused connection, does not count as detection.
         let error = opened(&url).err().unwrap_or_default();
         if !(error.starts_with("pavior_") && error.contains(" is damaged at offset ")) {
             println!("not detected: {damage}: {error}");
@@ -120,12 +120,12 @@ fn rows_of_an_unknown_kind_are_refused_and_unchanged() {
     let (groups, _) = records::groups(SEED, GROUPS);
     fill(&url, &groups.concat());
     let mut client = Client::connect(&url, NoTls).unwrap();
-    // The last record, with the checksum of a writer that knows its kind.
+    // Store the last record with the checksum of a writer that knows its kind.
     let query = "SELECT seq, record, (SELECT sum FROM pavior_journal WHERE seq = last.seq - 1)
         FROM pavior_journal AS last ORDER BY seq DESC LIMIT 1";
     let row = client.query_one(query, &[]).unwrap();
     let (seq, record, before): (i64, String, i64) = (row.get(0), row.get(1), row.get(2));
-    // An event is an object with its kind as the only member, or only its kind.
+    // An event is either an object with its kind as the only member, or just its kind.
     let known = record;
     let record = known.replacen("\"event\":{\"", "\"event\":{\"novel-", 1);
     let record = record.replacen("\"event\":\"", "\"event\":\"novel-", 1);

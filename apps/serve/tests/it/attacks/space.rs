@@ -1,4 +1,4 @@
-//! Tests tenants that try to use up queue places and disk space.
+//! Tests tenants that try to use up queue slots and disk space.
 
 use pavior_serve::core::{Ask, Caller, Command, FormattedReply, LeaseRequest, ServiceState};
 use pavior_serve::service::written;
@@ -35,7 +35,7 @@ fn a_tenant_cannot_fill_the_queue() {
     };
     let whole = Command::Lease(LeaseRequest::of(Ask::Shape([8, 8, 1])));
     state.decide(1, &Caller::OPERATOR, None, whole, &mut Vec::new());
-    // `limits` allows five places, and a quota of 40 nodes, which one request uses up.
+    // `limits` allows five waiting requests and 40 nodes per tenant; each request needs 40 nodes.
     let tenants = ["a", "b", "c", "d"];
     let statuses: Vec<u16> = tenants.iter().map(|tenant| ask(&mut state, tenant).0).collect();
     assert_eq!(statuses, [202; 4]);
@@ -66,7 +66,7 @@ fn the_journal_is_bounded_by_bytes() {
     }
     let seq = root.seq();
     println!("{seq} records, at most {most} bytes of journal");
-    // This includes records after the last snapshot, and those written while it was saved.
+    // The size includes records after the last snapshot and those written while it was saved.
     let failed = usize::from(most > 4 * MOST);
     assert!(seq > 10_000);
     attacked("data", "filling the disk with records within --history", tried, failed);

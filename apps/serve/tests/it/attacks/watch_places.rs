@@ -1,4 +1,4 @@
-//! Tests watchers that occupy all places or do not read.
+//! Tests watchers that use up all slots or do not read.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};

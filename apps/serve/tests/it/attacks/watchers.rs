@@ -12,7 +12,7 @@ use crate::client::{Client, Events, holder, number, watch_as};
 use crate::random::Random;
 use crate::server::fresh;
 
-/// Watches with a token until `enough` events have arrived, or one has an id of at least `last`.
+/// Watches with a token until `enough` events have arrived or an event's id is at least `last`.
 fn watch_part(address: &str, token: &str, after: u64, enough: u64, last: &AtomicU64) -> Events {
     let headers = format!("Last-Event-ID: {after}\r\nAuthorization: Bearer {token}\r\n");
     let seen_all =
@@ -57,7 +57,7 @@ fn churn(address: &str, token: &str, rounds: usize, seed: u64) {
             let what = if random.one_in(3) { "renew" } else { "end" };
             let path = format!("/v1/leases/{id}/{what}");
             let reply = client.post(&path, json!({ "epoch": epoch }));
-            // A waiting request may have become a lease with another epoch.
+            // A waiting request may have become a lease with a new epoch.
             if reply.status == 409 || what == "end" {
                 own.swap_remove(index);
             }

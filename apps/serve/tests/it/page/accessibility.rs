@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{check_accessibility, scheduled};
 use crate::server::{Server, fresh};
 
-/// Starts a torus with tenants, a waiting request and a refused one.
+/// Starts a torus with tenants, a waiting request and a refused request.
 fn busy() -> Server {
     let (server, _) = fresh(|setup| {
         setup.machine = "torus:4x4x4".into();
@@ -124,7 +124,7 @@ fn nodes_times_and_lists_are_reachable_by_keyboard() {
     browser.until("window.pavior.page.job !== null");
     browser.shows("chosen", "4×4×1 (16 nodes)");
     browser.press("Escape");
-    // The time slider.
+    // Test the time slider.
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.value("document.getElementById('chart').focus() ?? true");
     browser.press("ArrowLeft");
@@ -133,7 +133,7 @@ fn nodes_times_and_lists_are_reachable_by_keyboard() {
     browser.press("End");
     browser.until("window.pavior.page.live");
     browser.until("document.getElementById('chart').ariaValueText.startsWith('now')");
-    // Tabs and rows.
+    // Test tabs and rows.
     browser.value("document.getElementById('tab-jobs').focus() ?? true");
     browser.press("ArrowRight");
     browser.until("document.activeElement.id === 'tab-waiting'");
@@ -150,7 +150,7 @@ fn nodes_times_and_lists_are_reachable_by_keyboard() {
     browser.value("document.getElementById('single').click()");
 }
 
-/// Checks that reduced motion plays in steps of one second, without transitions.
+/// Checks that playback uses steps of one second without transitions if reduced motion is set.
 #[test]
 fn reduced_motion_plays_in_steps() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -1,4 +1,4 @@
-//! Checks that the URL of a view shows the same view elsewhere.
+//! Checks that opening a view's URL elsewhere shows the same view.
 
 use pavior_trials::Browser;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn the_url_restores_the_view() {
     browser.open(&server.address);
     browser.shows("counts", "10 busy");
     // The view has a plane across y, colors by tenant, one tenant's jobs with the largest first, an
-    // isolated job, another viewpoint, and a past time.
+    // isolated job, a different viewpoint, and a past time.
     browser.press("c");
     browser.value(
         "(() => { const axis = document.getElementById('axis'); axis.value = '1';
@@ -40,16 +40,16 @@ fn the_url_restores_the_view() {
     browser.until("document.querySelectorAll('#jobs .name').length === 2");
     browser.value("document.querySelector('#jobs .name').click()");
     browser.value("window.pavior.stage.deep.turn(0.5, 0.2)");
-    // The viewpoint is stored at the end of a movement.
+    // The viewpoint is stored when a movement ends.
     browser.press("2");
     browser.press("3");
     browser.until("window.pavior.page.series.busy.length >= 1");
     browser.press(",");
-    // Parts of the URL are matched by name, because `sort=` ends with `t=`.
+    // Match parts of the URL by name, because `sort=` ends with `t=`.
     let part = "new URLSearchParams(location.hash.slice(1)).get";
     browser.until(&format!("!window.pavior.page.live && {part}('t') !== null"));
     browser.until(&format!("{part}('view') === '3d' && {part}('job') === '1'"));
-    // Counts of the present are not shown for the past.
+    // Current counts are not shown for past states.
     browser.until("document.getElementById('ahead-total').textContent === ''");
     let (seen, address) = (browser.value(SEEN), browser.value("location.href"));
     browser.picture("sent");
@@ -58,7 +58,7 @@ fn the_url_restores_the_view() {
     browser.open(address.as_str().unwrap());
     browser.until("window.pavior?.page.machine && !window.pavior.page.live");
     browser.until(&format!("{SEEN} === {seen}"));
-    // Another URL for the same page, as if pasted.
+    // Set another URL for the same page, as if it were pasted.
     browser.value("location.hash = 'view=2d&plane=z3&by=age&sort=job&list=waiting'");
     browser.until("window.pavior.page.live && !window.pavior.stage.isDeep");
     browser.until("document.getElementById('plane').value === '3'");

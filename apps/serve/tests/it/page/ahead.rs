@@ -37,7 +37,7 @@ fn a_waiting_request_has_a_bar_from_its_earliest_to_its_latest_start() {
     browser.open(&format!("{}/#list=waiting", server.address));
     browser.until("document.querySelectorAll('#waiting .track:not([hidden])').length === 2");
     browser.shows("note", "No forecast has been compared with an actual start yet");
-    // Screen readers get the times in the service's answer.
+    // Screen readers get the times from the service's answer.
     let queue = client.get("/v1/queue").json();
     let forecast = &queue["waiting"][0]["forecast"];
     let [earliest, latest] = ["earliest", "latest"].map(|name| forecast[name].as_str().unwrap());
@@ -49,7 +49,7 @@ fn a_waiting_request_has_a_bar_from_its_earliest_to_its_latest_start() {
         format!("{spoken}.includes({text})")
     };
     browser.until(&format!("{} && {}", clock(earliest), clock(latest)));
-    // All bars share a scale, which ends at the latest time.
+    // All bars share a scale that ends at the latest time.
     let ends = "Math.max(...[...document.querySelectorAll('#waiting .reach')].map((one) =>
         (one.getBoundingClientRect().right - one.parentElement.getBoundingClientRect().left)
         / one.parentElement.getBoundingClientRect().width))";
@@ -74,7 +74,7 @@ fn reservations_are_listed_and_drawn_until_canceled() {
     check_accessibility(&mut browser, "ahead");
     browser.press("3");
     browser.picture("ahead-3d");
-    // A selected row shows its text, and only its box is drawn.
+    // Selecting a row shows its text and draws only its box.
     browser.value("document.querySelectorAll('#ahead .name')[1].click()");
     browser.shows("answer", "later: 2×1×2 at 0,3,0 kept free from ");
     assert_eq!(browser.value("window.pavior.page.drawn.length"), 1);
@@ -109,14 +109,14 @@ fn slots_are_counted_and_drawn() {
     check_accessibility(&mut browser, "slots");
     browser.press("2");
     browser.picture("slots-2d");
-    // A node count does not specify a box.
+    // A node count does not define a box.
     browser.value("document.getElementById('shape').value = '64'");
     browser.value("document.getElementById('slots').click()");
     browser.shows("answer", "Enter the sides of a box, such as 4x4");
     browser.until("window.pavior.page.marks.length === 0");
 }
 
-/// Checks that the page shows slots after moves, and that its URL includes them.
+/// Checks that the page shows slots after moves, and that its URL restores them.
 #[test]
 fn the_url_restores_slots_after_moves() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };

@@ -17,7 +17,7 @@ fn the_first_command_works_unchanged() {
     let command = browser.value("document.getElementById('first-command').textContent");
     let command = command.as_str().unwrap();
     assert!(command.contains(&server.address) && command.contains("[2,3,1]"), "{command}");
-    // Old versions of `curl` lack `--json`.
+    // Old versions of `curl` do not support `--json`.
     let json = "-H content-type:application/json -d ";
     let ran = Command::new("sh").args(["-c", &command.replace("--json ", json)]).output();
     match ran {
@@ -36,7 +36,7 @@ fn the_first_command_works_unchanged() {
     browser.shows("jobs", "first");
 }
 
-/// Checks that the command has a placeholder for a required token.
+/// Checks that the command has a placeholder for the token if one is required.
 #[test]
 fn the_first_command_has_a_placeholder_for_a_token() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

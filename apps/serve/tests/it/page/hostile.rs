@@ -1,4 +1,4 @@
-//! Checks that user text is never treated as HTML, and that the page contacts only its service.
+//! Checks that user text is never treated as HTML, and that the page contacts only its own service.
 
 use pavior_trials::Browser;
 use serde_json::json;

@@ -1,12 +1,12 @@
-//! Measures the drawing of a large machine.
+//! Measures how fast a large machine is drawn.
 
 use pavior_trials::Browser;
 
 use crate::client::batch;
 use crate::server::fresh;
 
-/// Prints frame times without checking them, because they depend on the load, and software draws
-/// here. Checks that only visible faces are drawn, and that the picture is sharp at rest.
+/// Prints frame times without checking them, because they depend on the load and on software
+/// rendering. Checks that only visible faces are drawn, and that the picture is sharp at rest.
 #[test]
 fn a_large_machine_is_drawn() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
@@ -25,7 +25,7 @@ fn a_large_machine_is_drawn() {
         "16x16x16 nodes and 2,000 jobs: {rate:.1} frames per second in software; the page's \
          own work takes {work:.2} ms per frame, {build:.1} ms to rebuild; {triangles} triangles"
     );
-    // Two triangles per face of three sides of the machine, and around the 96 free nodes.
+    // Two triangles per face on three sides of the machine and around the 96 free nodes.
     assert!(triangles <= f64::from(2 * (3 * 256 + 3 * 96)), "{triangles} triangles are drawn");
     browser.until(
         "document.getElementById('deep').width === document.getElementById('deep').clientWidth",

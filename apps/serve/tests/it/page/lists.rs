@@ -41,7 +41,7 @@ fn the_job_table_sorts_and_searches() {
     browser.open(&server.address);
     browser.until("document.querySelectorAll('#jobs .name').length === 4");
     let is = |names: &[&str]| format!("{NAMES} === {}", json!(json!(names).to_string()));
-    // Numbers within names are compared as numbers.
+    // Numbers in names are compared as numbers.
     sort(&mut browser, "Job");
     browser.until(&is(&["a", "b9", "b10", "open"]));
     sort(&mut browser, "Job");
@@ -82,7 +82,7 @@ fn a_click_counts_even_if_the_machine_changes_during_it() {
     client.lease(json!({ "shape": [8, 2], "job": "first" }));
     browser.open(&server.address);
     browser.shows("jobs", "first");
-    // The new row must not move the old one.
+    // The new row must not displace the old one.
     sort(&mut browser, "Job");
     let place = browser.value(
         "(() => { const b = document.querySelector('#jobs .name').getBoundingClientRect();
@@ -145,7 +145,7 @@ fn ten_thousand_jobs_need_few_elements() {
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("window.pavior.page.job !== null");
     browser.picture("ten-thousand");
-    // The page's own work for a change is short, even if drawing is slow.
+    // The page's own work for an update is short, even if drawing is slow.
     let frames = browser.value("window.pavior.frames(1000)");
     println!("32x32x16 nodes and 10,000 jobs: {frames}");
     assert!(frames["build"].as_f64().unwrap() < 500.0, "{frames}");

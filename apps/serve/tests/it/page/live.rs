@@ -39,7 +39,7 @@ fn the_page_shows_the_present_and_the_past() {
 
     moves_are_drawn(&mut browser);
 
-    // Go back to the start, then to the present again.
+    // Go back to the start, then return to the present.
     client.end(&lease);
     browser.until("window.pavior.page.series.busy.length >= 2");
     browser.value(
@@ -68,7 +68,7 @@ fn the_page_shows_the_present_and_the_past() {
     browser.picture("dark-2d");
 }
 
-/// Checks that moves are drawn, and described with the jobs' names.
+/// Checks that moves are drawn and described using job names.
 fn moves_are_drawn(browser: &mut Browser) {
     browser.value("document.getElementById('shape').value = '8x4x4'");
     browser.value("document.querySelector('#ask button').click()");
@@ -76,7 +76,7 @@ fn moves_are_drawn(browser: &mut Browser) {
     browser.shows("answer", "job first from");
     browser.shows("answer", "job <b>second</b> from");
     assert_eq!(browser.value("window.pavior.page.moves.length"), 2);
-    // The moves and the red box belong to the same place.
+    // The moves and the red box are for the same place.
     let red = "(() => { const [{ part }] = window.pavior.page.marks;
       return `${part.sides.join('x')} at ${part.base.join(',')}`; })()";
     let red = browser.value(red);

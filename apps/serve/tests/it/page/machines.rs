@@ -1,11 +1,11 @@
-//! Tests a page with several machines, which have separate jobs, curves, refusals and answers.
+//! Tests a page with several machines, each with its own jobs, curves, refusals and answers.
 
 use pavior_trials::Browser;
 use serde_json::json;
 
 use crate::server::{Server, fresh};
 
-/// Starts a mesh and a torus of 64 nodes with jobs, and an empty row of 16 nodes.
+/// Starts a mesh and a torus with 64 nodes and some jobs each, and an empty row of 16 nodes.
 fn three_machines() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("fcfs".into());
@@ -40,13 +40,13 @@ fn each_machine_has_its_own_jobs_refusals_and_view() {
     assert_eq!(browser.value(names), "default,cube,r&d #1");
     browser.shows("jobs", "flat");
     browser.until("document.getElementById('status').textContent === 'connected'");
-    // Events on another machine do not appear here.
+    // Events on other machines are not shown here.
     client.lease(json!({ "machine": "cube", "shape": [2, 1, 1], "job": "unseen" }));
     client.lease(json!({ "shape": [1, 1], "job": "seen" }));
     browser.shows("counts", "16 busy");
     browser.until("document.getElementById('refused-total').textContent === '0'");
 
-    // Another machine ends the isolation of a job.
+    // Switching to another machine ends the isolation of a job.
     browser.value("document.querySelector('#jobs .name').click()");
     browser.until("!document.getElementById('chosen').hidden");
     browser.press("c");
@@ -83,7 +83,7 @@ fn a_question_is_about_the_displayed_machine() {
     browser.picture("machines-400");
 }
 
-/// Switches more often than a browser has connections.
+/// Switches machines more often than a browser has connections.
 #[test]
 fn switching_machines_leaves_no_watch_open() {
     let Some(mut browser) = Browser::start(1400, 900) else { return };
@@ -115,7 +115,7 @@ fn the_url_selects_a_machine() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     server.client().end(&ended);
     browser.shows("counts", "48 busy");
-    // A pasted link to another machine at a past time.
+    // Paste a link to another machine at a past time.
     browser.value("location.hash = 'machine=default&view=2d'");
     browser.shows("counts", "mesh:8x8: 15 busy");
     let link = format!("machine=cube&view=3d&t={}", at / 1000.0);

@@ -19,7 +19,7 @@ const TENANTS: [(&str, &str); 6] = [
 const SHAPES: [[u64; 3]; 8] =
     [[4, 4, 2], [2, 2, 2], [4, 2, 2], [8, 2, 1], [2, 3, 2], [4, 4, 4], [1, 4, 4], [3, 3, 2]];
 
-/// Draws a torus with the jobs of six tenants, after many have ended, some were refused, and three
+/// Draws a torus with jobs of six tenants after many jobs have ended, some were refused, and three
 /// are waiting.
 #[test]
 fn a_busy_torus() {

@@ -6,13 +6,13 @@ use serde_json::json;
 use super::log_in;
 use crate::refusals::refusing;
 
-/// True if the first refusal's mark is painted above the curves: an opaque pixel in the triangle
-/// whose tip is 3 pixels above the chart's area.
+/// True if the first refusal's mark is painted above the curves, that is, if there is an opaque
+/// pixel in the triangle whose tip is 3 pixels above the chart area.
 const IS_MARKED: &str = "(() => { const { chart } = window.pavior, { left, top } = chart.area();
     const x = Math.round(chart.x(chart.drawn.refused[0])), inMark = top - 9, opaque = 200;
     const { data } = chart.canvas.getContext('2d').getImageData(x, inMark, 1, 1);
     return x >= left && data[3] > opaque; })()";
-/// Moves the pointer over the curves, at the time of the first refusal.
+/// Moves the pointer over the curves to the time of the first refusal.
 const POINT_AT_REFUSAL: &str = "(() => { const { chart } = window.pavior, { top } = chart.area();
     const box = chart.canvas.getBoundingClientRect(), x = chart.x(chart.drawn.refused[0]);
     const at = { clientX: box.left + x, clientY: box.top + top + 13 };
@@ -34,7 +34,7 @@ fn the_timeline_and_the_list_show_refusals() {
     browser.value(POINT_AT_REFUSAL);
     browser.shows("chart-tip", "refused: ");
     browser.picture("refusals");
-    // A click on a row shows that time, at which fewer nodes were busy than now.
+    // Clicking a row shows that time, when fewer nodes were busy than now.
     server.of("root-secret").lease(json!({ "shape": [2, 2] }));
     browser.shows("counts", "37 busy");
     browser.value("document.querySelector('#refused .name').click()");

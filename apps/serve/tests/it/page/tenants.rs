@@ -1,4 +1,4 @@
-//! Tests the colors of tenants, and the pages that tenants see.
+//! Tests tenant colors, and the pages that tenants see.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::server::{Server, fresh};
 const LOOKS: &str = "[...document.querySelectorAll('#legend button .patch')].map((one) =>
     [one.style.backgroundColor, getComputedStyle(one).backgroundImage].join())";
 
-/// The number of colors at the center of each lease's first node in 2D: one if the lease is drawn
-/// without a pattern. The square is larger than a period of the patterns, but smaller than a node.
+/// The number of colors at the center of each lease's first node in 2D, which is one for a lease
+/// without a pattern. The square is larger than the patterns' period but smaller than a node.
 const INKS: &str = "(() => { const { stage, page } = window.pavior, { flat } = stage;
     const pen = flat.canvas.getContext('2d'), side = 10, channels = 4;
     return [...page.machine.leases.values()].map((lease) => {
@@ -26,7 +26,7 @@ const INKS: &str = "(() => { const { stage, page } = window.pavior, { flat } = s
       }
       return colors.size; }); })()";
 
-/// Returns the tenants' colors and patterns, of which no two may be the same.
+/// Returns the tenants' colors and patterns, which must all be different.
 fn different_looks(browser: &mut Browser) -> BTreeSet<String> {
     let looks = browser.value(LOOKS);
     let looks: Vec<String> = serde_json::from_value(looks).expect("looks are texts");
@@ -55,10 +55,10 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
         browser.press(key);
         check_accessibility(&mut browser, name);
     }
-    // The nodes have the legend's patterns, so only 12 tenants have a plain color.
+    // Nodes are drawn with the legend's patterns, so only 12 tenants have a plain color.
     browser.until(&format!("{INKS}.filter((inks) => inks === 1).length === 12"));
 
-    // Further tenants share a gray.
+    // Any further tenants share a gray.
     for number in 36..39 {
         let tenant = format!("group-{number}");
         client.lease(json!({ "shape": [2, 2, 1], "tenant": tenant }));
@@ -67,7 +67,7 @@ fn each_of_36_tenants_has_its_own_color_or_pattern() {
     assert_eq!(browser.value("document.querySelectorAll('#legend button').length"), 36);
 }
 
-/// Starts a server on which seven tenants hold all nodes but eight.
+/// Starts a server where seven tenants hold all but eight nodes.
 fn seven_tenants() -> Server {
     let (server, _) = fresh(|setup| {
         setup.scheduler = Some("easy".into());
@@ -135,7 +135,7 @@ fn the_legend_explains_ages_and_failed_nodes() {
     browser.shows("legend", "failed");
 }
 
-/// Checks that a tenant's page shows other tenants' leases, although it gets no events about them.
+/// Checks that a tenant's page shows other tenants' leases, even though it gets no events for them.
 #[test]
 fn a_tenants_page_shows_the_leases_of_others() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::server::fresh;
 
 /// Checks that the page finds a free box as large as the service's, on machines with and without
-/// wraparound, nearly empty, nearly full, and with failed nodes.
+/// wraparound, nearly empty or nearly full, and with failed nodes.
 #[test]
 fn the_page_finds_a_free_box_as_large_as_the_service() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };

@@ -119,7 +119,7 @@ fn a_malformed_record_does_not_affect_other_records() {
         assert!(found.fault.contains(fault), "{field}: {}", found.fault);
         assert_eq!(jobs.len(), 2, "{field}");
         assert_eq!(found.job.is_some(), letter != 'i', "the job is known by its identifier");
-        // The record's nodes are known nevertheless.
+        // Even so, the record's nodes are known.
         assert_eq!(found.nodes.len(), if letter == 'n' { 0 } else { 2 }, "{field}");
     }
 }
@@ -156,8 +156,8 @@ fn truncated_output_is_an_error() {
         let cut = read(&whole[..length], &Mark::of(MARK));
         assert!(cut.is_err(), "{length} of {}: {cut:?}", whole.len());
     }
-    // Output that ends between two records looks whole. Only the exit status of `squeue` tells that
-    // it is not.
+    // Output that ends between two records looks complete. Only the exit status of `squeue` shows
+    // that it is not.
     assert_eq!(parse(&whole[..first.len()]).0.len(), 1);
 }
 

@@ -1,7 +1,7 @@
-//! The grammar of `scontrol -o show assoc_mgr` and of array throttles. Operators choose all names
-//! in this output. An association's comment comes last on its line and may contain any text. For
-//! this reason, each kind of record is requested separately, and if two records have the same
-//! owner, both are ignored.
+//! Parsers for the output of `scontrol -o show assoc_mgr` and for array throttles. Operators choose
+//! all names in this output, and an association's comment, which comes last on its line, may
+//! contain any text. To prevent forgery, each kind of record is requested separately, and if two
+//! records have the same owner, both are ignored.
 
 use std::collections::HashMap;
 
@@ -25,12 +25,12 @@ const RESOURCES: &[&str] = &[
 /// Wall-clock limits, in minutes.
 const WALL: &[&str] = &["GrpWall", "MaxWallPJ"];
 
-/// Parses the QOS. Also returns the number of records that are malformed.
+/// Parses the QOS records. Also returns the number of malformed ones.
 pub(super) fn parse_qos(text: &str) -> (HashMap<String, QosLimits>, usize) {
     parse_records(text, "QOS=", parse_qos_line)
 }
 
-/// Parses the associations. Also returns the number of records that are malformed.
+/// Parses the association records. Also returns the number of malformed ones.
 pub(super) fn parse_associations(text: &str) -> (HashMap<Member, Association>, usize) {
     parse_records(text, "ClusterName=", parse_association)
 }
@@ -142,13 +142,13 @@ fn parse_limits(text: &str) -> Option<Vec<Limit>> {
     Some(found)
 }
 
-/// A limit's value, which is `N(3)`, `8(3)`, `8(3.25)`, `8`, or empty if it is not set.
+/// A limit and its usage, parsed from `N(3)`, `8(3)`, `8(3.25)`, `8`, or empty text (unset).
 enum Amount {
     Unset,
     Limit { most: Option<u64>, used: u64 },
 }
 
-/// Parses a limit's value.
+/// Parses a limit and its usage.
 fn parse_amount(text: &str) -> Option<Amount> {
     if text.is_empty() {
         return Some(Amount::Unset);

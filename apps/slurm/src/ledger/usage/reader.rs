@@ -9,8 +9,8 @@ use crate::ledger::site::{Enforcement, Site};
 use crate::ledger::{Ledger, Phase};
 use crate::{Config, SlurmError};
 
-/// The time between requests for association limits while none are set, and for an array throttle
-/// that `squeue` does not print, in seconds.
+/// The interval, in seconds, between requests for association limits while none are set, and
+/// between requests for an array throttle that `squeue` does not print.
 const CHECK_INTERVAL_S: u64 = 30;
 
 /// Limits that are remembered between cycles.
@@ -19,15 +19,15 @@ pub(crate) struct Reader {
     /// The time at which association limits were last requested, if ever.
     requested_at: Option<u64>,
     associations: HashMap<Member, Association>,
-    /// The number of malformed records next to `associations`.
+    /// The number of malformed association records.
     malformed_associations: usize,
     throttles: Throttles,
-    /// The number of malformed records among those that the last `read` used.
+    /// The number of malformed records in the data that the last `read` used.
     pub(crate) malformed: usize,
 }
 
 impl Reader {
-    /// Creates a reader that requests the throttle of a given array before all others.
+    /// Creates a reader that requests the throttle of `array`, if given, before all others.
     pub(crate) fn for_array(array: Option<u32>) -> Reader {
         Reader { throttles: Throttles::with_first(array), ..Reader::default() }
     }
@@ -92,8 +92,8 @@ impl Reader {
     }
 }
 
-/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. If the clock has been set
-/// back, the request is repeated.
+/// Returns true if a request was made less than [`CHECK_INTERVAL_S`] ago. Returns false if the
+/// clock has been set back.
 pub(super) fn is_recent(requested_at: Option<u64>, now: u64) -> bool {
     requested_at.is_some_and(|at| (at..at + CHECK_INTERVAL_S).contains(&now))
 }

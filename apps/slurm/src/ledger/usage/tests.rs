@@ -91,7 +91,7 @@ fn a_comment_cannot_forge_a_record() {
     let (all, unreadable) = grammar::parse_associations(&line(3, "GrpJobs=0(0) UserName=x"));
     assert_eq!((all.len(), unreadable), (1, 0));
     assert_eq!(finite(&all.values().next().unwrap().limits)[0].most, Some(3));
-    // Two records have the same owner, so neither counts.
+    // Two records have the same owner, so both are ignored.
     let forged = line(3, "x") + &line(0, "y");
     assert_eq!(grammar::parse_associations(&forged).0.len(), 0);
     let (qos, _) = grammar::parse_qos(&line(3, "a\nQOS=b(2) GrpJobs=0(0)"));

@@ -1,4 +1,4 @@
-//! Array throttles that `squeue` does not print, which are requested one array at a time.
+//! Array throttles missing from `squeue` output, which are requested one array at a time.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,15 +13,15 @@ const MAX_ARRAYS: usize = 8;
 /// The end of `scontrol`'s error message if there is no such job.
 const UNKNOWN_JOB: &[u8] = b"Invalid job id specified";
 
-/// Throttles that are remembered between cycles.
+/// Throttles cached between cycles.
 #[derive(Default)]
 pub(super) struct Throttles {
-    /// The array that is requested before all others.
+    /// The array to request first.
     first: Option<u32>,
     known: HashMap<u32, KnownThrottle>,
 }
 
-/// A throttle and the time of the last request for it.
+/// A throttle and the time when it was last requested.
 #[derive(Clone, Copy)]
 struct KnownThrottle {
     requested_at: u64,
@@ -33,7 +33,7 @@ impl Throttles {
         Throttles { first, ..Throttles::default() }
     }
 
-    /// Updates the throttles of arrays, some of which `squeue` has listed, and returns them.
+    /// Updates and returns the throttles of arrays, some of which `squeue` has listed.
     ///
     /// # Errors
     /// Returns an error if `request` fails.
@@ -52,14 +52,14 @@ impl Throttles {
             }
         }
         for array in self.due(arrays, now).into_iter().take(MAX_ARRAYS) {
-            // If the request fails, the throttle stays as it was and is requested again later.
+            // If the response has no throttle, keep the old one and request it again later.
             let throttle = request(array)?.unwrap_or_else(|| self.throttle(array));
             self.known.insert(array, KnownThrottle { requested_at: now, throttle });
         }
         Ok(arrays.iter().map(|&array| (array, self.throttle(array))).collect())
     }
 
-    /// Returns the arrays whose throttles have not been requested recently, oldest requests first.
+    /// Returns the arrays whose throttles have not been requested recently, least recent first.
     fn due(&self, arrays: &BTreeSet<u32>, now: u64) -> Vec<u32> {
         let requested_at = |array: u32| self.known.get(&array).map(|known| known.requested_at);
         let is_due = |array: &u32| !is_recent(requested_at(*array), now);
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the arrays that an update requests, all of which have no throttle.
+    /// Returns the arrays that an update requests. None of the arrays has a throttle.
     fn requests(throttles: &mut Throttles, arrays: Range<u32>, now: u64) -> Vec<u32> {
         let mut requests = Vec::new();
         let request = |array| {

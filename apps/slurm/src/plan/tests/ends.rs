@@ -26,7 +26,7 @@ fn a_resumed_job_ends_at_the_time_that_slurm_reports() {
     assert!(with_end(None).0.is_empty());
 }
 
-/// Checks that an ending job's nodes are expected to become free soon, whatever its time limit.
+/// Checks that an ending job's nodes are expected to be free soon, regardless of its time limit.
 #[test]
 fn an_ending_job_releases_its_nodes_soon() {
     let ends = SlurmJob { phase: Phase::Completing, ..running("9", "4x1", &[0, 1, 2, 3], 6000) };

@@ -1,4 +1,4 @@
-//! Tests for gates that open on running jobs' nodes.
+//! Tests for opening gates on nodes that are still held by jobs that Slurm can preempt.
 
 use super::*;
 use crate::ledger::qos::Qos;

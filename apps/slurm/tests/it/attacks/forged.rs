@@ -132,7 +132,7 @@ fn a_gate_that_accepts_control_characters(cluster: &mut Cluster) {
     let older = older.replace(checksum, "0123456789abcdef");
     let check = format!("{} {}/pavior.toml check", cluster.program(), cluster.path().display());
     assert!(cluster.run(&check).contains("faults: []"));
-    // Slurm compares the file's modification time in whole seconds.
+    // Slurm compares modification times with a resolution of one second.
     std::thread::sleep(std::time::Duration::from_millis(1100));
     std::fs::write(&file, older).unwrap();
     cluster.run(&format!("touch {}/job_submit.lua", cluster.path().display()));
@@ -158,12 +158,12 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let mut failed = 0;
     let attacks = [
         "shape=2x2 a\nb".to_string(),
-        // A job that has just started on the wrong nodes, which would be requeued.
+        // This record is for a job that just started on the wrong nodes, which would be requeued.
         format!("x\n{victim}|R|None|1|4|{nodes}||{now}|1:00|1|(null)|shape=2x2"),
-        // A job with an open gate on nodes that do not form a box, which would be closed and
-        // released.
+        // This record is for a job with an open gate on nodes that do not form a box. Its gate
+        // would be closed, and the job released.
         format!("x\n{held}|PD|None|1|4||n[00-02]|N/A|1:00|1|(null)|shape=2x2"),
-        // A job without a gate, and one with a closed gate.
+        // These records are for a job without a gate and a job with a closed gate.
         format!("x\n{held}|PD|None|1|4|||N/A|1:00|1|(null)|shape=2x2"),
         format!("x\n{held}|PD|Licenses|9|4|||N/A|1:00|1|pavior:1|shape=2x2"),
         format!("x\n{victim}|CG|None|1|3|||{now}|1:00|1|(null)|"),
@@ -190,7 +190,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     let said = log.matches("\"malformed records\"").count();
     assert!((1..=3).contains(&said), "not logged once a minute:\n{log}");
     assert!(!log.contains("|R|") && !log.contains('\u{1b}') && !log.contains("\\u001b"), "{log}");
-    // After its release, a hostile job keeps waiting, with an explanation.
+    // After its release, the hostile job keeps waiting, and a note explains why.
     cluster.run(&format!("scontrol release {}", hostile[0]));
     cluster.wait_for(&format!("scontrol show job {}", hostile[0]), 30, |text| {
         text.contains("not placed: its comment contains control characters")
@@ -202,7 +202,7 @@ fn comments_that_look_like_jobs(cluster: &Cluster) {
     pavior_trials::attacked("slurm", attack, attacks.len(), failed);
 }
 
-/// Checks that a job whose comment claims that it is ending keeps its nodes.
+/// Checks that a running job keeps its nodes if its comment claims that it is ending.
 fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     let tried = pavior_trials::size(1, 1, 8);
     let mut failed = 0;
@@ -232,7 +232,7 @@ fn a_running_job_with_a_forged_comment(cluster: &mut Cluster) {
     pavior_trials::attacked("slurm", attack, tried, failed);
 }
 
-/// Checks that no malformed records are counted while Slurm does not answer.
+/// Checks that malformed records are not counted while Slurm is not responding.
 fn slurm_is_away(cluster: &mut Cluster) {
     let unreadable = metric(cluster, "unreadable_total");
     std::thread::sleep(std::time::Duration::from_secs(6));

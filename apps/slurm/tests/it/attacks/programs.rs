@@ -1,4 +1,4 @@
-//! Tests with programs that replace Slurm commands and print arbitrary text, without Slurm.
+//! Tests without Slurm, in which fake Slurm commands print arbitrary text.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -68,7 +68,7 @@ impl Programs {
             .args(rest)
             .env("PATH", path)
             .env("FOLDER", self.path())
-            // The user's settings must not change the output that the daemon reads.
+            // The user's environment must not change the output that the daemon reads.
             .envs([("SQUEUE_USERS", "me"), ("SQUEUE_FORMAT2", "jobid"), ("SINFO_FORMAT", "%t")]);
         command
     }
@@ -97,7 +97,7 @@ impl Programs {
     }
 }
 
-/// Returns the nodes on which a job's gate would open, according to a log.
+/// Returns the nodes on which a job's gate would open, according to the log.
 fn opened(log: &str, job: &str) -> Option<String> {
     let line = log.lines().find(|line| {
         line.contains("\"event\":\"open\"") && line.contains(&format!("\"job\":\"{job}\""))
@@ -189,7 +189,7 @@ fn a_malformed_record_does_not_affect_other_records() {
 
 #[test]
 fn nodes_in_a_malformed_record_are_not_free() {
-    // Slurm reported all nodes as idle; then job 9 started on n0 and n1.
+    // Initially, Slurm reported all nodes as idle. Then job 9 started on n0 and n1.
     let later = "if [ -e $FOLDER/asked ]; then S=allocated; else S=idle; fi; touch $FOLDER/asked
                  for node in 0 1; do echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; done
                  for node in 2 3 4 5 6 7; do
@@ -216,7 +216,7 @@ fn nodes_in_a_malformed_record_are_not_free() {
 
 #[test]
 fn a_new_job_is_planned_with_current_data() {
-    // Until squeue has answered, no node is drained, and there is no reservation.
+    // Before squeue answers, no node is drained, and there is no reservation.
     let sinfo = "if [ -e $FOLDER/read ]; then S=drained; else S=idle; fi
                  for node in 0 1 2 3 4 5 6 7; do
                    echo \"n$node|$S|(null)|(null)|100|1|1:1:1|0\"; S=idle

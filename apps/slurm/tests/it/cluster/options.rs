@@ -53,7 +53,7 @@ impl Options {
     }
 
     /// Adds a file next to slurm.conf before Slurm starts. Scripts are made executable. In the file
-    /// and in slurm.conf, `@DIR@` stands for the folder.
+    /// and in slurm.conf, `@DIR@` is replaced with the folder's path.
     pub(crate) fn file(mut self, name: &'static str, text: &str) -> Options {
         self.files.push((name, text.to_string()));
         self

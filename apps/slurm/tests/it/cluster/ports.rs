@@ -3,8 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::net::TcpListener;
 
-/// Consecutive free ports below the ephemeral range. File locks reserve them for this cluster among
-/// all test runs on this host.
+/// Consecutive free ports below the ephemeral range. File locks prevent other test runs on this
+/// host from using them.
 pub(super) struct Ports {
     pub(super) first: u16,
     _locks: Vec<File>,

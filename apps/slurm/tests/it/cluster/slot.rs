@@ -2,7 +2,7 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The maximum number of concurrent clusters. More of them would overload a small host.
+/// The maximum number of concurrent clusters. A higher number would overload a small host.
 const MAX_RUNNING: u32 = 3;
 
 static RUNNING: Mutex<u32> = Mutex::new(0);

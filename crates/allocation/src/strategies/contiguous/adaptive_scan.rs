@@ -2,8 +2,8 @@
 //! which is the set of bases at which the request would overlap that box.
 //!
 //! The strategy finds a free placement whenever one exists. From a covered base, the scan jumps to
-//! the first column past every coverage that contains the base; all columns in between are covered,
-//! too. The result is therefore the base that row-major First Fit finds for the same orientation.
+//! the first column past every coverage that contains the base. All columns in between are covered,
+//! too, so the result is the base that row-major First Fit finds for the same orientation.
 //!
 //! ```text
 //!   a line of bases, request 2x1, S busy:    . . S . . S .
@@ -20,12 +20,12 @@
 //!
 //! Source: Ding & Bhuyan, "An adaptive submesh allocation strategy for two-dimensional mesh
 //! connected systems", ICPP 1993. Only the abstract and later summaries were available. The
-//! abstract's "adaptive" and the MFA paper's "stride 1" are consistent only if the step adapts to
-//! the obstacle, as it does here.
+//! abstract's "adaptive" and the MFA paper's "stride 1" are consistent only if the step size adapts
+//! to the obstacle, as it does here.
 //!
 //! Departures: the vertical jump (`rows=jump`) is our own. After a row without a base, the scan
 //! resumes just above the lowest top edge among the row's coverages, because all of them also cover
-//! the rows below that edge. Support for 3D meshes and tori is our addition, too. On tori,
+//! the rows below that edge. Support for 3D meshes and tori is also our addition. On tori,
 //! coverages are split at the wrap, and lines are scanned as usual.
 
 use pavior_kernel::{OptionSpec, Options, Values};

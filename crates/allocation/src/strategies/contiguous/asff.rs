@@ -1,10 +1,10 @@
 //! All-Shapes First Fit: try First Fit with every box that has the requested number of nodes, most
 //! compact first.
 //!
-//! The strategy finds a free placement of one of its shapes whenever one exists. Shapes whose sides
-//! differ least come first, and ties go to the wider shape. On 6x6, for example, a request for 12
-//! nodes is tried as 4x3, 3x4, 6x2 and 2x6, and one for 25 nodes only as 5x5. With `peripheral`,
-//! the first shape that fits is placed at the base with the most nodes on the border.
+//! The strategy finds a free placement of one of its shapes whenever one exists. Shapes are ordered
+//! by the difference between their sides, and ties go to the wider shape. On 6x6, for example, a
+//! request for 12 nodes is tried as 4x3, 3x4, 6x2 and 2x6, and one for 25 nodes only as 5x5. With
+//! `peripheral`, the first shape that fits is placed at the base with the most nodes on the border.
 //!
 //! ```text
 //!   12 nodes:   . . . .   . . .   . . . . . .   . .
@@ -98,7 +98,7 @@ struct AllShapes {
     grid: Grid,
     peripheral: bool,
     shapes: Vec<Sides>,
-    /// The number of bases tested one by one.
+    /// The number of bases tested individually.
     tested: u64,
 }
 

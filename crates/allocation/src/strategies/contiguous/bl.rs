@@ -1,6 +1,6 @@
 //! Busy List: TBL without rotation.
 //!
-//! This is [`tbl`](super::tbl) with `turn=none`, and all the code is in that module. The strategy
+//! This is [`tbl`](super::tbl) with `turn=none`; all of the code is in that module. The strategy
 //! finds a free base for the requested orientation whenever one exists.
 //!
 //! Source: Bani-Mohammad, Ould-Khaoua, Ababneh & Mackenzie, PGNET 2006.

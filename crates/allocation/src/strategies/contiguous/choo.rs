@@ -81,7 +81,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
 
 #[derive(Clone)]
 struct ScanSearch {
-    /// The axis along which lines run, followed by the other two axes, slowest last.
+    /// The axis along which lines run, followed by the other two axes, the slowest last.
     axes: [usize; 3],
     /// Scratch space for the boxes that cover bases in the current plane and on the current line.
     plane: Vec<Cuboid>,

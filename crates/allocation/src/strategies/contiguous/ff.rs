@@ -1,11 +1,11 @@
-//! First Fit: take the first base in scan order at which the box is free.
+//! First Fit: pick the first base in scan order at which the box is free.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. With
-//! `turn=all`, it tries one orientation after another, and misses no free placement.
+//! `turn=all`, it tries each orientation in turn and misses no free placement.
 //!
 //! All searches give the same answer. `plain` is the search described in the literature. It fills a
-//! table of prefix sums, which takes O(N) once for all orientations, and each base then takes O(1).
-//! `engine` is `BoxSearch` from `pavior_mesh`. With m busy boxes, it either leaps about m times at
+//! table of prefix sums, which takes O(N) once for all orientations; each base then takes O(1).
+//! `engine` is `BoxSearch` from `pavior_mesh`. With m busy boxes, it either makes about m jumps at
 //! O(m/8) each or takes O(N/64 log(side)) per orientation, whichever it expects to be faster. With
 //! any scan order other than `xyz`, it always does the latter.
 //!

@@ -1,11 +1,11 @@
-//! Free List: keep a list of free submeshes, and place each request in the smallest that it fits.
+//! Free List: keep a list of free submeshes, and place each request in the smallest one that fits.
 //!
 //! The rule that maintains the list determines which free submeshes are missed:
 //!
 //! - `overlapping` (default): the list contains all maximal free submeshes, so nothing is missed.
-//!   The request goes to the lower left corner of the smallest one that it fits.
+//!   The request goes to the lower left corner of the smallest one that fits.
 //! - `bounded`: a released submesh is joined, in a single pass, with each listed submesh that
-//!   shares part of an edge with it. The joins themselves are not joined again. This is cheap, but
+//!   shares part of an edge with it. The resulting joins are not joined again. This is cheap, but
 //!   misses some free submeshes:
 //!
 //! ```text
@@ -14,9 +14,9 @@
 //! ```
 //!
 //! - `linear`: the list contains all maximal free submeshes in no particular order. The request
-//!   goes to the first one that it fits, at the corner and in the orientation with the most
-//!   contact. Ties go to the earlier orientation, and then to the corners in the order lower left,
-//!   lower right, upper left, upper right. This misses nothing, and scores the corners of only one
+//!   goes to the first one that fits, at the corner and in the orientation with the most contact.
+//!   Ties go to the earlier orientation, and then to the corners in the order lower left, lower
+//!   right, upper left, upper right. This misses nothing, and scores the corners of only one
 //!   submesh.
 //!
 //! Cost with F entries: a search takes O(F) and a grant O(F^2). A release takes O(F^2) with
@@ -61,9 +61,9 @@ const LIST: OptionSpec = OptionSpec {
     key: "list",
     values: Values::OneOf(&["overlapping", "bounded", "linear"]),
     default: "overlapping",
-    meaning: "the free list: all maximal free submeshes, placing in the smallest that fits \
-              (overlapping) or in the first that fits (linear), or submeshes joined in a single \
-              pass (bounded)",
+    meaning: "the free list: all maximal free submeshes, with placement in the smallest \
+              (overlapping) or the first (linear) that fits, or submeshes merged in a single pass \
+              (bounded)",
     bare: true,
 };
 

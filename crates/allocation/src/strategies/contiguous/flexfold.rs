@@ -1,4 +1,4 @@
-//! FlexFold: try First Fit with the request, its rotation, and each of these folded in half.
+//! FlexFold: try First Fit with the request, its rotation, and both of these folded in half.
 //!
 //! ```text
 //!   4x3 = 1 2 3 4     a fold along x:  . .     6x2 and the rotations are the other
@@ -8,7 +8,7 @@
 //!
 //! The strategy finds a free placement of one of its shapes whenever one exists. The shapes are a x
 //! b, b x a, a/2 x 2b, 2a x b/2, 2b x a/2 and b/2 x 2a, without duplicates. A side is halved only
-//! if it is even or, with `even=both`, only if both sides are even (as the NAS paper says).
+//! if it is even or, with `even=both`, only if both sides are even (as in the NAS paper).
 //!
 //! Cost: up to six First Fit searches. As with First Fit, a release costs nothing.
 //!

@@ -18,10 +18,10 @@
 //! latter is known only from its abstract and from summaries.
 //!
 //! Departures: no source says where each row of frames above the first begins. Here, it begins at
-//! the first column that is a whole number of strides from the first frame. In some accounts, every
-//! second row is traversed backward (`walk=snake`), or the last frame is pushed back to the border
-//! (`walk=clamp`). Tori are not supported, because a row of frames needs a border at each end. 3D
-//! is not supported, because no paper describes how a frame would slide.
+//! the first column that is a multiple of the stride away from the first frame. In some accounts,
+//! every second row is traversed backward (`walk=snake`), or the last frame is moved back to the
+//! border (`walk=clamp`). Tori are not supported, because a row of frames needs a border at each
+//! end. 3D is not supported, because no paper describes how a frame would slide.
 
 use pavior_kernel::{OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Cuboid, Grid, Occupancy, Request, Sides};
@@ -144,7 +144,7 @@ impl FrameSliding {
         None
     }
 
-    /// Returns true if the frame at a position is free because no coverage contains the position.
+    /// Returns true if the frame at a position is free, that is, no coverage contains the position.
     fn is_base(&mut self, x: u16, y: u16) -> bool {
         let pieces = self.coverages.pieces();
         let hit = pieces.iter().position(|[xs, ys, _]| xs.contains(x) && ys.contains(y));
@@ -153,9 +153,9 @@ impl FrameSliding {
     }
 }
 
-/// Returns the positions of frames along an axis: `from`, and then one position per stride up to
-/// `last`, beyond which a frame would leave the mesh. With `clamp`, the last stride is shortened to
-/// end at `last`.
+/// Returns the positions of frames along an axis: `from`, then one position per stride up to
+/// `last`, beyond which a frame would leave the mesh. With `clamp`, the last stride is shortened so
+/// that it ends at `last`.
 fn stops(
     from: u16,
     stride: u16,

@@ -1,4 +1,4 @@
-//! Fragmentation Gradient: among the free placements, take the one that destroys the fewest places
+//! Fragmentation Gradient: among the free placements, pick the one that destroys the fewest places
 //! for the shapes that running jobs use.
 //!
 //! The strategy finds a free placement whenever one exists. The job mix consists of the four most
@@ -15,8 +15,8 @@
 //! placement destroys. Ties go to the first placement in scan order. The first orientation with a
 //! free base is used.
 //!
-//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place (usually 4 cells in two dimensions
-//! and 8 in three), and O(1) per free base.
+//! Cost: O(N), plus O(N/64 log(side)) per shape, O(1) per place (usually 4 cells in 2D and 8 in
+//! 3D), and O(1) per free base.
 //!
 //! Source: the idea comes from Weng, Yang, Yu, Wang, Tang, Yang & Zhang, "Beware of fragmentation:
 //! scheduling GPU-sharing workloads with fragmentation gradient descent", USENIX ATC 2023. There,
@@ -52,7 +52,7 @@ const BY: OptionSpec = OptionSpec {
 
 /// The maximum number of shapes in the mix.
 const SHAPES: usize = 4;
-/// The total cost of all of a shape's places with `by=share`.
+/// The total cost of all places of a shape with `by=share`.
 const WHOLE: i64 = 1 << 30;
 
 fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::{Machine, Placement};
 
-    /// Counts a shape's places, and those that a placement overlaps.
+    /// Counts a shape's places and how many of them a placement overlaps.
     fn places(free: &Occupancy, at: &Cuboid, shape: Sides) -> (i64, i64) {
         let bases = Scan::default().bases(*free.grid(), shape);
         let all = bases.map(|base| Cuboid::new(base, shape)).filter(|place| free.is_free(place));

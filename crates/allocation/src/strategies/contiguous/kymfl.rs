@@ -2,7 +2,7 @@
 //! the best corner of one of them.
 //!
 //! The strategy finds a free placement whenever one exists, because every free box is contained in
-//! a maximal one, and the list contains all maximal ones.
+//! a maximal free box, and the list contains all of these.
 //!
 //! ```text
 //!   . . . #      a 4x3 mesh with two busy nodes has four maximal free boxes:

@@ -1,5 +1,5 @@
-//! L-Shaped Submesh Allocation: try rectangles first, and then cut the rectangle in two and rejoin
-//! the parts as an L.
+//! L-Shaped Submesh Allocation: try rectangles first; if none fits, cut the rectangle in two and
+//! rejoin the parts as an L.
 //!
 //! ```text
 //!   4x3:  . . . .      no 4x3, 3x4,       . .
@@ -14,12 +14,12 @@
 //! bounding box. No other shape with the same number of nodes, such as another L, is tried. An L is
 //! granted as two parts, the taller one first.
 //!
-//! Cost: one First Fit search per shape, with at most 6 rectangles, and 8 Ls for each of two
+//! Cost: one First Fit search per shape. There are at most 6 rectangles, and 8 Ls for each of two
 //! orientations and each of about 4 values of the parameter k.
 //!
 //! Source: Seo & Kim, "Improving system performance in contiguous processor allocation for
-//! mesh-connected parallel systems", JSS 67(1), 2003, known only from its abstract and from the NAS
-//! paper, whose formulas for the nucleus define the larger part of the L.
+//! mesh-connected parallel systems", JSS 67(1), 2003. We know only its abstract and the NAS paper,
+//! whose formulas for the nucleus define the larger part of the L.
 //!
 //! Departures: the order of the Ls and the search by bounding box are our own. Tori are not
 //! supported, because the paper is about meshes and because an L that closes a ring has only one

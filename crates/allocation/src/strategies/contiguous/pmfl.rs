@@ -3,8 +3,8 @@
 //!
 //! The strategy finds a free placement whenever one exists, because the list is the same.
 //!
-//! Every maximal box that a release creates contains nodes of the released box A. On each axis, the
-//! new box extends from A in both directions as far as one old entry at that face of A allows:
+//! Every maximal box that a release creates contains nodes of the released box A. Along each axis,
+//! the new box extends from A in both directions as far as one old entry at that face of A allows:
 //!
 //! ```text
 //!     . T T .        start with A; join it with each entry at its left
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! Each face is processed only once, so an entry is joined with each grown box only once. With F
-//! entries, this takes O(F^2) joins, whereas KYMFL's consensus repeats all pairs until nothing new
-//! appears. (A join is also compared with the grown boxes, and dropped if one contains it.)
+//! entries, this takes O(F^2) joins, whereas KYMFL's consensus processes all pairs repeatedly until
+//! it finds nothing new. (A join that is contained in one of the grown boxes is dropped.)
 //!
-//! The request is placed at the lowest corner of the first entry that fits it. KYMFL's policies are
-//! available as options, so that the two strategies differ only in the release.
+//! The request is placed at the lowest corner of the first entry in which it fits. KYMFL's policies
+//! are available as options, so the two strategies differ only in how they release nodes.
 //!
 //! Source: Ababneh & Bani-Mohammad, "PMFL: an efficient contiguous allocation strategy for mesh
 //! multicomputers", International Journal of Computers and their Applications 29(4), 2022. Only the
@@ -103,7 +103,7 @@ impl GrowthAlongFaces {
     }
 }
 
-/// Returns true if an entry touches a box's lower or upper face on an axis.
+/// Returns true if an entry touches a box's lower or upper face along an axis.
 fn stands_at(entry: &Cuboid, of: &Cuboid, axis: usize, low: bool) -> bool {
     let touches =
         if low { end(entry, axis) == of.base[axis] } else { entry.base[axis] == end(of, axis) };

@@ -1,11 +1,11 @@
-//! Quick Allocation: for each row, store only the length of the covered prefix, and take the first
+//! Quick Allocation: for each row, store only the length of the covered prefix, and pick the first
 //! row that has a gap after it.
 //!
 //! The strategy finds a free placement whenever one exists. For each row of bases, the `covered`
 //! array contains the length of the prefix that coverages fill without a gap. Coverages are entered
-//! by ascending first column, so if one begins after the prefix, it leaves a gap that no later
-//! coverage can close. The result is the base that row-major First Fit finds for the same
-//! orientation.
+//! in ascending order of their first columns, so if one begins after the prefix, it leaves a gap
+//! that no later coverage can close. The result is the base that row-major First Fit finds for the
+//! same orientation.
 //!
 //! ```text
 //!   coverages of a row   c c c . . c .      covered = 3: base 3
@@ -57,7 +57,7 @@ struct QuickAllocation {
     coverages: CoverageList,
     /// The length of each row's covered prefix.
     covered: Vec<u16>,
-    /// The number of coverages entered, and the number of rows in them.
+    /// The number of coverages entered, and the number of rows that they span.
     work: Work,
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Enters two busy nodes from right to left on a row of four. The right one is ignored because
-    /// of a gap that the left one then closes, so base 1 is offered although it is covered.
+    /// of a gap, which the left one then closes, so base 1 is offered even though it is covered.
     #[test]
     fn unsorted_coverages_offer_a_covered_base() {
         let grid = Grid::mesh(&[4, 1]).unwrap();

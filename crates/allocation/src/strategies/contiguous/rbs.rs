@@ -1,10 +1,10 @@
 //! Right of Busy Submeshes: on the left border and on the line just right of each busy submesh,
-//! look for a base that no submesh covers. On the first line that has one, take the lowest base in
-//! the highest clear segment.
+//! look for a base that no submesh covers. On the first line with such a base, pick the lowest base
+//! in the highest clear segment.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. Move any free
-//! placement left until it meets the left border or a busy submesh: it is then on the left border
-//! or on that submesh's right border line. If the x axis wraps, it may move forever, but then it is
+//! placement left until it hits the left border or a busy submesh: it is then on the left border or
+//! on that submesh's right border line. If the x axis wraps, it may move forever, but then it is
 //! also free at x = 0, which is always tested.
 //!
 //! ```text

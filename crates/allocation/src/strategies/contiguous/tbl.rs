@@ -1,9 +1,9 @@
 //! Turning Busy List: on each busy box's right border plane in turn, look for a base that no busy
-//! box covers, and take the first one.
+//! box covers, and pick the first one.
 //!
 //! The strategy finds a free placement whenever one exists. Move any free placement left until it
-//! meets the machine's left face or a busy box. It is then on the left face (the plane of a
-//! hypothetical box b0) or just right of that busy box. So one plane per box is enough:
+//! hits the machine's left face or a busy box. It is then on the left face (the plane of a
+//! hypothetical box b0) or just right of that busy box, so one plane per box is enough:
 //!
 //! ```text
 //!   y          plane of S for a 2x2 request: x = x2 + 1,
@@ -32,9 +32,9 @@
 //! Departures: a prohibited region is subtracted as four slabs; of the 29 printed cases, case 27
 //! loses nodes, and two more cases are missing. The automatic prohibited regions are clipped in
 //! advance. A plane is accepted only after *every* box has been subtracted; accepting it earlier,
-//! as printed, grants overlapping nodes unless the list is sorted. Pieces that remain at the end
-//! count as success. Support for tori is our addition. The busy list is in grant order, as in the
-//! paper's example.
+//! as printed, grants overlapping nodes unless the list is sorted. Any pieces left at the end count
+//! as success. Support for tori is our addition. The busy list is in grant order, as in the paper's
+//! example.
 
 use pavior_kernel::Options;
 use pavior_mesh::{BaseSet, Cuboid, Grid, Sides};

@@ -1,8 +1,8 @@
 //! Turning First Fit: First Fit that may also rotate the request.
 //!
-//! This is [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper, and all the
-//! code is in that module. The strategy finds a free placement whenever one exists. Cost: one First
-//! Fit search for each orientation tried.
+//! This is [`ff`](super::ff) with `turn=all`, under the name used in the TBL paper; all of the code
+//! is in that module. The strategy finds a free placement whenever one exists. Cost: one First Fit
+//! search for each orientation tried.
 //!
 //! Source: Ababneh, "Job scheduling and contiguous processor allocation for three-dimensional mesh
 //! multicomputers", AMSE Advances in Modelling & Analysis 6(4), 2001.

@@ -1,7 +1,7 @@
 //! Two-Dimensional Buddy System (`2db`): grant squares with side 2^k, which are split into four and
-//! merged again.
+//! merged back.
 //!
-//! The strategy uses the smallest k for which 2^k is at least as long as either side, and takes the
+//! The strategy uses the smallest k for which 2^k is at least as long as both sides, and takes the
 //! square from the first free block of the smallest sufficient size. It rounds requests up and
 //! misses any free box that is not aligned to its size.
 //!
@@ -75,7 +75,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Box::new(BuddySystem { blocks })
 }
 
-/// Returns the smallest k for which a square with side 2^k contains a request, or `None` if the
+/// Returns the smallest k for which a square with side 2^k can contain a request, or `None` if the
 /// request needs a third axis.
 fn level(request: &Request) -> Option<usize> {
     let shape = request.shape?;
@@ -85,7 +85,7 @@ fn level(request: &Request) -> Option<usize> {
     (flat && k < 16).then_some(k)
 }
 
-/// A buddy system in which the only root is the whole machine and each block has four children.
+/// A buddy system whose only root is the whole machine, and in which each block has four children.
 #[derive(Clone)]
 struct BuddySystem {
     blocks: Buddies,

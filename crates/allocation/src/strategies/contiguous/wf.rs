@@ -1,4 +1,4 @@
-//! Worst Fit: take the base whose placement leaves the most free space around it.
+//! Worst Fit: pick the base whose placement leaves the most free space around it.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. `turn=all` and
 //! `turn=best` work as in Best Fit, and ties go to the first base in row-major order. The rule can
@@ -119,7 +119,7 @@ impl LargestPrism {
             .flat_map(move |length| (0..grid.starts(axis, length)).map(move |at| (at, length)))
     }
 
-    /// Offers each run of free columns to `best`, as a box that spans the given rows and planes.
+    /// Passes each run of free columns to `best`, as a box that spans the given rows and planes.
     /// Returns the number of columns tested.
     fn walk(&self, column: Cuboid, shape: Sides, best: &mut Best) -> u64 {
         let n = self.grid.side(0);
@@ -130,7 +130,7 @@ impl LargestPrism {
             column.base[0] = (x % u32::from(n)) as u16;
             self.sums.busy_in(&column) == 0
         };
-        // On a ring, start after a busy column, so that no run is cut in two.
+        // On a ring, start after a busy column, so no run is cut in two.
         let busy = (0..u32::from(n)).find(|&x| self.grid.wraps(0) && !is_free(x));
         let from = busy.map_or(0, |x| x + 1);
         let mut run = 0;
@@ -181,8 +181,8 @@ impl BoxRule for LargestPrism {
     }
 }
 
-/// Computes the volume of the largest free box that results from widening a free box along the axes
-/// up to `axis`. The oracle uses this slow, stepwise method to compute the `prism` score.
+/// Computes the volume of the largest free box obtained by widening a free box along the axes up to
+/// `axis`. The oracle uses this slow, stepwise method to compute the `prism` score.
 fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     let reach: [[u32; 2]; 3] = std::array::from_fn(|axis| reach(free, inside, axis));
     let widest = |axis: usize| {
@@ -213,8 +213,8 @@ fn room(free: &Occupancy, inside: Cuboid, axis: usize, most: &mut u32) {
     }
 }
 
-/// Returns the numbers of nodes by which a free box can be extended along an axis, below its base
-/// and above its end, and still be free.
+/// Returns the number of nodes by which a free box can be extended along an axis and remain free,
+/// below its base and above its end.
 fn reach(free: &Occupancy, cuboid: Cuboid, axis: usize) -> [u32; 2] {
     let (grid, n) = (free.grid(), u32::from(free.grid().side(axis)));
     let (base, side) = (u32::from(cuboid.base[axis]), u32::from(cuboid.sides[axis]));

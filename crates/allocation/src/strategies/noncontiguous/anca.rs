@@ -71,7 +71,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     SearchStrategy::boxed(BaseSearch::of(*grid, options, Scan::default()), rule)
 }
 
-/// Returns the shape that is granted, either whole or in pieces.
+/// Returns the shape to grant, either whole or in pieces.
 fn whole(request: &Request, grid: &Grid) -> Option<Sides> {
     request.shape.or_else(|| most_compact(request.nodes, grid))
 }
@@ -99,7 +99,7 @@ impl Anca {
         self.parts.clear();
         for &frame in &self.frames {
             self.work.boxes += 1;
-            // The first frame is searched for in the machine's actual state, and the others in a
+            // The first frame is searched for in the machine's actual state, the others in a
             // hypothetical state.
             let asked =
                 if self.parts.is_empty() { self.turn.name(frame) } else { RefusalKey::Once };

@@ -1,5 +1,5 @@
-//! Gen-Alg: for every center, find the n free nodes nearest by hops, and grant the set with the
-//! smallest sum of pairwise distances.
+//! Gen-Alg: for every center, find the n free nodes that are nearest by hops, and grant the set
+//! with the smallest sum of pairwise distances.
 //!
 //! The strategy succeeds if and only if enough nodes are free. On a mesh, its sum of pairwise
 //! distances is at most 2 - 2/n times the minimum. With `mm`, it is at most 2 - 1/(2d) times the
@@ -52,7 +52,7 @@ const RULE: OptionSpec = OptionSpec {
     bare: true,
 };
 
-/// The maximum number of nodes. Each node may be a center whose neighbors are visited.
+/// The maximum number of nodes, limited because each node may be a center.
 const MOST_NODES: u32 = 1 << 16;
 
 fn supports(grid: &Grid, _: &Options) -> Result<(), Unsupported> {
@@ -96,8 +96,8 @@ struct GenAlg {
     tested: u64,
 }
 
-/// The offsets of the nodes at each distance from a center. On an axis that wraps, an offset goes
-/// in the shorter direction, or up if both directions are equally long.
+/// The offsets of the nodes at each distance from a center. On an axis that wraps, offsets follow
+/// the shorter direction; if both are equally long, they point up.
 struct Offsets {
     /// The offsets, by distance. Offsets at the same distance are in row-major order.
     rings: Vec<Vec<[i32; 3]>>,
@@ -144,7 +144,7 @@ impl GenAlg {
         Some(self.grid.id(point))
     }
 
-    /// Chooses the `nodes` free nodes nearest to a center. Of the nodes at the last distance, the
+    /// Chooses the `nodes` free nodes nearest to a center. Among nodes at the last distance, the
     /// first in row-major order are chosen. Returns the sum of pairwise distances between the
     /// chosen nodes. Takes O(nodes at the visited distances) time.
     fn nearest(&mut self, free: &Occupancy, centre: Coordinates, nodes: u32) -> u64 {
@@ -183,7 +183,7 @@ impl GenAlg {
     }
 
     /// Returns the sum of pairwise distances along an axis, given the number of nodes at each
-    /// offset. Afterward, resets these numbers.
+    /// offset. Then resets these numbers.
     fn pairwise(&mut self, axis: usize, [low, high]: [i32; 2]) -> u64 {
         let n = i32::from(self.grid.side(axis));
         let place = |offset: i32| (n + offset) as usize;
@@ -198,7 +198,7 @@ impl GenAlg {
         sum
     }
 
-    /// Tries one center, and keeps it in `best` if its nodes have the smallest sum so far.
+    /// Tries one center, and stores it in `best` if its nodes have the smallest sum so far.
     fn look(
         &mut self,
         free: &Occupancy,

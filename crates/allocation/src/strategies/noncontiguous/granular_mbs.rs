@@ -50,7 +50,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     MultipleBuddies::boxed(Buddies::new(*grid, 2, final_blocks(grid), order), options)
 }
 
-/// Returns the blocks that remain once nothing more can be joined.
+/// Returns the final blocks, which cannot be joined any further.
 fn final_blocks(grid: &Grid) -> Vec<Root> {
     let [xs, ys, zs] = grid.sides().map(intervals);
     let mut roots = Vec::new();
@@ -70,7 +70,7 @@ fn intervals(side: u16) -> Vec<(u16, u32)> {
     digits.map(|digit| (side & !((2 << digit) - 1) as u16, digit)).collect()
 }
 
-/// Returns a block's sides at each level, from a single node up to these powers of two.
+/// Returns the sides of a block at each level, from a single node up to the given powers of two.
 fn sides_by_level(powers: [u32; 3]) -> Arc<[Sides]> {
     let mut sides = [1; 3];
     let mut sides_by_level = vec![sides];
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use pavior_mesh::{Cuboid, volume};
 
-    /// Simulates SST's rounds. Returns all blocks that ever exist, and the final blocks.
+    /// Simulates SST's rounds. Returns every block that ever exists, along with the final blocks.
     fn played(grid: &Grid) -> (BTreeSet<Cuboid>, BTreeSet<Cuboid>) {
         let key = |c: &Cuboid| [c.base[2], c.base[1], c.base[0]];
         let mut blocks: Vec<Cuboid> =

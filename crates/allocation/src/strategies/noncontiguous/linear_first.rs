@@ -1,5 +1,5 @@
 //! First Fit along a curve: take the first run of consecutive free nodes that is long enough. If no
-//! run is, take the window of free nodes with the smallest span.
+//! run is long enough, take the window of free nodes with the smallest span.
 //!
 //! The strategy succeeds if and only if enough nodes are free.
 //!

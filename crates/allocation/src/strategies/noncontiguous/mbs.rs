@@ -1,5 +1,5 @@
-//! Multiple Buddy Strategy: write the count in base R, and grant as many blocks of side 2^i as
-//! digit i states.
+//! Multiple Buddy Strategy: write the count in base R, where digit i is the number of blocks of
+//! side 2^i to grant.
 //!
 //! The strategy succeeds if and only if enough nodes are free, because a missing block is split off
 //! from a larger one or, failing that, replaced with R smaller ones. A request for n = R^i nodes
@@ -55,12 +55,11 @@ pub(super) const ORDER: OptionSpec = OptionSpec {
     key: "order",
     values: Values::OneOf(&["large", "small"]),
     default: "large",
-    meaning: "the pieces of a job that are numbered first; this matters only if ranks are assigned \
-        part by part",
+    meaning: "the pieces of a job to number first; matters only if ranks are assigned part by part",
     bare: false,
 };
 
-/// Puts a job's pieces, which are given largest first, into the order selected by the options.
+/// Orders a job's pieces, which must be sorted from largest to smallest, as the options specify.
 #[inline]
 pub(super) fn numbered(parts: Vec<Cuboid>, smallest_first: bool) -> Vec<Cuboid> {
     if smallest_first { turned_round(&parts) } else { parts }
@@ -92,7 +91,7 @@ fn initial_blocks(grid: &Grid) -> Vec<Root> {
     let sides_by_top: Vec<Arc<[Sides]>> =
         (0..=longest).map(|top| (0..=top).map(|level| cube(1 << level)).collect()).collect();
     let mut roots = Vec::new();
-    // A stack replaces recursion, because a thin machine may have as many blocks as columns.
+    // Use a stack instead of recursion, since a thin machine may have as many blocks as columns.
     let mut left = vec![Cuboid::whole(grid)];
     while let Some(cuboid) = left.pop() {
         let sides = (0..3).filter(|&axis| is_long(axis)).map(|axis| cuboid.sides[axis]);

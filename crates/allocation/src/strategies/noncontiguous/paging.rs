@@ -93,7 +93,7 @@ const BORDER: OptionSpec = OptionSpec {
     key: "border",
     values: Values::OneOf(&["ragged", "unused"]),
     default: "ragged",
-    meaning: "the pages cut off by the border: granted (ragged) or never used",
+    meaning: "the treatment of pages that the border cuts off: granted (ragged) or never used",
     bare: false,
 };
 
@@ -103,7 +103,7 @@ fn supports(grid: &Grid, options: &Options) -> Result<(), Unsupported> {
     if options.get("border") == "ragged" || (0..3).all(whole) {
         Ok(())
     } else {
-        Err(Unsupported(format!("no page of side {side} fits")))
+        Err(Unsupported(format!("no page with sides of {side} nodes fits")))
     }
 }
 
@@ -120,8 +120,8 @@ fn claim(options: &Options) -> Claim {
 }
 
 /// Returns the maximum number of nodes in the pages that a request takes. If the border cuts off
-/// pages, only one node may be missing when the job takes its last page, and that page may be a
-/// whole one.
+/// pages, a job may still need one node when it takes its last page, and that page may be
+/// full-sized.
 fn most(request: &Request, grid: &Grid, options: &Options) -> u64 {
     let side = page_side(options);
     let sides = grid.sides().map(|n| u64::from(u32::from(n).min(side)));

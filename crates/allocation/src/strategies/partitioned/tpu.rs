@@ -72,7 +72,8 @@ const ROUND: OptionSpec = OptionSpec {
     key: "round",
     values: Values::OneOf(&["none", "up"]),
     default: "none",
-    meaning: "the shapes that are not slices: always refused (none) or enlarged to slices (up)",
+    meaning: "the treatment of shapes that are not slices: always refused (none) or enlarged to \
+              slices (up)",
     bare: false,
 };
 
@@ -195,10 +196,10 @@ struct Tpu {
     /// The cubes that are completely free.
     whole: Occupancy,
     bases: BaseSet,
-    /// Scratch space for the shapes to try, in order and in cubes.
+    /// Scratch space for the shapes to try, in order, measured in cubes.
     shapes: Vec<Sides>,
-    /// The number of cubes and of boxes inside cubes tested, and the number of chips updated for
-    /// grants and releases.
+    /// The number of cubes, and boxes inside cubes, tested so far, and the number of chips updated
+    /// for grants and releases.
     work: Work,
 }
 
@@ -240,7 +241,7 @@ impl Tpu {
         })
     }
 
-    /// Changes the number of busy chips in every cube that a placement overlaps.
+    /// Adds `by` to a cube's busy-chip count for each of its chips in the placement.
     fn change(&mut self, placement: &Placement, by: i32) {
         for part in placement.parts() {
             for node in part.nodes(&self.grid) {
@@ -307,7 +308,7 @@ impl MachineStrategy for Tpu {
     }
 }
 
-// The rest of this file is a second model, for the oracle, which relies only on the free chips.
+// The rest of this file is an independent model for the oracle. It uses only the free chips.
 
 fn feasible(scene: &Scene<'_>) -> bool {
     let (free, cubes) = (scene.free, cube_grid(scene.free.grid()));

@@ -22,15 +22,15 @@ pub(crate) const SEARCH: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain", "corners", "leaps", "rows"]),
     default: "engine",
     meaning: "the exact engine, the search from the literature, or only one of the engine's \
-              searches; the answers are the same",
+              searches; all give the same answers",
     bare: true,
 };
 
 /// The `search` option for strategies with only one engine.
 pub(crate) const ENGINE: OptionSpec = OptionSpec {
     values: Values::OneOf(&["engine", "plain"]),
-    meaning: "the engine, which processes whole words of nodes, or the search from the \
-              literature; the answers are the same",
+    meaning: "the engine, which processes whole words of nodes, or the search from the literature; \
+              both give the same answers",
     ..SEARCH
 };
 
@@ -183,7 +183,7 @@ impl BaseSearch {
         }
     }
 
-    /// Prepares for [`BaseSearch::is_base`] with a shape that fits the grid.
+    /// Prepares [`BaseSearch::is_base`] queries for a shape that fits the grid.
     pub(crate) fn compute(&mut self, free: &Occupancy, shape: Sides) {
         if let BaseSearch::Set(set) = self {
             set.compute(free, shape);

@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(score("mesh:5", &[], [0, 0, 0], [5, 1, 1]), 2);
     }
 
-    /// Counts the contact pair by pair, straight from the definition.
+    /// Counts the contact pair by pair, directly from the definition.
     fn by_pairs(free: &Occupancy, cuboid: &Cuboid) -> i64 {
         let grid = free.grid();
         let closed = |axis: usize| grid.wraps(axis) && cuboid.sides[axis] == grid.side(axis);

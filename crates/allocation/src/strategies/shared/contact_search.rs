@@ -28,8 +28,7 @@ use crate::strategies::shared::contact::{most_contact, slab};
 pub(crate) struct ContactSearch {
     grid: Grid,
     bases: BaseSet,
-    /// For each axis, the bases that touch something on the low side, and those that do so on the
-    /// high side.
+    /// The bases that touch something, by axis and then by side (low, high).
     edges: [[Vec<u64>; 2]; 3],
     /// The axes on which the current shape has faces, with the area per face.
     faces: Vec<(usize, i64)>,
@@ -245,7 +244,7 @@ impl ContactSearch {
         Some((least, at))
     }
 
-    /// Returns a face's contact, along with true if the face touches a busy node.
+    /// Returns a face's contact, and true if the face touches a busy node.
     fn touched(&self, at: &Cuboid, (axis, area, side): (usize, i64, usize)) -> (i64, bool) {
         match slab(&self.grid, at, axis, side) {
             None => (area, false),

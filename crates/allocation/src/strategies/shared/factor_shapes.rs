@@ -34,7 +34,7 @@ pub(crate) fn most_compact(nodes: u32, grid: &Grid) -> Option<Sides> {
 /// Returns the boxes of `nodes` nodes that fit within the given sides, in ascending order.
 pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + use<> {
     let [w, d, h] = within.map(u32::from);
-    // The divisors of n up to `most` that leave no more than `room` for the other axes.
+    // The divisors of n up to `most` whose quotients are at most `room`.
     let divisors = |n: u32, most: u32, room: u32| {
         (n.div_ceil(room).max(1)..=most.min(n)).filter(move |a| n % a == 0)
     };
@@ -44,7 +44,7 @@ pub(crate) fn boxes(nodes: u32, within: Sides) -> impl Iterator<Item = Sides> + 
     })
 }
 
-/// Returns the longest side minus the shortest. The more compact the shape, the smaller this is.
+/// Returns the longest side minus the shortest. A smaller result means a more compact shape.
 fn spread(shape: Sides, grid: &Grid) -> u16 {
     let sides = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| shape[axis]);
     sides.clone().max().unwrap_or(1) - sides.min().unwrap_or(1)

@@ -1,7 +1,7 @@
 //! A set of free nodes, pages or blocks, from which elements are taken in a defined order.
 //!
 //! The order is either by number or by release time. Published strategies keep lists like these,
-//! and most papers do not state the order. By number (the default), a grant depends only on the
+//! and most papers do not specify the order. By number (the default), a grant depends only on the
 //! state. By release time, a finished job's nodes stay adjacent in the list even if they are far
 //! apart.
 //!

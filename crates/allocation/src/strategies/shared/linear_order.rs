@@ -136,8 +136,8 @@ impl LinearOrder {
         Some(self.place(first, count))
     }
 
-    /// Returns the work. `boxes` counts the nodes visited, once to list the free ones and once to
-    /// choose among them. `words` counts the words read to find free nodes.
+    /// Returns the work done so far. `boxes` counts the nodes visited, once to list the free ones
+    /// and once to choose among them. `words` counts the words read to find free nodes.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

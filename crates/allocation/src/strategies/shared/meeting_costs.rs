@@ -35,7 +35,7 @@ pub(crate) struct MeetingCosts {
 #[derive(Clone, Copy, Debug, Default)]
 struct Steps {
     count: usize,
-    /// Each coordinate as a cell offset from coordinate 0, with true if the overlap stops there.
+    /// Each coordinate's cell offset from coordinate 0, and true if the overlap stops there.
     all: [(usize, bool); 3],
 }
 

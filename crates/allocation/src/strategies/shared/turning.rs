@@ -94,8 +94,8 @@ impl Turn {
         RefusalKey::Ordered(if self == Turn::All { ascending(shape) } else { shape })
     }
 
-    /// Returns the orientations of a request to try, in order, leaving out those that cannot fit
-    /// the grid.
+    /// Returns the orientations of a request to try, in order, skipping those that cannot fit the
+    /// grid.
     pub fn shapes(self, grid: Grid, request: &Request) -> impl Iterator<Item = Sides> + use<> {
         let shapes = request.shape.map(|shape| self.of_shape(shape)).unwrap_or_default();
         let FewShapes { list, count } = shapes;

@@ -77,7 +77,9 @@ impl Slots {
                 format!("{found} boxes of size {shape} fit simultaneously")
             }
             (found, bound) => {
-                format!("{found} to {bound} boxes of size {shape} fit simultaneously")
+                format!(
+                    "at least {found} and at most {bound} boxes of size {shape} fit simultaneously"
+                )
             }
         }
     }

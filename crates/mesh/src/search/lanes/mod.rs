@@ -204,13 +204,13 @@ impl U64x2 {
         bytemuck::cast(self.0)
     }
 
-    /// Shifts both words left by less than 64 bits.
+    /// Shifts both words left by fewer than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_left(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_left(self.0, bits))
     }
 
-    /// Shifts both words right by less than 64 bits.
+    /// Shifts both words right by fewer than 64 bits.
     #[inline(always)]
     pub(super) fn shifted_right(self, bits: u32) -> U64x2 {
         U64x2(instructions::shift_right(self.0, bits))

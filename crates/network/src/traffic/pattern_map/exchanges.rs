@@ -15,8 +15,8 @@ pub(super) struct Exchanges {
     /// Each rank's partners in ascending order, with the number of messages in both directions.
     partners: Vec<(u32, u32)>,
     messages: u64,
-    /// The number of messages between any two partners, if all partners exchange equally many and
-    /// no rank has many partners.
+    /// The number of messages between any two partners, if it is the same for all pairs and no rank
+    /// has more than `FEW` partners.
     alike: Option<u32>,
 }
 
@@ -61,8 +61,8 @@ impl Exchanges {
         &self.partners[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 
-    /// Returns the number of messages between any two partners, if all partners exchange equally
-    /// many and no rank has more than 2^14 partners.
+    /// Returns the number of messages between any two partners, if it is the same for all pairs and
+    /// no rank has more than 2^14 partners.
     pub(super) fn alike(&self) -> Option<u32> {
         self.alike
     }
@@ -78,7 +78,7 @@ impl Exchanges {
         self.messages
     }
 
-    /// Returns the total hops with rank i at `points[i]`, or `None` if there are at least `bound`.
+    /// Returns the total hops with rank i at `points[i]`, or `None` once they reach `bound`.
     pub(super) fn hops_below(&self, bound: u64, points: &[Point], hops: Hops) -> Option<u64> {
         let mut sum = 0;
         for (rank, own) in (0..).zip(points) {

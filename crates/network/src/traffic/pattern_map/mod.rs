@@ -88,7 +88,7 @@ impl PatternMap {
         if bisected.1 < numbered.1 { bisected.0 } else { numbered.0 }
     }
 
-    /// Returns the first map with the fewest hops, and its hops. Stops early at an optimal map.
+    /// Returns the first map with the fewest hops, and its hop count. Stops early if it is optimal.
     fn best(&self, grid: &Grid, maps: impl Iterator<Item = Vec<NodeId>>) -> (Vec<NodeId>, u64) {
         let mut best = (Vec::new(), u64::MAX);
         for map in maps {
@@ -102,14 +102,14 @@ impl PatternMap {
         best
     }
 
-    /// Improves a map by exchanging ranks. Returns the resulting map and its hops.
+    /// Improves a map by exchanging ranks. Returns the resulting map and its hop count.
     fn improve(&self, grid: &Grid, map: &[NodeId]) -> (Vec<NodeId>, u64) {
         let map = Search::new(grid, map, &self.exchanges).run();
         let hops = self.hops_below(u64::MAX, grid, &map);
         (map, hops.unwrap_or(u64::MAX))
     }
 
-    /// Returns a map's total hops, or `None` if there are at least `bound`.
+    /// Returns a map's total hops, or `None` if the total is at least `bound`.
     fn hops_below(&self, bound: u64, grid: &Grid, map: &[NodeId]) -> Option<u64> {
         let points: Vec<Point> = map.iter().map(|&node| Hops::point(grid.point(node))).collect();
         self.exchanges.hops_below(bound, &points, Hops::of(grid))

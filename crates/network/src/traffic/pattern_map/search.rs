@@ -1,10 +1,10 @@
 //! A local search that exchanges ranks until no exchange saves any hops.
 //!
 //! The number of hops that an exchange saves depends only on where the two ranks and their partners
-//! are. Once a rank has no useful exchange, it is therefore checked again only after one of these
-//! nodes has changed, either for the rank itself or for a candidate.
+//! are. Once a rank has no useful exchange, it is therefore rechecked only after one of these
+//! positions has changed, either for the rank itself or for a candidate.
 //!
-//! Invariant: `surplus` is a rank's total hops minus its messages. The exchanges are the same
+//! Invariant: `surplus` is a rank's total hops minus its message count. The exchanges are the same
 //! as in a search that checks every rank in every round; a test verifies this.
 //!
 //! Cost: O(d^2) to check a rank that has d partners.
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
     use crate::patterns::{PatternSelection, RankGrid, iteration};
 
-    /// Makes the same exchanges by checking every rank in every round and counting all hops.
+    /// Performs the same exchanges naively: checks every rank in every round and counts all hops.
     fn plain(grid: &Grid, map: &[NodeId], exchanges: &Exchanges) -> Vec<NodeId> {
         let hops = |map: &[NodeId]| {
             let points: Vec<Point> =

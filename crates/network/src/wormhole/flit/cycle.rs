@@ -1,4 +1,4 @@
-//! The processing of one cycle, during which flits cross channels.
+//! Processes one cycle, during which flits cross channels.
 
 use std::cmp::Reverse;
 
@@ -83,7 +83,7 @@ impl Flit {
         self.able = able;
     }
 
-    /// Returns the message that can move a flit across a channel now.
+    /// Returns the message that can move a flit across a channel now, if there is one.
     fn eligible(&self, channel: u32) -> Option<u32> {
         let port = &self.ports[channel as usize];
         if port.crossed_at == self.now {

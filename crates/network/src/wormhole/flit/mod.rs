@@ -20,7 +20,7 @@
 //!
 //! Only channels whose state may have changed are processed, so blocked worms cost nothing. A
 //! crossing lists its channel and the following one for the next cycle, and retries the preceding
-//! one at once. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
+//! one immediately. Cost: O(1) per flit and channel. Memory: O(path lengths in flight).
 
 mod cycle;
 mod packet;

@@ -42,7 +42,7 @@ pub(super) struct Port {
     pub(super) crossed_by: u32,
     /// Waiting headers, ordered by request time and then id.
     pub(super) queue: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// The latest cycle for which the channel is in the list of channels to try.
+    /// The latest cycle for which the channel was added to the list of channels to try.
     pub(super) listed: u64,
 }
 

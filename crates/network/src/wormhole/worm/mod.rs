@@ -127,8 +127,8 @@ impl Worm {
         &self.channels
     }
 
-    /// Simulates, after the fact, messages created from `since` on. Between `since` and now, no
-    /// other message may have used any channel that these messages use.
+    /// Retroactively simulates messages created from `since` on. Between `since` and now, no other
+    /// message may have used any channel that these messages use.
     ///
     /// While `run` executes, the engine is at `since` and contains only messages created by `run`,
     /// which must advance the engine back to the current cycle. Messages that are in flight at that

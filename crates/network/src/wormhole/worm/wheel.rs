@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The events in one cycle. The lists keep their allocated memory when they are emptied.
+/// The events in one cycle. The lists keep their allocated memory when they are cleared.
 #[derive(Debug)]
 pub(super) struct Slot {
     /// Channels that might be granted, because they were requested or because they became free

@@ -22,13 +22,13 @@ use super::steps::Steps;
 use crate::shared::refused::Refused;
 use crate::{Calendar, MachineView};
 
-/// A timeline of node counts. The strategy chooses the nodes when a job starts, and may refuse.
+/// A timeline of node counts. The strategy chooses nodes when a job starts, and may refuse the job.
 pub(super) struct ByCount {
     free: Steps,
     /// The nodes that have not failed.
     healthy: Occupancy,
     refused: Refused,
-    /// The periods in which reserved nodes are closed, and the number of closed nodes in each.
+    /// The intervals in which reserved nodes are closed, and the number of closed nodes in each.
     closed: Vec<(Interval, i64)>,
 }
 
@@ -146,8 +146,8 @@ impl Timeline for ByCount {
 }
 
 impl ByCount {
-    /// Returns the number of reserved nodes that no running job holds during a period. Within the
-    /// period, no reservation may begin or end, and no job may end.
+    /// Returns the number of reserved nodes that no running job holds during an interval. Within
+    /// the interval, no reservation may begin or end, and no job may end.
     fn closed_during(
         &self,
         interval: Interval,

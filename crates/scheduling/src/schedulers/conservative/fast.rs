@@ -6,8 +6,8 @@
 //!
 //! - A job can get an earlier slot only by using nodes that were freed since it was last tried.
 //! - If a request was refused at all times before t, so is any later request that is at least as
-//!   large and as long, until nodes are freed (`refusals`). Near each freed slot, such a request
-//!   stays refused even after that.
+//!   large and as long, until nodes are freed (`refusals`). Refusals near one freed slot remain
+//!   valid even after that.
 //!
 //! For other requests, every time with enough free nodes is tried.
 //!
@@ -45,14 +45,14 @@ pub(super) trait Timeline: Send + Sync {
     /// See [`Profile::Taken`].
     type Taken;
 
-    /// Creates a timeline in which no nodes are taken from now on.
+    /// Creates a timeline in which no nodes are taken from `now` on.
     fn new(now: Time, machine: &Machine) -> Self;
 
     /// Returns true if a refused request is also refused when more nodes are taken.
     fn is_monotone(request: &Request, machine: &Machine) -> bool;
 
-    /// Returns the boxes that a request allows, at least one of which must be free. Returns `None`
-    /// if there are many boxes, or if other conditions also matter.
+    /// Returns the boxes that a request allows. At least one of them must be free. Returns `None`
+    /// if there are too many boxes, or if other conditions also matter.
     fn boxes_for(request: &Request, machine: &Machine) -> Option<Vec<Sides>>;
 
     /// Returns the nodes of a running job. Failed nodes cannot be taken.
@@ -69,7 +69,7 @@ pub(super) trait Timeline: Send + Sync {
     /// Releases everything.
     fn clear(&mut self, now: Time);
 
-    /// Drops everything before now.
+    /// Drops everything before `now`.
     fn advance(&mut self, now: Time);
 
     /// Takes the part of a slot that is not in the past.
@@ -89,7 +89,7 @@ pub(super) trait Timeline: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Returns the part of a slot's period from the first to the last time at which any of its
+    /// Returns the part of a slot's interval from the first to the last time at which any of its
     /// nodes is free.
     fn still_free(&self, slot: &Slot<Self::Held>) -> Interval;
 
@@ -116,15 +116,15 @@ pub(super) trait Timeline: Send + Sync {
     ) -> Option<(Self::Held, Option<Placement>)>;
 }
 
-/// The conditions for a job's slot.
+/// The constraints on a job's slot.
 pub(super) struct Wanted<'a, H> {
     pub(super) now: Time,
     pub(super) job: &'a Job,
-    /// The period in which the job may begin.
+    /// The interval in which the job may begin.
     pub(super) begins: Interval,
     /// The job's own slot, which counts as free.
     pub(super) own: Option<&'a Slot<H>>,
-    /// The freed slots, if the job is known to be refused at all of these times without them.
+    /// The freed slots, if the job is known to be refused throughout `begins` without them.
     pub(super) freed: Option<FreedSlots<'a, H>>,
 }
 
@@ -291,11 +291,11 @@ impl<T: Timeline, const KEEPS: bool> Fast<T, KEEPS> {
     }
 }
 
-/// A freed slot that may help a job begin earlier.
+/// A freed slot that may allow a job to begin earlier.
 struct Near<'a, H> {
     slot: &'a Slot<H>,
     refused: &'a mut RefusalsNearby,
-    /// The period in which the job may begin.
+    /// The interval in which the job may begin.
     begins: Interval,
     /// True if the job is known to be refused at earlier times because it is too large.
     is_refused_by_size: bool,
@@ -317,7 +317,7 @@ impl<H> Near<'_, H> {
     }
 }
 
-/// Returns the freed slots that may help a job begin before its own slot.
+/// Returns the freed slots that may allow a job to begin before its own slot.
 fn near<'a, T: Timeline>(
     timeline: &T,
     freed: &'a mut [Freed<T::Held>],

@@ -1,4 +1,4 @@
-//! Freed nodes, each with the period for which it was freed. A job with monotone answers that was
+//! Freed nodes, each with the interval for which it was freed. A job with monotone answers that was
 //! refused before can fit now only if it uses one of these nodes for part of its run.
 //!
 //! Until a freed slot is dropped, it records the jobs that were refused near it. Any job at least
@@ -53,7 +53,7 @@ impl<H> Default for FreedNodes<H> {
 }
 
 impl<H> FreedNodes<H> {
-    /// Begins a round. Returns false if no slot has been released since the previous round began.
+    /// Begins a new round. Returns false if no slot was released since the previous one began.
     pub(super) fn next_round(&mut self) -> bool {
         let past = self.slots.partition_point(|one| one.number < self.before_round);
         self.slots.drain(..past);
@@ -66,7 +66,7 @@ impl<H> FreedNodes<H> {
         self.given
     }
 
-    /// Returns the time when the latest slot ends.
+    /// Returns the latest time at which any of the slots ends.
     pub(super) fn end(&self) -> Time {
         self.end
     }
@@ -77,7 +77,7 @@ impl<H> FreedNodes<H> {
         self.given += 1;
     }
 
-    /// Shortens or drops freed slots after another slot has been taken for a period.
+    /// Shortens or drops freed slots after another slot has been taken for an interval.
     pub(super) fn trim(&mut self, taken: Interval, still_free: impl Fn(&Slot<H>) -> Interval) {
         for Freed { slot, refused, .. } in &mut self.slots {
             let Interval { from, to } = slot.interval;
@@ -99,7 +99,7 @@ impl<H> FreedNodes<H> {
     }
 }
 
-/// Merges periods into disjoint ones, in order. Takes O(k log k) time for k periods.
+/// Merges intervals into disjoint ones, in order. Takes O(k log k) time for k intervals.
 pub(super) fn disjoint(mut periods: Vec<Interval>) -> impl Iterator<Item = Interval> {
     periods.sort_unstable_by_key(|one| one.from);
     let mut seen = Time::ZERO;
@@ -141,7 +141,7 @@ impl<'a, H> FreedSlots<'a, H> {
         FreedSlots { slots }
     }
 
-    /// Records that the job was not tested near any slot that overlaps a period.
+    /// Records that the job was not tested near any slot that overlaps `period`.
     pub(super) fn skip(self, period: Interval) {
         let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(period));
         slots.for_each(|(_, fits)| fits.set(MayFit::Job));
@@ -152,8 +152,8 @@ impl<'a, H> FreedSlots<'a, H> {
 type Live<'a> = (&'a Cuboid, &'a Cell<MayFit>);
 
 impl<'a> FreedSlots<'a, Placement> {
-    /// Returns true if any node that is free throughout a period was freed for part of that period.
-    /// If not, requests refused before are still refused. Takes O(rows of the freed nodes).
+    /// Returns true if any node that is free throughout an interval was freed for part of it. If
+    /// not, requests refused before are still refused. Takes O(rows of the freed nodes).
     pub(super) fn reach(self, throughout: Interval, free: &Occupancy) -> bool {
         let live = self.live(throughout, free);
         for (_, fits) in &live {
@@ -162,7 +162,7 @@ impl<'a> FreedSlots<'a, Placement> {
         !live.is_empty()
     }
 
-    /// Returns true if a box with one of these sides is free throughout a period, given that no
+    /// Returns true if a box with one of these sides is free throughout an interval, given that no
     /// such box was free before, so that any such box must contain a freed node.
     ///
     /// First searches for half of the boxes' common part, and then for all of it. Usually neither
@@ -197,8 +197,8 @@ impl<'a> FreedSlots<'a, Placement> {
         sides.iter().any(|sides| opens(*sides))
     }
 
-    /// Returns the boxes that were freed for part of a period and contain a node that is free for
-    /// the whole period.
+    /// Returns the boxes that were freed for part of an interval and contain a node that is free
+    /// for the whole interval.
     fn live(self, throughout: Interval, free: &Occupancy) -> Vec<Live<'a>> {
         let slots = self.slots.iter().filter(|(slot, _)| slot.interval.overlaps(throughout));
         let parts = slots.flat_map(|(slot, fits)| slot.held.parts().iter().map(move |p| (p, fits)));
@@ -210,7 +210,7 @@ impl<'a> FreedSlots<'a, Placement> {
     }
 }
 
-/// Returns true if a free box contains a freed node. May also return true for another free box.
+/// Returns true if a free box contains a freed node. False positives are possible.
 ///
 /// Searches either the rows around the freed nodes, or all rows of the machine (`bases`), whichever
 /// are fewer. Reads O(log s) words per row for sides of length s.
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn a_job_can_begin_where_it_runs_while_something_is_freed() {
         let slots = [stretch(20, 30), stretch(10, 15), stretch(1, 2), stretch(12, 14)];
-        // A job of length 3 begun at 8 still runs at 10. One of length 7 begun at 14 runs at 20.
+        // A job of length 3 that begins at 8 still runs at 10; one of length 7 from 14 runs at 20.
         let begins = |first: usize, estimate| {
             let near = slots[first..].iter().map(|slot| begins_near(*slot, Time(estimate)));
             disjoint(near.collect()).collect::<Vec<_>>()
@@ -296,11 +296,11 @@ mod tests {
         for (estimate, until) in [(4, 15), (9, 18)] {
             freed.since(0)[0].refused.learn_length(Time(estimate), Time(until));
         }
-        // A job of length 4 begun before 15 never reaches 20, but one of 9 begun before 18 can.
+        // A job of length 4 that begins before 15 ends before 20; one of length 9 may still run.
         freed.trim(stretch(0, 20), |slot| Interval { from: Time(20), ..slot.interval });
         let refused = &freed.since(0)[0].refused;
         assert_eq!([4, 8, 9].map(|estimate| refused.of_length(Time(estimate)).0), [0, 0, 18]);
-        // A slot that was taken in the middle keeps both ends.
+        // Taking only the middle of a slot does not shorten it.
         freed.trim(stretch(22, 25), |_| panic!("the ends are still free"));
     }
 

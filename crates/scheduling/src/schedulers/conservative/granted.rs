@@ -1,4 +1,4 @@
-//! Jobs given nodes outside the queue, and bookings that give way to these jobs.
+//! Jobs granted nodes outside the queue, and bookings that give way to these jobs.
 //!
 //! ```text
 //!   time      0         4         8         a and b are booked on some nodes, x and y on others.
@@ -23,9 +23,9 @@ use crate::MachineView;
 use crate::shared::ends::Expected;
 
 impl<P: Profile> Plan<P> {
-    /// Takes slots for running jobs that were given nodes outside the queue. Returns the indices of
-    /// the bookings that gave way, oldest first. Returns `None` if any of these running jobs holds
-    /// nodes that are reserved in advance, because that voids the whole plan.
+    /// Takes slots for running jobs that were granted nodes outside the queue. Returns the indices
+    /// of the bookings that gave way, oldest first. Returns `None` if any of these running jobs
+    /// holds nodes that are reserved in advance, because that voids the whole plan.
     pub(super) fn take_granted(
         &mut self,
         expected: &Expected<'_>,
@@ -51,7 +51,7 @@ impl<P: Profile> Plan<P> {
         Some(given_way)
     }
 
-    /// Releases the bookings that cannot stay once a slot is taken, and voids the jobs' promises.
+    /// Releases the bookings that conflict with a taken slot, and voids the promises to their jobs.
     fn make_way(&mut self, now: Time, taken: &Slot<P::Held>, given_way: &mut Vec<usize>) {
         let nodes = self.profile.taken_by(taken);
         for (index, booking) in self.bookings.iter_mut().enumerate().rev() {

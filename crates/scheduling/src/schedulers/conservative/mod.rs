@@ -10,9 +10,9 @@
 //! 4. All bookings are remade in order of arrival if a booked job cannot start at its time, or if a
 //!    running job outruns its expected end, which
 //!    [`RunningJob::expected_end`](crate::RunningJob::expected_end) then extends.
-//! 5. If a job was given nodes outside the queue, any booking that needs one of these nodes before
-//!    that job's expected end gives way. Such bookings are remade in order of arrival, and then all
-//!    jobs move up. All other bookings stay (`granted.rs`).
+//! 5. If a job was granted nodes outside the queue, any booking that needs one of these nodes
+//!    before that job's expected end gives way. Such bookings are remade in order of arrival, and
+//!    then all jobs move up. All other bookings stay (`granted.rs`).
 //! 6. If a node fails or is repaired, or if nodes are reserved in advance, all bookings are remade.
 //!
 //! Promises made after step 5 or 6 count as first promises.

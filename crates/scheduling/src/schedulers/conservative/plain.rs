@@ -114,7 +114,7 @@ impl Profile for Plain {
 }
 
 impl Plain {
-    /// Removes a slot, or what is left of it, from the list, unless the slot was dropped as past.
+    /// Removes a slot, or the rest of it, from the list. Does nothing if the slot is already past.
     /// No two slots have both the same nodes and the same end, so these identify the slot.
     fn remove(&mut self, slot: &Slot<Placement>) {
         let is_it = |other: &Slot<Placement>| {
@@ -125,8 +125,8 @@ impl Plain {
         }
     }
 
-    /// Returns the earliest slot before `limit` in which the strategy can place a job. A query
-    /// counts as an attempt only if it is about the present.
+    /// Returns the earliest slot before `limit` in which the strategy can place a job. Only queries
+    /// for the current time count as attempts.
     fn first_before(
         &mut self,
         limit: Time,
@@ -182,7 +182,7 @@ impl Plain {
         times
     }
 
-    /// Returns the nodes free throughout a period.
+    /// Returns the nodes that are free throughout an interval.
     fn free_throughout(&self, stretch: Interval) -> Occupancy {
         let mut free = self.empty.free().clone();
         let grid = *free.grid();

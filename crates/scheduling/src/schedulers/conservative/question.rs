@@ -12,7 +12,7 @@
 //! Otherwise, the strategy then places the job, and the placement is kept for
 //! [`JobQuestion::place`].
 //!
-//! Invariant: any answer given without the strategy is the answer the strategy would give.
+//! Invariant: any answer found without the strategy is the same as the strategy's own answer.
 //!
 //! Cost: O(rows) words per box, or O(rows of the freed nodes); then one search.
 
@@ -31,8 +31,8 @@ use crate::MachineView;
 /// strategy.
 pub(super) const FEW_BOXES: usize = 6;
 
-/// A query about one job. Querying the strategy counts as an attempt only if the query is about the
-/// present.
+/// A query about one job. Only queries to the strategy that concern the current time count as
+/// attempts.
 pub(super) struct JobQuestion<'a, 'v> {
     now: Time,
     job: &'a Job,
@@ -64,15 +64,15 @@ impl<'a, 'v> JobQuestion<'a, 'v> {
         JobQuestion { now, job, freed, empty, bases, answers, view, boxes, placed: None }
     }
 
-    /// Records that too few nodes are free to test the job in a period.
+    /// Records that the job was not tested in `period` because too few nodes are free.
     pub(super) fn skip(&self, period: Interval) {
         if let Some(freed) = self.freed {
             freed.skip(period);
         }
     }
 
-    /// Returns true if the job may fit on the nodes that are free throughout a period. If it does
-    /// not and its answers are monotone, it fits in no period that includes this one.
+    /// Returns true if the job may fit on the nodes that are free throughout an interval. If it
+    /// does not and its answers are monotone, it fits in no interval that includes this one.
     pub(super) fn may_fit(&mut self, throughout: Interval, free: &Occupancy) -> bool {
         let (bases, machine) = (&mut *self.bases, self.view.machine());
         let boxes = self.boxes.get_or_init(|| {

@@ -55,7 +55,7 @@ impl Demand {
         pool && large.iter().all(|large| small.iter().any(|small| fits(small, large)))
     }
 
-    /// Returns a smaller demand: `part` of the largest box that every allowed box contains.
+    /// Returns the demand for `part` of the largest box contained in all allowed boxes.
     pub(super) fn core(&self, part: fn(Sides) -> Sides) -> Demand {
         let core = self.boxes.as_deref().and_then(common).map(part);
         let Some(core) = core else { return self.clone() };
@@ -69,7 +69,7 @@ impl Demand {
     }
 }
 
-/// Returns the largest box that every one of the given boxes contains.
+/// Returns the largest box contained in all of the given boxes.
 pub(super) fn common(boxes: &[Sides]) -> Option<Sides> {
     let smaller = |one: Sides, other: Sides| std::array::from_fn(|axis| one[axis].min(other[axis]));
     boxes.iter().copied().reduce(smaller)
@@ -134,7 +134,7 @@ const NEARBY: usize = 64;
 /// The jobs refused near one freed slot.
 #[derive(Default)]
 pub(super) struct RefusalsNearby {
-    /// For each estimate, the time before which no job that long can use a node in the slot.
+    /// For each estimate, the time before which no job of that length can use a node in the slot.
     by_length: ByLength,
     /// The jobs refused because of their size, sorted by work, because the jobs with the least work
     /// rule out the most others.

@@ -30,7 +30,7 @@ pub(super) trait Profile: Send + Sync {
     /// A slot's nodes, in a form that is fast to compare with other slots.
     type Taken;
 
-    /// Creates a profile in which no nodes are taken from now on.
+    /// Creates a profile in which no nodes are taken from `now` on.
     fn new(now: Time, machine: &Machine) -> Self;
 
     /// Returns the nodes of a running job.
@@ -48,13 +48,13 @@ pub(super) trait Profile: Send + Sync {
     /// Releases everything.
     fn clear(&mut self, now: Time);
 
-    /// Drops everything before now.
+    /// Drops everything before `now`.
     fn advance(&mut self, now: Time);
 
     /// Takes a slot.
     fn take(&mut self, slot: &Slot<Self::Held>);
 
-    /// Releases a slot, or what is left of it.
+    /// Releases a slot, or the rest of it if it has already begun.
     fn give(&mut self, slot: Slot<Self::Held>);
 
     /// Returns the earliest possible slot for a job from now on, without taking it.
@@ -78,8 +78,8 @@ pub(super) trait Profile: Send + Sync {
         taken: &Slot<Self::Held>,
     ) -> bool;
 
-    /// Begins a round of moving up. Returns true if anything has been released since the previous
-    /// round began.
+    /// Begins a round of moving jobs up. Returns true if anything has been released since the
+    /// previous round began.
     fn next_round(&mut self) -> bool;
 
     /// Returns the number of slots released so far, or 0 if the profile does not count them.
@@ -97,7 +97,7 @@ pub(super) trait Profile: Send + Sync {
     ) -> Option<Slot<Self::Held>>;
 
     /// Starts a job in its slot. Returns the nodes that it holds, and their placement unless the
-    /// strategy is to choose it. Returns `None` if the job cannot start.
+    /// strategy has yet to choose it. Returns `None` if the job cannot start.
     fn start(
         &mut self,
         slot: &Slot<Self::Held>,
@@ -175,7 +175,7 @@ pub(super) struct Plan<P: Profile> {
 
 pub(super) struct Booking<H> {
     job: JobId,
-    /// The slot, or `None` if the job does not fit on the empty machine or before the end of time.
+    /// The slot, or `None` if the job does not fit on the empty machine or before `Time::MAX`.
     pub(super) slot: Option<Slot<H>>,
     /// The first promised start.
     pub(super) promise: Time,
@@ -209,7 +209,7 @@ impl<P: Profile> Plan<P> {
         plan
     }
 
-    /// Takes the advance reservations.
+    /// Takes the nodes reserved in advance.
     fn close(&mut self, view: &MachineView<'_>) {
         if let Some(calendar) = view.calendar() {
             self.profile.close(calendar, &self.running, view.machine());
@@ -249,7 +249,7 @@ impl<P: Profile> Plan<P> {
             self.book_others(now, queue, view);
         }
         self.rebook_if_late(queue, expected, view);
-        // A job that the caller chose may occupy booked nodes.
+        // A job started by the caller instead of the scheduler may occupy booked nodes.
         (expected.running().len() <= self.running.len()).then_some(self)
     }
 
@@ -258,8 +258,8 @@ impl<P: Profile> Plan<P> {
         self.running.insert(job, slot);
     }
 
-    /// Removes jobs that have ended, and releases what is left of their slots. This includes jobs
-    /// that have since been given nodes again.
+    /// Removes jobs that have ended, and releases the rest of their slots. This includes jobs that
+    /// have since been granted nodes again.
     fn remove_ended(&mut self, now: Time, view: &MachineView<'_>) {
         self.state = view.state();
         let machine = view.machine();
@@ -295,7 +295,7 @@ impl<P: Profile> Plan<P> {
         });
     }
 
-    /// Books jobs that had no slot but may have one now.
+    /// Books jobs that previously had no slot but may get one now.
     fn book_others(&mut self, now: Time, queue: &Queue, view: &mut MachineView<'_>) {
         for (index, job) in queue.iter().enumerate().take(self.bookings.len()) {
             if self.bookings[index].slot.is_none() {
@@ -370,7 +370,7 @@ impl<P: Profile> Plan<P> {
         }
     }
 
-    /// Starts the first due job that can start. Also returns the start first promised to it.
+    /// Starts the first due job that can start. Also returns the job's first promised start.
     fn start_due(
         &mut self,
         now: Time,
@@ -415,7 +415,7 @@ impl<P: Profile> Plan<P> {
     }
 }
 
-/// Releases what is left of a slot.
+/// Releases the rest of a slot.
 pub(super) fn give_rest<P: Profile>(profile: &mut P, now: Time, slot: &Slot<P::Held>) {
     let Interval { from, to } = slot.interval;
     if to > now {

@@ -1,10 +1,10 @@
-//! Periods of time, and the nodes taken for them.
+//! Time intervals, and the nodes taken for them.
 
 use pavior_allocation::Placement;
 use pavior_kernel::Time;
 use pavior_mesh::{Grid, Occupancy};
 
-/// A half-open period of time. A period that ends at [`Time::MAX`] never ends.
+/// A half-open time interval. An interval that ends at [`Time::MAX`] is unbounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interval {
     pub(super) from: Time,
@@ -12,34 +12,34 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Creates a period with a job's estimated length. It lasts at least one tick, because even a
+    /// Creates an interval of a job's estimated length. It lasts at least one tick, because even a
     /// job with an estimate of zero holds its nodes for an instant.
     pub(super) fn new(from: Time, estimate: Time) -> Interval {
         Interval { from, to: from.saturating_add(estimate.max(Time(1))) }
     }
 
-    /// Returns the part of a period from `at` on, which may be empty.
+    /// Returns the part of this interval from `at` on, which may be empty.
     pub(super) fn after(self, at: Time) -> Interval {
         Interval { from: self.from.max(at), ..self }
     }
 
-    /// Returns the part of a period before `at`.
+    /// Returns the part of this interval before `at`, which may be empty.
     pub(super) fn before(self, at: Time) -> Interval {
         Interval { to: self.to.min(at), ..self }
     }
 
-    /// Returns true if a period contains no instant.
+    /// Returns true if this interval is empty.
     pub(super) fn is_empty(self) -> bool {
         self.from >= self.to
     }
 
-    /// Returns true if two periods share an instant.
+    /// Returns true if this interval overlaps `other`.
     pub(super) fn overlaps(self, other: Interval) -> bool {
         self.from < other.to && other.from < self.to
     }
 }
 
-/// Returns the period in which a job must begin to be running at some time in `freed`.
+/// Returns the interval in which a job must begin in order to run at some time in `freed`.
 pub(super) fn begins_near(freed: Interval, estimate: Time) -> Interval {
     Interval { from: first_begin_reaching(freed.from, estimate), to: freed.to }
 }
@@ -98,7 +98,7 @@ impl Held for u32 {
     }
 }
 
-/// A job's nodes for a period.
+/// A job's nodes, and the interval in which it holds them.
 #[derive(Clone)]
 pub(super) struct Slot<H> {
     pub(super) interval: Interval,

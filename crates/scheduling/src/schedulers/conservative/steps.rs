@@ -65,7 +65,7 @@ impl Steps {
         Steps { from, first, root: None, changes: Vec::new(), unused: Vec::new() }
     }
 
-    /// Drops everything before `now`. Takes O(log T) for each change that is past.
+    /// Drops everything before `now`. Takes O(log T) for each past change.
     pub(super) fn advance(&mut self, now: Time) {
         let (past, coming) = self.split(self.root, now.saturating_add(Time(1)));
         self.root = coming;
@@ -79,7 +79,7 @@ impl Steps {
         }
     }
 
-    /// Adds to the number of free nodes, for the part of a period that is not in the past.
+    /// Adds `nodes` to the number of free nodes in the part of an interval that is not past.
     pub(super) fn add(&mut self, nodes: i64, stretch: Interval) {
         let from = stretch.from.max(self.from);
         if stretch.to <= from || nodes == 0 {
@@ -114,7 +114,7 @@ impl Steps {
         None
     }
 
-    /// Returns true if fewer than `nodes` nodes are free at any time in a period. Takes O(log T).
+    /// Returns true if fewer than `nodes` nodes are free at any time in `stretch`. Takes O(log T).
     pub(super) fn are_fewer(&self, nodes: i64, stretch: Interval) -> bool {
         let from = stretch.from.max(self.from);
         let fewer = || self.next(from, Wanted::TooFew(nodes));

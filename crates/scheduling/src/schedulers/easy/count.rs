@@ -35,7 +35,7 @@ pub(super) struct EasyByCount {
     withdrawals: u64,
 }
 
-/// The limits that the head's reservation sets for other jobs.
+/// The limits that the head's reservation imposes on other jobs.
 #[derive(Clone, Copy)]
 struct Shadow {
     head: JobId,

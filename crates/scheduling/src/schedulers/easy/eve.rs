@@ -12,8 +12,8 @@
 //! Invariant: nodes free at any time before the reserved one are free on the eve. Therefore, if the
 //! strategy's answers are monotone, a head refused on the eve has no earlier reservation.
 //!
-//! Cost: O(1) per grant or release. When a job that was expected to run on the eve ends, also one
-//! query.
+//! Cost: O(1) per grant or release, plus one query when a job that was expected to run on the eve
+//! ends.
 
 use pavior_allocation::{Change, Fork, Machine, Placement};
 use pavior_kernel::Time;
@@ -38,8 +38,8 @@ impl Eve {
         Eve { fork, state: machine.state(), revisions: running.revisions() }
     }
 
-    /// Returns true if the head certainly cannot get a reservation before `limit`, which is the
-    /// time of its current reservation.
+    /// Returns true if the head definitely cannot get a reservation before `limit`, the time of its
+    /// current reservation.
     pub(super) fn refuses(
         &mut self,
         head: &Job,

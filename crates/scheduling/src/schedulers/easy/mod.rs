@@ -33,7 +33,7 @@
 //!   reservation possible. It is also dropped if its time passes without the head starting because
 //!   a job outran its estimate ([`RunningJob::expected_end`](crate::RunningJob::expected_end)).
 //! - The head may also start before the reserved time if all its reserved nodes are free.
-//! - A job given nodes outside the queue voids the reservation only if it is expected to hold a
+//! - A job granted nodes outside the queue voids the reservation only if it is expected to hold a
 //!   reserved node at the reserved time.
 //! - With `promise=holds`, a job that overtook the head and outran its estimate is expected to end
 //!   at any moment, so it does not postpone the promise to the head.

@@ -36,7 +36,7 @@ pub(super) trait Search: Default + Send + Sync {
     /// of the head's run.
     ///
     /// Called for the first reservation (with [`Time::MAX`]) and, to find an earlier one, after
-    /// each change to the machine that the scheduler did not make.
+    /// each change to the machine that was not caused by the scheduler.
     fn earliest(
         &mut self,
         head: &Job,
@@ -119,8 +119,8 @@ impl<S: Search> Easy<S> {
         Easy { holds, ..Easy::default() }
     }
 
-    /// Drops the reservation and voids the promise if a job that was given nodes outside the queue
-    /// is expected to hold a reserved node at the reserved time.
+    /// Drops the reservation and voids the promise if a job that was granted nodes outside the
+    /// queue is expected to hold a reserved node at the reserved time.
     fn give_way(&mut self, now: Time, running: &Running, view: &MachineView<'_>) {
         let Some(kept) = &self.reservation else { return };
         let machine = view.machine();

@@ -29,7 +29,7 @@
 //!
 //! A job's cheapest option is found in `start_options.rs`. If estimates, including the extra time,
 //! are never too short, no head starts later than first promised. Run times are predicted only for
-//! logs that state a share of communication. Without predictions, there is no extra time, and no
+//! logs that specify a communication share. Without predictions, there is no extra time, and no
 //! job waits for its box.
 //!
 //! Cost: as for `easy`, but with a separate query for each level. If a job could start now but with
@@ -65,7 +65,7 @@ pub(crate) static ENTRY: Entry = Entry {
 };
 
 /// Returns true if a scheduler takes communication times into account. Only `easy-freedom` does.
-/// These times are predicted only for logs that state a share of communication.
+/// These times are predicted only for logs that specify a communication share.
 pub fn weighs_messages(selection: &crate::Selection) -> bool {
     selection.entry.name == ENTRY.name
 }

@@ -10,7 +10,7 @@ const RECOVERY: f64 = 3.0;
 ///
 /// If n of N nodes are busy for an extra time t, every other job is delayed by t n / N until the
 /// machine has caught up. This affects the jobs that are waiting now and the jobs that arrive
-/// within a time of `RECOVERY` times t.
+/// within `RECOVERY` times t.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Price {
     /// The machine's number of nodes.
@@ -40,7 +40,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Records that a job starts.
+    /// Records that a job has started.
     pub(super) fn start(&mut self) {
         self.started += 1;
     }

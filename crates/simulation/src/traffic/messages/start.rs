@@ -102,7 +102,7 @@ impl Messages {
         Ok(true)
     }
 
-    /// Begins the next exchange of a job that computes in between.
+    /// Begins the next exchange of a job that computes between exchanges.
     pub(super) fn begin(&mut self, now: Time, slot: u32, is_alone: bool) -> Result<(), Deadlock> {
         let Messages { jobs, alone, ready, trials, setup, .. } = self;
         let sender = jobs[slot as usize].as_mut().expect("it is running");

@@ -102,7 +102,7 @@ struct Fluid {
     pieces: Vec<Piece>,
 }
 
-/// A piece of the price curve that lies on a falling line.
+/// A piece of the price curve that decreases linearly.
 struct Piece {
     start: f64,
     end: f64,
@@ -170,7 +170,7 @@ fn price_pieces(segments: &[Segment], density: &dyn Fn(usize) -> f64, jobs: usiz
     let mut pieces = Vec::with_capacity(segments.len());
     for &Segment { start, end, task } in segments.iter().rev() {
         let slope = density(task);
-        // After an idle period, there is no remaining cost.
+        // After an idle interval, there is no remaining cost.
         let price_at_end = if end < begin { 0.0 } else { price };
         let intercept = *intercepts[task].get_or_insert(price_at_end + slope * end);
         (price, begin) = (intercept - slope * start, start);

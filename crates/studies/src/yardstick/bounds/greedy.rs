@@ -7,7 +7,7 @@ use super::Task;
 
 /// Returns the cost of a greedy schedule that considers only node counts. Whenever a job is
 /// released or ends, waiting jobs are tried in descending order of weight per node-second, and each
-/// that fits starts. Takes O(jobs x jobs) time. No job may need more than `capacity` nodes.
+/// that fits starts. Takes O(jobs x jobs) time. Every job must fit within `capacity` nodes.
 pub(super) fn reached(tasks: &[Task], capacity: i64) -> i64 {
     Counts::new(tasks, capacity, &latest_first(tasks)).rest()
 }

@@ -42,7 +42,7 @@ pub struct Task {
 /// The number of price units that correspond to a weight of 1.
 pub const SCALE: i64 = 10_000;
 
-/// A price curve, which gives the price of using a node for a second in units of 1 / [`SCALE`].
+/// A price curve: the price of using a node for a second, in units of 1 / [`SCALE`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prices {
     /// The start of the first bucket, in seconds.

@@ -10,7 +10,7 @@
 //!   |||| |      ||   |||||||       ||     time →
 //! ```
 //!
-//! Each gap takes two draws. The model is our own; it is the simplest that has a burst size and is
+//! Each gap uses two draws. The model is our own; it is the simplest that has a burst size and is
 //! otherwise memoryless.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};

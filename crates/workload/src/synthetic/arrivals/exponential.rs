@@ -1,6 +1,6 @@
 //! Independent, exponentially distributed gaps: a Poisson process.
 //!
-//! The papers use this process. The load is the reciprocal of the mean gap, and each gap takes one
+//! The papers use this process. The load is the reciprocal of the mean gap, and each gap uses one
 //! draw.
 
 use pavior_kernel::{Entry, Stream};

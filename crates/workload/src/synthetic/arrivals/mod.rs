@@ -7,7 +7,7 @@ use pavior_kernel::{Entry, Family, Options, Stream};
 
 /// The implementation of an arrival process.
 pub struct ArrivalProcess {
-    /// The constructor. It takes the mean gap between arrivals, in the workload's time unit.
+    /// The constructor, which takes the mean gap between arrivals in the workload's time unit.
     pub build: fn(&Options, f64) -> Box<dyn Gaps>,
 }
 

@@ -1,4 +1,4 @@
-//! The same execution time for every job, with no messages. Takes no draws.
+//! The same execution time for every job, with no messages. Uses no random draws.
 
 use pavior_kernel::{Entry, OptionSpec, Stream};
 
@@ -27,7 +27,7 @@ pub(super) const ENTRY: Entry<ServiceDistribution> = Entry {
     },
 };
 
-/// A distribution that gives every job the same service.
+/// A distribution in which every job has the same service.
 pub(super) struct Same(pub(super) Service);
 
 impl DrawService for Same {

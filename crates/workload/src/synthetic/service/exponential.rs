@@ -1,4 +1,4 @@
-//! Exponential execution times without messages, as in the TBL paper. Each job takes one draw.
+//! Exponential execution times without messages, as in the TBL paper. Each job uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Stream, Time};
 

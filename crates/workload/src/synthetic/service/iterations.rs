@@ -1,4 +1,4 @@
-//! The same number of communication-pattern iterations for every job. Takes no draws.
+//! The same number of communication-pattern iterations for every job. Uses no random draws.
 //!
 //! Jobs in the NAS paper run exactly one iteration.
 

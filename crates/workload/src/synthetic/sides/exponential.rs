@@ -1,14 +1,14 @@
 //! Exponential sides with mean L/2, rounded up and capped at the axis length L.
 //!
 //! The TBL paper only says "exponential". Capping reproduces the paper's utilization; redrawing
-//! until the value fits does not. Each side takes one draw.
+//! until the value fits does not. Each side uses one draw.
 
 use super::{ANY_GRID, SideDistribution, per_axis};
 use pavior_kernel::Entry;
 
 pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "exponential",
-    title: "exponential sides with mean L/2, rounded up, at most L",
+    title: "exponentially distributed sides with mean L/2, rounded up, at most L",
     source: "",
     options: &[],
     variants: &[""],

@@ -7,7 +7,7 @@
 //! with shape rules, the longest side lies along the machine's longest side, and so on.
 //!
 //! The shapes follow the slices that vendors publish. The frequencies are our own, because no log
-//! is publicly available. Each job takes two draws.
+//! is publicly available. Each job uses two draws.
 
 use pavior_kernel::{Entry, OptionSpec, Options, Stream, Values};
 use pavior_mesh::{Grid, Sides, volume};

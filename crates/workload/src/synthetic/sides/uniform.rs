@@ -1,5 +1,4 @@
-//! Uniform sides on [1, L], where L is the axis length or a smaller bound. Each side takes one
-//! draw.
+//! Uniform sides on [1, L], where L is the axis length or a smaller bound. Each side uses one draw.
 
 use pavior_kernel::{Entry, OptionSpec, Values};
 
@@ -7,7 +6,7 @@ use super::{ANY_GRID, SideDistribution, per_axis};
 
 pub(super) const ENTRY: Entry<SideDistribution> = Entry {
     name: "uniform",
-    title: "sides uniform on [1, L]",
+    title: "uniformly distributed sides in [1, L]",
     source: "",
     options: &[OptionSpec {
         key: "most",

@@ -3,7 +3,7 @@
 //! L is the axis length. A side is in [1, L/8] with probability 0.4, and in [L/8+1, L/4], [L/4+1,
 //! L/2] or [L/2+1, L] with probability 0.2 each. Within each interval, the side is uniform.
 //! Breakpoints are rounded down. A machine that has an axis shorter than 8 is rejected, because the
-//! first interval would be empty. Each side takes two draws: one for the interval and one for the
+//! first interval would be empty. Each side uses two draws: one for the interval and one for the
 //! side.
 //!
 //! ```text

@@ -36,7 +36,7 @@ pub(in crate::traces) fn id(cell: &[u8]) -> Option<Name> {
         if end == 0 || !tasks[..end].iter().all(legal) {
             return None;
         }
-        // Waiting tasks share one line, so it gets a task number that no real task has.
+        // Waiting tasks share one line. It gets a task number that no real task has.
         id.task = Some(u64::MAX);
         rest = &tasks[end + 1..];
     } else if let Some(task) = rest.strip_prefix(b"_") {
@@ -142,7 +142,7 @@ pub(in crate::traces) fn state(cell: &[u8]) -> Option<State> {
     Some(State { status, over: !OPEN.contains(&word), cancelled })
 }
 
-/// Returns true if a cell is empty or contains a word that stands for an unknown value.
+/// Returns true if a cell is empty or contains a word for an unknown value.
 fn is_unknown(cell: &[u8]) -> bool {
     let words = ["", "Unknown", "None", "N/A", "INVALID"];
     words.iter().any(|word| cell.eq_ignore_ascii_case(word.as_bytes()))

@@ -365,7 +365,7 @@ impl<'l> Cells<'l> {
                 if rest.is_empty() || rest.starts_with(self.delimiter) {
                     return Some(at);
                 }
-                // Two quotes in a row stand for one quote in the text.
+                // Two consecutive quotes represent one quote in the text.
                 at += usize::from(rest[0] == b'"');
             }
             at += 1;

@@ -18,8 +18,8 @@
 //! different jobs. Array tasks (`71_4`) and components of heterogeneous jobs (`71+0`) are separate
 //! jobs. If several lines have the same id (`sacct -D`), the one with the latest submission is
 //! used, which is also what `sacct` prints without `-D`. The log's clock starts at the first
-//! submission. A date without a time zone is in the machine's local time, which goes back an hour
-//! when summer time ends. User, group, QOS and partition names are numbered from 1 as they appear.
+//! submission. A date without a time zone is in the machine's local time, which repeats an hour
+//! when DST ends. User, group, QOS and partition names are numbered from 1 as they appear.
 //!
 //! `--dependency=after*` in `SubmitLine` names the jobs that a job depends on.
 //!
@@ -76,7 +76,7 @@ pub fn read(reader: impl BufRead, options: &ReadOptions) -> Result<Trace, ReadEr
         (0..layout.in_front).for_each(|_| jobs.note(text, 1));
     }
     if !layout.has_nodes() && options.processors_per_node.is_none() {
-        let reason = "there are processor counts but no NNodes column; request it, or use \
+        let reason = "the log has processor counts but no NNodes column; request it, or use \
                       --processors-per-node";
         return Err(ReadError::Option(reason.into()));
     }
@@ -302,7 +302,7 @@ impl<'l> Row<'l> {
         )))
     }
 
-    /// Returns the text in a column that may contain delimiters, or no text if that is ambiguous.
+    /// Returns the text in a column that may contain delimiters, or `""` if ambiguous.
     fn text(&self, text: usize) -> &[u8] {
         let Some(cells) = self.layout.text(text, self.cells()) else { return &[] };
         &self.line[self.places[cells.start].start..self.places[cells.end - 1].end]

@@ -11,7 +11,7 @@ pub(super) fn clock_name(clock: Clock) -> &'static str {
     match clock {
         Clock::Local => "local time",
         Clock::Utc => "UTC",
-        Clock::Log => "hours since the log began",
+        Clock::Log => "hours since the start of the log",
     }
 }
 

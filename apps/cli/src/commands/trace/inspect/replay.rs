@@ -11,9 +11,9 @@ use crate::args::InspectArgs;
 /// The maximum length of a mesh's side.
 const MAX_SIDE: u64 = 65_535;
 
-/// Returns the command that replays a log with the options with which it was summarized. If no grid
-/// is given, the command uses the most compact mesh of the size in the header. Returns `None` if
-/// that size is unknown or is not the size of any mesh, or if the path is not valid UTF-8.
+/// Returns the command that replays a log with the options used to summarize it. If no grid is
+/// given, the command uses the most compact mesh of the size in the header. Returns `None` if that
+/// size is unknown or is not the size of any mesh, or if the path is not valid UTF-8.
 pub(super) fn command(
     args: &InspectArgs,
     grid: Option<&Grid>,

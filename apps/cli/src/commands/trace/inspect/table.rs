@@ -12,7 +12,7 @@ use super::{Inspection, facts};
 /// The length of the longest bar.
 const MAX_BAR_COLUMNS: u64 = 50;
 
-/// Formats the summary in sections, without those that have no lines.
+/// Formats the summary in sections, and omits empty ones.
 pub(super) fn table(inspection: &Inspection<'_>) -> String {
     let (summary, arrivals) = (inspection.summary, &inspection.summary.arrivals);
     let mut text = String::new();

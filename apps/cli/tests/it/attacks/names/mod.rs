@@ -87,7 +87,7 @@ fn run(one: &Attempt) -> Output {
     pavior(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), &one.input)
 }
 
-/// Makes all attempts for one kind of input or, in the checks, some of them.
+/// Runs all attempts for one kind of input, or only some of them in the checks.
 fn attack(what: &str, tries: fn(&str) -> Vec<Attempt>) {
     let step = pavior_trials::size(101, 5, 1);
     let (mut tried, mut faults) = (0, Vec::new());

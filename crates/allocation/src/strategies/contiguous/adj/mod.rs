@@ -1,9 +1,9 @@
-//! Adjacency: among the free placements at corners of busy boxes, take the one with the highest
+//! Adjacency: among the free placements at corners of busy boxes, pick the one with the highest
 //! *boundary value*, that is, the most contact with busy nodes and the border.
 //!
-//! The strategy finds a free placement whenever one exists, and no other free placement scores
-//! higher. On each axis, the candidates are the coordinates at which the placement touches a busy
-//! box or the border, or is flush with a busy box's edge:
+//! The strategy finds a free placement whenever one exists, and no other free placement has a
+//! higher score. On each axis, the candidates are the coordinates at which the placement touches a
+//! busy box or the border, or is flush with a busy box's edge:
 //!
 //! ```text
 //!         S S S S         a side of p = 3 nodes and a busy box x1..x2
@@ -15,14 +15,14 @@
 //!
 //! and, for the border, 0 and W - p. To see that nothing is missed, move any free placement left
 //! and down until it is stuck: it is then at a candidate coordinate on every axis. Along a single
-//! axis, the boundary value is piecewise linear and bends only at these coordinates. Therefore, the
-//! best candidate is a best placement, and the first of the best candidates in scan order is also
-//! the first of the best placements.
+//! axis, the boundary value is piecewise linear and changes slope only at these coordinates.
+//! Therefore, the best candidate is a best placement, and the first of the best candidates in scan
+//! order is also the first of the best placements.
 //!
-//! The result is the same as Best Fit's with rotation, and both strategies share an engine. The
-//! engine takes O(N/64 log(side)), plus O(surface) for each base that it scores.
+//! The result is the same as that of Best Fit with rotation, and both strategies share an engine.
+//! The engine takes O(N/64 log(side)), plus O(surface) for each base that it scores.
 //!
-//! Cost of `plain`: with B busy boxes, each axis has up to 4B + 2 candidates, but never more than
+//! Cost of `plain`: with B busy boxes, each axis has at most 4B + 2 candidates, and never more than
 //! it has bases. For each combination of candidates, the search tests the boxes near the
 //! combination's plane and line. This takes O(B^3) in 2D and O(B^4) in 3D. Memory depends only on
 //! B. A grant takes O(1) and a release O(B).
@@ -64,8 +64,8 @@ const OVER: OptionSpec = OptionSpec {
     key: "over",
     values: Values::OneOf(&["first", "all"]),
     default: "first",
-    meaning: "the bases that are compared: those in the first orientation that has a free base, \
-              or those in all orientations",
+    meaning: "the bases to compare: those in the first orientation with a free base, or those in \
+              all orientations",
     bare: false,
 };
 
@@ -89,8 +89,8 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).over(over(options)).exact().boxed()
 }
 
-/// The engine, which finds the same placements using the set of all bases, or using the plain
-/// search if there are few busy boxes.
+/// The engine, which finds the same placements using the set of all bases or, if there are few busy
+/// boxes, the plain search.
 #[derive(Clone)]
 struct Engine {
     plain: Adjacency,

@@ -30,8 +30,8 @@ struct Near {
 }
 
 impl Near {
-    /// Adds an axis on which the placement shares `shares` coordinates with the box, and on which
-    /// `touches` of the placement's outer neighbors are in the box.
+    /// Adds an axis along which the placement and the box share `shares` coordinates, and `touches`
+    /// of the placement's two outer neighbors are in the box.
     fn along(self, shares: i64, touches: i64) -> Near {
         let touching = self.shared * touches + self.touching * shares;
         Near { shared: self.shared * shares, touching, ..self }
@@ -44,7 +44,7 @@ impl Adjacency {
         Adjacency { grid, candidates, near, tested: 0 }
     }
 
-    /// Returns true if trying all candidates for this many boxes is less work than visiting all
+    /// Returns true if trying all candidates for this many boxes takes less work than visiting all
     /// nodes.
     pub(super) fn is_short(grid: &Grid, boxes: usize) -> bool {
         let candidates: usize =
@@ -141,8 +141,8 @@ impl Adjacency {
     }
 }
 
-/// Compares a side at a base with a box on one axis. Returns the number of shared coordinates, and
-/// the number of the side's two outer neighbors that are in the box.
+/// Compares a side at a base with a box along one axis. Returns the number of shared coordinates
+/// and how many of the side's two outer neighbors are in the box.
 fn relate(grid: &Grid, axis: usize, held: &Cuboid, at: u16, side: u16) -> (i64, i64) {
     let n = i64::from(grid.side(axis));
     let (low, end) = (i64::from(at), i64::from(at) + i64::from(side));

@@ -3,8 +3,8 @@
 use pavior_mesh::{Coordinates, Grid, NodeId, Scan, Sides};
 
 /// Returns the canonical bases next to a shape's canonical base, in both directions along each
-/// axis. A neighbor beyond an end is `None`. An axis of one node, or a ring that the shape closes,
-/// has no neighbors.
+/// axis. A neighbor past an end is `None`. An axis with only one node, or a ring that the shape
+/// fills, has no neighbors.
 pub(crate) fn neighbours(
     grid: &Grid,
     base: Coordinates,
@@ -29,7 +29,7 @@ pub(crate) fn neighbours(
     })
 }
 
-/// Counts a base's neighboring positions that are not bases or are beyond an end.
+/// Counts a base's neighboring positions that are not bases or are past an end.
 pub(crate) fn closed_neighbours(
     grid: &Grid,
     base: Coordinates,

@@ -1,8 +1,8 @@
-//! Best Fit: among all free bases, take the one whose placement has the most contact.
+//! Best Fit: among all free bases, pick the one whose placement has the most contact.
 //!
 //! The strategy finds a free base for the requested orientation whenever one exists. With
-//! `turn=all`, it takes the best base in the first orientation that fits; with `turn=best`, it
-//! takes the best base in any orientation. Ties go to the first base in row-major order. "Most busy
+//! `turn=all`, it picks the best base in the first orientation that fits; with `turn=best`, the
+//! best base in any orientation. Ties go to the first base in row-major order. "Most busy
 //! neighbours" can be read in three ways:
 //!
 //! ```text
@@ -70,7 +70,7 @@ fn claim(options: &Options) -> Claim {
     best_claim(score, options)
 }
 
-/// Returns the claim for a strategy that takes the first base with the best score.
+/// Returns the claim for a strategy that picks the first base with the best score.
 pub(crate) fn best_claim(score: fn(&Occupancy, &Cuboid) -> i64, options: &Options) -> Claim {
     Claim {
         recognition: Recognition::Best { score, over: turn_over(options), first_of_ties: true },

@@ -1,5 +1,5 @@
-//! Best Fit's plain search, which tests every base of a shape and scores it using a table of prefix
-//! sums. Readings that have no engine use this search, too.
+//! Best Fit's plain search, which tests every base of a shape and scores it with a table of prefix
+//! sums. Readings without an engine also use this search.
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Occupancy, Scan, Sides};
 

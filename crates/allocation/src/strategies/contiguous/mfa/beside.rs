@@ -1,5 +1,5 @@
-//! MFA's candidates: bases next to each busy submesh, in the order of a walk around it, and bases
-//! at the machine's corners.
+//! MFA's candidates: the bases next to each busy submesh, in the order of a walk around it, and the
+//! bases at the machine's corners.
 //!
 //! ```text
 //!   task 2x2, busy S:    . 5 4 3 .     The walk goes up the right side, back along the top, down
@@ -15,7 +15,7 @@ use std::fmt;
 
 use pavior_mesh::{Coordinates, Cuboid, Grid, Sides};
 
-/// The side of a busy submesh on which an MFA candidate is located.
+/// The side of a busy submesh next to which an MFA candidate is located.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MfaSide {
     /// Beyond its highest x.
@@ -146,7 +146,7 @@ pub(super) fn place_around(
     })
 }
 
-/// Returns the coordinate, on the side's own axis, of a base next to a busy submesh.
+/// Returns, for the side's own axis, the coordinate of a base next to a busy submesh.
 fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> Option<u16> {
     let axis = side.axis();
     let n = u32::from(grid.side(axis));
@@ -156,7 +156,7 @@ fn coordinate_beside(grid: &Grid, held: &Cuboid, side: MfaSide, task: Sides) -> 
         let at = if side.is_beyond() { Some(start + length) } else { start.checked_sub(task) };
         return at.filter(|&at| at < n).map(|at| at as u16);
     }
-    // A task that closes the ring is next to nothing on that ring.
+    // A task that fills the ring is not next to anything on that ring.
     let at = if side.is_beyond() { start + length } else { start + n - task };
     (task < n).then_some((at % n) as u16)
 }

@@ -79,12 +79,12 @@ pub fn mfa_candidates(
     rows
 }
 
-/// A walk along the candidates, including its scratch buffers.
+/// A walk over the candidates, including its scratch buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CandidateWalk {
     coverages: CoverageList,
     /// For each node, twice the number of the last walk that found it covered, plus one if that
-    /// walk scored it. This way, a walk does not have to reset every node's status first.
+    /// walk scored it. This avoids resetting every node's status before each walk.
     status: Vec<u64>,
     walk: u64,
     work: Work,
@@ -94,7 +94,7 @@ pub(crate) struct CandidateWalk {
 type See<'a> = &'a mut dyn FnMut(MfaCandidate) -> ControlFlow<()>;
 
 impl CandidateWalk {
-    /// Walks around each busy submesh: right, top, left, bottom. The task must fit the grid.
+    /// Walks around each busy submesh: right, top, left, bottom. The task must fit on the grid.
     pub(crate) fn around(
         &mut self,
         free: &Occupancy,
@@ -131,8 +131,8 @@ impl CandidateWalk {
         ControlFlow::Continue(())
     }
 
-    /// Returns the work: the numbers of candidates and coverages visited, of status cells filled,
-    /// and of nodes next to scored candidates.
+    /// Returns the work: the number of candidates and coverages visited, status cells filled, and
+    /// nodes next to scored candidates.
     pub(crate) fn work(&self) -> Work {
         self.work + self.coverages.work()
     }

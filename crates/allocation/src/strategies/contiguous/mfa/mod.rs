@@ -15,17 +15,17 @@
 //!
 //! The strategy finds a free placement whenever one exists. Move any free placement left and then
 //! down until it is stuck: it is then at <0,0>, or touches the right or top side of a busy submesh.
-//! On a ring, it may move around forever, but then coordinate 0 is free, too.
+//! On a ring, it may move around forever, but then coordinate 0 is also free.
 //!
 //! On a mesh, the chosen placement does not always have the most contact. With `corners=all`, it
 //! does, because all of the machine's corners are scored: a placement that touches no busy submesh
 //! can be moved along the border, without losing contact, until it reaches a corner or a submesh.
 //!
 //! The engine does not walk. A base is a candidate if and only if its placement touches a busy
-//! node, and among the candidates with the highest index, the walk visits the one around the
-//! earliest granted submesh first. The engine therefore computes the set of all bases, with one bit
-//! per base. It counts contact only for bases that could be the best, and determines which of the
-//! equally good ones the walk would visit first.
+//! node, and among the candidates with the highest index, the walk first visits the one around the
+//! submesh that was granted earliest. The engine therefore computes the set of all bases, with one
+//! bit per base. It counts contact only for bases that could be the best, and determines which of
+//! the equally good ones the walk would visit first.
 //!
 //! Cost: O(N/64 log(side)) for the bases, O(surface) for each base that could be the best, and O(B)
 //! to choose among equally good ones.
@@ -162,8 +162,8 @@ impl BoxRule for Engine {
     }
 
     fn best(&mut self, view: &mut View<'_>, shape: Sides) -> Option<Scored> {
-        // Collect those candidates next to busy submeshes that have the highest index. The closure
-        // returns the lowest index still of interest.
+        // Collect the candidates next to busy submeshes that have the highest index. The closure
+        // returns the lowest index that is still of interest.
         let ties = &mut self.ties;
         ties.clear();
         let mut most = -1;
@@ -195,8 +195,8 @@ impl BoxRule for Engine {
 }
 
 impl Engine {
-    /// Returns whichever of the best candidates the walk visits first: the first one around the
-    /// earliest granted submesh that any best candidate touches.
+    /// Returns the best candidate that the walk would visit first, which is the first one around
+    /// the earliest granted submesh that any best candidate touches.
     fn first_met(&self, view: &mut View<'_>, shape: Sides) -> Option<Cuboid> {
         let mut tested = 0;
         let met = view.busy().iter().find_map(|held| {

@@ -1,4 +1,4 @@
-//! MFA's plain search, which walks around every busy submesh as the paper does.
+//! MFA's plain search, which walks around every busy submesh as in the paper.
 //!
 //! Invariant: the best candidate is the first one with the highest index above a threshold. A
 //! perfect index ends the walk.
@@ -35,7 +35,7 @@ impl Walk {
     }
 
     /// Finds the best candidate in one orientation among those with an index above `threshold`. If
-    /// `corners` is true, the machine's corners are candidates, too.
+    /// `corners` is true, the machine's corners are also candidates.
     pub(super) fn best_above(
         &mut self,
         free: &Occupancy,

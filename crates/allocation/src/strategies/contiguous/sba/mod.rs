@@ -55,7 +55,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     Contiguous::new(grid, options, rule).exact().boxed()
 }
 
-/// The engine, which runs the same search but does not divide pieces that contain no base.
+/// The engine, which performs the same search but does not divide pieces that contain no base.
 #[derive(Clone)]
 struct Engine {
     stack: StackBased,

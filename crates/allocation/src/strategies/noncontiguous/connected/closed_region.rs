@@ -1,4 +1,4 @@
-//! Growing a closed region, a set that takes each node together with all nodes that it cuts off.
+//! Grows a closed region: a set that takes each node together with all nodes that it cuts off.
 //!
 //! ```text
 //!   # . . #      the corner c is connected only through d: taking d also takes c,
@@ -6,8 +6,7 @@
 //!   # c # #
 //! ```
 //!
-//! Invariant: the component's remaining nodes are connected unless a deferred neighbor had to be
-//! taken.
+//! Invariant: the component's remaining nodes are connected unless a deferred neighbor was taken.
 //!
 //! Cost: O(1) per neighbor compared, [`HopSums::add`] per node, and one flood fill per neighbor.
 
@@ -42,10 +41,10 @@ impl ClosedRegion {
     ///
     /// The next node is the neighbor nearest to all nodes in the set. It is taken together with all
     /// nodes that it cuts off from the largest remaining part. If there are too many of these, the
-    /// neighbor is deferred. It need not be tested again: if some of the nodes that it cuts off are
-    /// taken later, the number of missing nodes decreases by the same amount. If no other neighbor
-    /// remains, the deferred neighbor that cuts off the fewest nodes is taken, together with as
-    /// many of those nodes as are missing.
+    /// neighbor is deferred. It need not be tested again: whenever some of the nodes that it cuts
+    /// off are taken, the number of missing nodes decreases by the same amount. If no other
+    /// neighbor remains, the deferred neighbor that cuts off the fewest nodes is taken, together
+    /// with as many of those nodes as are still needed.
     pub(super) fn grow(
         &mut self,
         component: &ComponentGraph,
@@ -87,8 +86,8 @@ impl ClosedRegion {
         self.frontier.take_nearest(hop_sums, is_rest, |node| node)
     }
 
-    /// Returns the deferred neighbor that cuts off the fewest nodes. There is one, because the set
-    /// has no other neighbors.
+    /// Returns the deferred neighbor that cuts off the fewest nodes. There is always one, because
+    /// the set has no other neighbors.
     fn least_passed(&self) -> u32 {
         let in_rest = |(_, node): &&(usize, u32)| self.marks[*node as usize] != TAKEN;
         let least = self.passed.iter().filter(in_rest).min();

@@ -1,4 +1,4 @@
-//! Growing a compact region, a set to which one free neighbor is added at a time.
+//! Grows a compact region: a set to which one free neighbor is added at a time.
 //!
 //! ```text
 //!   . 1 . .      fullest: the neighbor with the most neighbors in the set o, here 2
@@ -6,8 +6,8 @@
 //!   . o o 1
 //! ```
 //!
-//! The next node depends only on the set. A growth that reaches the same set as an earlier growth
-//! would end in the same way and is therefore stopped.
+//! The next node depends only on the set. A growth that reaches the same set as an earlier one
+//! would end with the same result and is therefore stopped.
 //!
 //! Invariant: marks and lists are empty between growths.
 //!
@@ -129,8 +129,8 @@ impl CompactRegions {
         Region { next, nodes, hashes }
     }
 
-    /// Returns true if an earlier growth reached the same set and then either ended or followed the
-    /// same rule.
+    /// Returns true if an earlier growth reached the same set, and the set is complete or that
+    /// growth used the same rule.
     fn is_known(&self, region: &Region, nodes: usize) -> bool {
         let last = region.nodes.len() - 1;
         let hash = region.hashes[last];

@@ -78,7 +78,7 @@ impl ComponentGraphs {
         &self.kept[index]
     }
 
-    /// Returns a free node's number in its component, whose graph must have been built.
+    /// Returns a free node's number in its component. The component's graph must have been built.
     pub(super) fn number(&self, node: NodeId) -> u32 {
         self.numbers[node.index()]
     }
@@ -102,8 +102,8 @@ impl ComponentGraph {
         }
     }
 
-    /// Finds the links. A link is found from its end with the higher coordinate or, if it closes a
-    /// ring, from its end at 0.
+    /// Finds the links. Each link is found from its end with the higher coordinate or, if it closes
+    /// a ring, from its end at 0.
     fn link(&mut self, grid: &Grid, free: &Occupancy, numbers: &[u32]) {
         self.links.clear();
         self.links.resize(self.nodes.len(), Links::default());
@@ -158,7 +158,7 @@ impl ComponentGraph {
         let mut seeds: Vec<u32> = fewest.into_iter().map(|number| number as u32).collect();
         for corner in 0..8 {
             let up = |axis: usize| corner >> axis & 1 == 1;
-            // Along an axis of one node, there is only one corner.
+            // Along an axis with only one node, there is only one corner.
             if (0..3).any(|axis| up(axis) && grid.side(axis) == 1) {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Flood fill from several nodes at once. It counts how many of a component's nodes a set cuts off
-//! from the largest remaining part.
+//! Flood fill from several nodes simultaneously. It counts the nodes of a component that a set cuts
+//! off from the largest remaining part.
 //!
 //! ```text
 //!   . . o . .      the set o leaves two parts of two nodes each. A flood begins at each
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! The floods stop when at most one of them can still grow. That flood's final size is the number
-//! of nodes that the other floods do not reach. Most floods meet close to the set, so they stop
-//! early. Union-find joins floods that meet.
+//! of nodes that the other floods do not reach. Most floods meet near the set, so they stop early.
+//! Union-find joins floods that meet.
 //!
 //! Invariant: `marks` is [`UNREACHED`] everywhere between queries.
 //!
@@ -91,9 +91,9 @@ impl FloodFill {
     /// Finds the nodes in a connected region that are separated from its main part when `node` is
     /// taken. `is_in` selects the nodes in the region.
     ///
-    /// The main part is the one whose flood ends last or, if the other parts have more than `most`
-    /// nodes, the largest one. Each node in the result is next to `node`, or next to an earlier
-    /// node in the result.
+    /// The main part is the one whose flood ends last or, if the other parts contain more than
+    /// `most` nodes, the largest one. Each node in the result is adjacent to `node` or to an
+    /// earlier node in the result.
     pub(super) fn behind(
         &mut self,
         component: &ComponentGraph,
@@ -145,7 +145,7 @@ impl FloodFill {
         progress
     }
 
-    /// Clears the previous query's floods.
+    /// Clears the floods of the previous query.
     fn begin(&mut self, component: &ComponentGraph) {
         if self.marks.len() < component.count() {
             self.marks.resize(component.count(), UNREACHED);
@@ -154,7 +154,7 @@ impl FloodFill {
         self.reached.clear();
     }
 
-    /// Clears this query's marks.
+    /// Clears the marks set by this query.
     fn finish(&mut self, barred: &[u32]) {
         self.looked += self.reached.len() as u64;
         for &node in self.reached.iter().chain(barred) {
@@ -195,7 +195,7 @@ impl FloodFill {
         }
     }
 
-    /// Grows the last flood until it is the largest one or has ended.
+    /// Grows the last flood until it is the largest or has ended.
     fn outgrow(
         &mut self,
         component: &ComponentGraph,

@@ -43,7 +43,7 @@ impl Frontier {
     }
 
     /// Removes and returns the nearest node. Ties go to the lowest rank. Drops nodes for which
-    /// `is_listed` has become false.
+    /// `is_listed` is now false.
     pub(super) fn take_nearest<R: Ord>(
         &mut self,
         hop_sums: &HopSums,
@@ -120,8 +120,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{Grid, NodeId};
 
-    /// Grows a set on a machine on which a quarter of the nodes are busy. Every tenth neighbor is
-    /// not listed.
+    /// Grows a set on a machine where a quarter of the nodes are busy. Every tenth neighbor is not
+    /// listed.
     #[test]
     fn the_nearest_of_the_near_ones_is_the_nearest_of_all() {
         let mut dice = Stream::new(11, 0, "frontier");

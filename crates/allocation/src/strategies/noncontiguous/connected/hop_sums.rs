@@ -1,4 +1,4 @@
-//! Sums of hops between the nodes in a set. They measure how compact the set is.
+//! Sums of hops between the nodes in a set, which measure how compact the set is.
 //!
 //! The number of hops between two nodes is the sum of their distances along the axes. For each
 //! coordinate on an axis, the set stores the sum of the distances from there to its nodes. Finding
@@ -13,7 +13,7 @@
 //! them. Beyond that range, each sum is the previous sum plus one hop per node.
 //!
 //! Cost: O(1) per lookup, and O(sum of the bounding box's sides) per added node. On a ring, the
-//! whole side counts.
+//! whole axis counts.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ use pavior_mesh::{Coordinates, Grid, Sides};
 #[derive(Clone, Debug)]
 pub(crate) struct HopSums {
     axes: [Axis; 3],
-    /// The number of axes that matter. All further axes have a single coordinate.
+    /// The number of axes that matter. All other axes have a single coordinate.
     count: usize,
     nodes: u64,
     /// The sum of hops over all pairs of nodes.
@@ -33,7 +33,7 @@ pub(crate) struct HopSums {
     counts: Vec<u64>,
 }
 
-/// Number of sums that are updated together. The last chunk may extend beyond the known sums.
+/// The number of sums that are updated together. The last chunk may extend past the known sums.
 const CHUNK: usize = 8;
 
 /// The sums along one axis. On a ring, all sums are known.
@@ -60,7 +60,7 @@ impl HopSums {
         hop_sums
     }
 
-    /// Empties the set. Takes O(sum of the bounding box's sides) time. On a ring, the whole side
+    /// Empties the set. Takes O(sum of the bounding box's sides) time. On a ring, the whole axis
     /// counts.
     pub(crate) fn clear(&mut self) {
         self.axes.iter_mut().for_each(Axis::clear);
@@ -89,7 +89,7 @@ impl HopSums {
         self.nodes
     }
 
-    /// Adds a node. Takes O(sum of the bounding box's sides) time. On a ring, the whole side
+    /// Adds a node. Takes O(sum of the bounding box's sides) time. On a ring, the whole axis
     /// counts.
     pub(crate) fn add(&mut self, point: Coordinates) {
         for (axis, &at) in self.axes[..self.count].iter_mut().zip(&point) {

@@ -1,5 +1,5 @@
-//! Connected: grant a connected set of free nodes. Among the sets found, take the one that cuts off
-//! the fewest free nodes from the rest, with ties going to the most compact set.
+//! Connected: grant a connected set of free nodes. Among the sets found, pick the one that cuts off
+//! the fewest free nodes from the rest; ties go to the most compact set.
 //!
 //! ```text
 //!   5 of these 14:    . . . # #      o o . # #      o o o # #
@@ -33,15 +33,15 @@
 //!    nodes is a candidate. If the search exceeds 2^14 steps over all components, the best set
 //!    found so far is the candidate.
 //!
-//! The granted candidate is the one that cuts off the fewest free nodes from the largest remaining
-//! part of its component. Ties go to the smallest sum of hops between the candidate's nodes, then
-//! to boxes over other sets, and then to the first set in row-major order.
+//! The candidate that cuts off the fewest free nodes from the largest remaining part of its
+//! component is granted. Ties go to the smallest sum of hops between the candidate's nodes, then to
+//! boxes over other sets, and then to the first set in row-major order.
 //!
 //! If no component has more than 128 nodes and the steps suffice, no set cuts off fewer nodes than
 //! the granted one. The `connected` test compares the result with all connected sets, on 12-node
 //! machines and in random states of 30-node machines (17,512 answers). No other set would have cut
-//! off fewer nodes, and the sums of hops were 0.2% above the minimum among the sets that cut off no
-//! more nodes.
+//! off fewer nodes, and the sums of hops were 0.2% above the minimum among the sets that cut off
+//! equally few nodes.
 //!
 //! Cost of a refusal: O(N/64), plus O(r log r) for r free runs unless the state is known.
 //!

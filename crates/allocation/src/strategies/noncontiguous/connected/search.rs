@@ -1,4 +1,4 @@
-//! The search behind `connected`. It collects candidates and keeps the best one.
+//! The search behind `connected`, which collects candidates and keeps the best one.
 //!
 //! Candidates are boxes, grown sets, and sets found by branch and bound. The best candidate cuts
 //! off the fewest nodes; ties go to the most compact one. The [`connected`](super) documentation
@@ -51,10 +51,10 @@ pub(crate) struct ConnectedSearch {
     work: Work,
 }
 
-/// A set that may be granted.
+/// A set that could be granted.
 #[derive(Clone)]
 struct Candidate {
-    /// The index of the candidate's component's graph.
+    /// The index of the graph of the candidate's component.
     component: usize,
     /// The numbers of the candidate's nodes in the component, in row-major order.
     nodes: Vec<u32>,
@@ -171,7 +171,7 @@ impl ConnectedSearch {
             let index = self.graphs.look_at(&self.components, number, free);
             let component = self.graphs.get(index);
             let seeds = component.seeds(&self.grid);
-            // If the whole component is requested, every start leads to the same set.
+            // If the whole component is requested, all starts lead to the same set.
             let whole = component.count() == nodes as usize;
             let count = left.min(if whole { 1 } else { 2 * seeds.len() });
             left -= count;
@@ -195,8 +195,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// As long as all candidates cut off nodes, adds more: closed regions, component by component,
-    /// and, in small components, sets found by branch and bound.
+    /// While all candidates cut off nodes, adds more: closed regions, component by component, and,
+    /// in small components, sets found by branch and bound.
     fn grow_closed(&mut self, free: &Occupancy, nodes: u32, components: &[usize]) {
         let (mut left, mut steps) = (self.most_grown(nodes), STEPS);
         for &number in components {
@@ -259,8 +259,8 @@ impl ConnectedSearch {
         }
     }
 
-    /// Returns the work: the number of free runs and of nodes visited by growth and floods, and the
-    /// number of words compared and searched.
+    /// Returns the work: the number of free runs, of nodes visited by growth and floods, and of
+    /// words compared and searched.
     pub(crate) fn work(&self) -> Work {
         let looked = self.compact.looked()
             + self.closed.looked()
@@ -283,7 +283,7 @@ impl Candidate {
     }
 }
 
-/// Returns true if no side is longer than twice another, on the axes that the grid has.
+/// Returns true if no side is more than twice as long as another, on the axes that the grid has.
 fn is_compact(grid: &Grid, sides: Sides) -> bool {
     let own = (0..3).filter(|&axis| grid.side(axis) > 1).map(|axis| sides[axis]);
     let longest = own.clone().max().unwrap_or(1);

@@ -15,7 +15,7 @@ use crate::strategies::shared::right_borders::planes::{BorderPlanes, BusyBoxes};
 use crate::strategies::shared::right_borders::planes_plain::PlaneSubtraction;
 use crate::{Placement, Work};
 
-/// A busy list and the search that suits the machine.
+/// A busy list with the search that suits the machine.
 #[derive(Clone)]
 pub(super) enum BusySearch {
     Lines(RightBorders),
@@ -119,8 +119,8 @@ mod tests {
     use pavior_kernel::Stream;
     use pavior_mesh::{NodeId, Occupancy};
 
-    /// Compares the search by bases with the plain search. It finds busy boxes by their nodes in a
-    /// long list, and by iteration in a short one. The boxes and their order must be the same.
+    /// Compares the search by bases with the plain search. In a long list, it finds busy boxes by
+    /// their nodes; in a short one, by iteration. The boxes and their order must be the same.
     #[test]
     fn the_boxes_found_by_bases_are_those_of_the_list() {
         for (grid, busy) in [

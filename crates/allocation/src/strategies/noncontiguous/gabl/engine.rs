@@ -1,7 +1,7 @@
 //! GABL's engine, which computes each shape's set of all bases and chooses among the bases in
 //! busy-list order.
 //!
-//! Invariant: the pieces are the same as the plain search's. While one shape is searched for, bases
+//! Invariant: the pieces are the same as the plain search's. While searching for one shape, bases
 //! are removed but never added, so a busy box without an adjacent base is skipped for good.
 //!
 //! Cost: O(N/64) per shape for the bases. The [`gabl`](super) documentation covers the rest.
@@ -61,7 +61,7 @@ impl Engine {
     }
 
     /// Finds the same pieces as [`plain::pieces`](super::plain::pieces), using the bases of all
-    /// shapes. Each shape is one node shorter than the one before.
+    /// shapes. Each shape is one node shorter than the previous one.
     pub(super) fn pieces(
         &mut self,
         busy: &mut BusySearch,
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-/// Returns true if the plain search for pieces takes less work than the engine. The plain search
-/// takes O(m^2) per shape for m busy boxes. In benchmarks, computing a set of bases took as long as
-/// 56 steps of the plain search, plus one step for every nine words.
+/// Returns true if the plain search for pieces is faster than the engine. The plain search takes
+/// O(m^2) per shape for m busy boxes. In benchmarks, computing a set of bases took as long as 56
+/// steps of the plain search, plus one step for every nine words.
 pub(super) fn plain_pays(grid: &Grid, busy: &BusySearch) -> bool {
     let boxes = busy.list().boxes().len();
     boxes * boxes <= words(grid).div_ceil(9) + 56

@@ -10,13 +10,13 @@
 //!   # c     so 1x1 twice: b and c.
 //! ```
 //!
-//! The pieces come from a single sequence of shapes. To get the next shape, the longest side is
-//! shortened by one node, which keeps the shapes near-square. The paper's text, however, mentions
-//! "the largest free submesh"; with `shape=largest`, each piece is the largest free box that fits
-//! within the shape.
+//! The pieces come from a single sequence of shapes. The next shape is obtained by shortening the
+//! longest side by one node, which keeps the shapes near-square. The paper's text, however,
+//! mentions "the largest free submesh"; with `shape=largest`, each piece is the largest free box
+//! that fits within the shape.
 //!
 //! Requests: a shape with exactly the requested number of nodes is first tried whole. A shape with
-//! more nodes serves only as the start of the sequence. For a request without a shape, the sequence
+//! more nodes only serves as the start of the sequence. For a request without a shape, the sequence
 //! starts at a near-cubic box. To find it, 1x1x1 is grown one node at a time along the shortest
 //! side that can still grow (ties go to x, then y, then z) until it has enough nodes.
 //!
@@ -37,8 +37,8 @@
 //! Departures: if no piece of the current size is free, the printed step 7 returns to step 5 with
 //! the same size and loops forever (a test shows this). Here, the shape shrinks, as the authors
 //! must have intended. The paper does not say whether pieces are rotated; here they are, which
-//! reproduces the paper's block counts. Nor does it say which of two equal sides shrinks. Support
-//! for 3D and tori, which the paper mentions as future work, is our addition.
+//! reproduces the paper's block counts. It also does not say which of two equal sides shrinks.
+//! Support for 3D and tori, which the paper mentions as future work, is our addition.
 
 mod busy_search;
 mod engine;

@@ -15,7 +15,7 @@ use pavior_mesh::{Grid, Sides, volume};
 #[derive(Clone, Copy)]
 pub(super) struct Shapes {
     grid: Grid,
-    /// True if the last of several equally long sides shrinks, or false if the first one does.
+    /// True if the last of several equally long sides shrinks; otherwise, the first one does.
     last_of_ties: bool,
 }
 
@@ -25,7 +25,7 @@ impl Shapes {
         Shapes { grid, last_of_ties }
     }
 
-    /// Returns a shape, followed by the shapes to which it shrinks.
+    /// Returns a shape, followed by the shapes that result from shrinking it.
     pub(super) fn from(self, shape: Sides) -> impl Iterator<Item = Sides> + Clone {
         std::iter::successors(Some(shape), move |&shape| self.shrunk(shape))
     }

@@ -1,7 +1,7 @@
-//! The bases of all shapes in GABL's shrinking sequence, computed from a single node up.
+//! The bases of all shapes in GABL's shrinking sequence, computed from the smallest shape up.
 //!
-//! Each shape is one node shorter than the one before along one of its longest sides. A base of the
-//! smaller shape is also a base of the larger one if the next node along that axis is a base, too.
+//! Each shape is one node shorter than the previous one along one of its longest sides. A base of
+//! the smaller shape is also a base of the larger one if the next node along that axis is a base.
 //! One pass over the words therefore computes the larger shape's set from the smaller one's:
 //!
 //! ```text
@@ -62,8 +62,8 @@ impl ShrinkingBases {
         }
     }
 
-    /// Adds a shape's set if the shape has bases. One of the `smaller` sets is for a shape that is
-    /// one node shorter on some axis; a copy of that set is grown along that axis.
+    /// Adds a shape's set if the shape has bases. Copies the `smaller` set of a shape that is one
+    /// node shorter along some axis, and grows the copy along that axis.
     fn add_grown(&mut self, grid: Grid, shape: Sides, smaller: std::ops::Range<usize>) {
         let grown = smaller.into_iter().find_map(|index| {
             let less = self.sets[index].shape();

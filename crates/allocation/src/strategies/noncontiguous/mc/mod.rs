@@ -19,9 +19,9 @@
 //! shape, the box is a single node, as in [`mc1x1`].
 //!
 //! The engine counts the shells of eight neighboring centers at once. It drops any center that
-//! cannot be the cheapest, and stops at a center around which no node is missing. It then takes the
-//! nodes row by row from the last shell's box. The engine's numbers have 16 bits. If that is not
-//! enough for the number of free nodes, the plain search finds the center.
+//! cannot be the cheapest, and stops at the first center with a cost of 0. It then takes the nodes
+//! row by row from the last shell's box. The engine uses 16-bit numbers. If the number of free
+//! nodes or the lowest cost does not fit, the plain search finds the center.
 //!
 //! Cost: O(N) for prefix sums, then O(N r / 8) for r shells per center or, on a line or ring, O(log
 //! N) per center. `plain` takes O(1) per shell and center (O(F r) in total for F free centers) and
@@ -67,7 +67,7 @@ fn build(grid: &Grid, options: &Options) -> BoxedStrategy {
     build_around(grid, options, Around::Shape)
 }
 
-/// The shape at the center, which the shells surround.
+/// The shape that the shells surround.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Around {
     /// A box of the requested shape, or a single node if the request has none.
@@ -88,7 +88,7 @@ struct MinimisingContention {
     plain: PlainSearch,
 }
 
-/// The engine that finds the cheapest center, depending on the machine.
+/// The engine that finds the cheapest center. The choice depends on the machine.
 #[derive(Clone)]
 enum Engine {
     /// The search for machines with one axis.

@@ -17,11 +17,11 @@
 //!   first cell:   0                w (`zero_cell`)                     2 w + 1
 //! ```
 //!
-//! Beyond both ends, a row continues like the border or the ring, so that no center is a special
-//! case. Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
+//! Past both ends, a row holds the values for the border or for the wrapped ring, so no center is a
+//! special case. Along y and z, a ring is stored twice, so that boxes may extend beyond its end.
 //!
 //! Invariant: numbers have 16 bits, and counts of free nodes are correct modulo 2^16. A cost that
-//! does not fit is replaced with the largest number, and its center is not chosen.
+//! does not fit saturates, and its center is not chosen.
 //!
 //! Cost: O(N) per state (up to 4 N on tori), and O(r) vector operations for r shells of eight
 //! centers.
@@ -140,8 +140,8 @@ impl ShellCosts {
         Some((core, self.offer(&core, u64::from(least), nodes)))
     }
 
-    /// Computes the costs of eight centers from x onward. Only those in `centres` count. A cost
-    /// below `least` is exact. Any other cost may be too low, but is never below `least`.
+    /// Computes the costs of eight centers, starting at x. Only the centers in `centres` matter. A
+    /// cost below `least` is exact. Any other cost may be too low, but is never below `least`.
     #[inline]
     fn costs(&mut self, core: &Core, x: u16, nodes: u16, centres: u64, least: u16) -> Lanes {
         let busy = |lane: usize| if centres >> lane & 1 == 1 { 0 } else { u16::MAX };
@@ -162,8 +162,8 @@ impl ShellCosts {
         costs
     }
 
-    /// Counts, for eight centers from x onward, the free nodes in the center's box grown by a
-    /// number of shells.
+    /// Counts the free nodes around each of eight centers, starting at x: those in the center's box
+    /// grown by `shells` shells.
     #[inline]
     fn free_in(&mut self, core: &Core, x: u16, shells: usize) -> Lanes {
         self.touched += 1;

@@ -1,8 +1,8 @@
 //! Grows NAS's nuclei, neighbor by neighbor, to the requested number of nodes.
 //!
 //! `reaches` tests whether a nucleus can grow to a number of nodes, and `grow` grows it. With
-//! four-way neighbors, a nucleus can reach every node in its component, so the component's size
-//! gives the answer. With right-up neighbors, a flood fill does.
+//! four-way neighbors, a nucleus can reach every node in its component, so checking the component's
+//! size is enough. With right-up neighbors, `reaches` runs a flood fill.
 //!
 //! Invariant: `grow` can reach the number by adding only neighbors if and only if `reaches` returns
 //! true. Otherwise, `grow` continues from the nearest free node.
@@ -50,8 +50,8 @@ impl NeighbourGrowth {
         NeighbourGrowth { grid, rule, components, marks, flood: 0, open, work: Work::default() }
     }
 
-    /// Loads the state for later queries. Returns the number of nodes in the largest component. No
-    /// growth can exceed this number. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
+    /// Loads the state for later queries. Returns the size of the largest component, which no
+    /// growth can exceed. Takes O(N/64) time for N nodes, plus O(runs of free nodes).
     pub(crate) fn prepare(&mut self, free: &Occupancy) -> u32 {
         self.work.words += u64::from(self.grid.nodes().div_ceil(64));
         self.components.load(&self.grid, free);
@@ -113,14 +113,14 @@ impl NeighbourGrowth {
         added
     }
 
-    /// Returns the work. `boxes` counts nodes visited one by one and runs joined to components.
-    /// `words` counts words read to find runs.
+    /// Returns the work done so far. `boxes` counts nodes visited one by one and runs joined into
+    /// components. `words` counts words read to find runs.
     pub(crate) fn work(&self) -> Work {
         self.work
     }
 }
 
-/// Returns the neighbors of a node according to a rule.
+/// Returns a node's neighbors under the given rule.
 pub(super) fn neighbours(
     grid: &Grid,
     rule: NeighbourRule,

@@ -1,12 +1,12 @@
-//! The plain search for nuclei, base by base. It is the reference for the search by sets of bases.
+//! The plain search for nuclei, base by base, which is the reference for the set-based search.
 //!
-//! Cost: with prefix sums, O(1) per base for all bases up to the one that is taken.
+//! Cost: with prefix sums, O(1) for each base up to and including the chosen one.
 
 use pavior_mesh::{Coordinates, Grid, Scan, Sides};
 
 use crate::strategies::shared::base_search::BaseSearch;
 
-/// Returns the free bases of a nucleus in row-major order. Counts the bases that are tested.
+/// Returns the free bases of a nucleus in row-major order. Counts the bases tested.
 pub(super) fn bases<'s>(
     search: &'s BaseSearch,
     grid: Grid,

@@ -1,5 +1,5 @@
-//! A second model of Blue Gene/L, for the oracle. For each cable, the model counts the held
-//! placements that use it.
+//! An independent model of Blue Gene/L, used by the oracle. It counts the held placements that use
+//! each cable.
 //!
 //! The model shares no code with the strategy's own [`cables`](super::cables), so either one can
 //! reveal errors in the other.
@@ -13,7 +13,7 @@ use super::{family, torus_axes};
 use crate::Placement;
 use crate::claim::Scene;
 
-/// Returns true if any box in the family has its units and cables available.
+/// Returns true if any allowed box has its units and cables available.
 pub(super) fn feasible(scene: &Scene<'_>) -> bool {
     let (grid, users) = (scene.free.grid(), Users::of(scene));
     family(scene.request, grid, scene.options).iter().any(|shape| {

@@ -109,7 +109,7 @@ fn is_links(text: &str) -> bool {
     matches!(text, "torus" | "mesh") || (letters && (1..=3).contains(&text.len()))
 }
 
-/// Returns, for each axis, true if partitions form rings along it whenever it wraps.
+/// Returns a flag per axis: true if partitions form rings along that axis whenever it wraps.
 fn torus_axes(options: &Options) -> [bool; 3] {
     match options.get("links") {
         "torus" => [true; 3],
@@ -118,8 +118,8 @@ fn torus_axes(options: &Options) -> [bool; 3] {
     }
 }
 
-/// Returns the number of rings that can go through part of the same line. On a plain line, a ring
-/// uses the only path back: the cables of all other units.
+/// Returns the maximum number of rings that can go through part of the same line. On a plain line,
+/// a ring uses the only path back: the cables of all other units.
 fn rings_a_line(options: &Options) -> u32 {
     match options.get("wiring") {
         "plain" => 1,

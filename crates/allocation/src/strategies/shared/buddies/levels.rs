@@ -4,8 +4,8 @@
 //! are, so a level's bits are the AND of shifted bits from the level below. A free block is maximal
 //! if its parent is not free.
 //!
-//! Cost: O(L N/64) for L levels. The alternative (following each change) takes one visit per
-//! changed block.
+//! Cost: O(L N/64) for L levels. Tracking each change instead would take one visit per changed
+//! block.
 
 use pavior_mesh::{Grid, NodeId, Occupancy, Sides};
 

@@ -177,8 +177,8 @@ impl Buddies {
         self.grid.id(child.base)
     }
 
-    /// Returns the work: the number of levels visited by searches, of words in the levels' bit
-    /// sets, and of blocks visited by grants and releases.
+    /// Returns the work done so far: levels visited by searches, words in the levels' bit sets, and
+    /// blocks visited by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work
     }

@@ -108,7 +108,7 @@ impl BusyList {
         leaving.clear();
         leaving.extend(parts.iter().map(|part| self.unlist(part)));
         leaving.sort_unstable();
-        // Move up the boxes between one removed box and the next.
+        // Shift the boxes between one removed box and the next.
         for (gone, &index) in leaving.iter().enumerate() {
             let end = leaving.get(gone + 1).copied().unwrap_or(self.boxes.len());
             self.boxes.copy_within(index + 1..end, index - gone);

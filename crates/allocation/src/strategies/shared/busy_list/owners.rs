@@ -1,8 +1,8 @@
 //! A map from each node to the busy box that contains it. With it, the boxes next to a few bases or
 //! around a few nodes can be found without iterating over the list.
 //!
-//! Invariant: a node has the key of the box that contains it. Keys are in list order, and every box
-//! has a different key.
+//! Invariant: a busy node has the key of the box that contains it. Keys are in list order, and
+//! every box has a different key.
 //!
 //! Cost: O(nodes in the box) to take or release a box, and O(visited nodes) per query.
 
@@ -14,7 +14,7 @@ use pavior_mesh::{BaseSet, Cuboid, Grid};
 #[derive(Clone, Debug)]
 pub(crate) struct Owners {
     grid: Grid,
-    /// The node's key plus one, or 0 if the node is free.
+    /// For each node, the key of its box plus one, or 0 if the node is free.
     keys: Vec<u64>,
 }
 
@@ -24,7 +24,7 @@ impl Owners {
         Owners { grid, keys: vec![0; grid.nodes() as usize] }
     }
 
-    /// Records that a box now holds its nodes.
+    /// Records that a box with the given key has been taken.
     pub(crate) fn take(&mut self, part: &Cuboid, key: u64) {
         self.set(part, key + 1);
     }

@@ -230,12 +230,12 @@ pub(crate) fn end(of: &Cuboid, axis: usize) -> u16 {
     of.base[axis] + of.sides[axis]
 }
 
-/// Returns true if two boxes share a node on a mesh.
+/// Returns true if two boxes overlap on a mesh.
 pub(crate) fn meets(a: &Cuboid, b: &Cuboid) -> bool {
     (0..3).all(|axis| a.base[axis] < end(b, axis) && b.base[axis] < end(a, axis))
 }
 
-/// Returns true if, on a mesh, one box contains every node of another.
+/// Returns true if `outer` contains all of `inner` on a mesh.
 pub(crate) fn holds(outer: &Cuboid, inner: &Cuboid) -> bool {
     (0..3).all(|axis| outer.base[axis] <= inner.base[axis] && end(inner, axis) <= end(outer, axis))
 }

@@ -1,13 +1,13 @@
 //! The free-list strategies' placement policies. A policy chooses a placement in one of the listed
 //! free boxes.
 //!
-//! A request may be placed at any corner of any entry that it fits, in any orientation to be tried.
+//! A request may be placed at any corner of any entry in which it fits, in any allowed orientation.
 //! The policies choose from among these placements:
 //!
 //! - `fragmentation`: the placement that loses the least potential. A placement cuts every entry M
-//!   that it overlaps, so M is then worth only as much as its largest remaining slab. The cost is
-//!   the sum of |M| - |largest remaining slab of M| over these entries. Ties go to fewer overlapped
-//!   entries, then more contact, then the first base in scan order, then the earlier orientation.
+//!   that it overlaps, and M is then valued at its largest remaining slab. The cost is the sum of
+//!   |M| - |largest remaining slab of M| over these entries. Ties go to fewer overlapped entries,
+//!   then more contact, then the first base in scan order, then the earlier orientation.
 //! - `contact`: the placement with the highest contact score. Ties go to the first base in scan
 //!   order, and then to the earlier orientation.
 //! - `first`: the lowest corner of the first entry that fits, in the first orientation that does.
@@ -55,8 +55,8 @@ impl Placing {
         }
     }
 
-    /// Finds the placement for a request. Adds to `work` the numbers of entries and corners tried,
-    /// of comparisons between entries and corners, and of nodes next to scored corners.
+    /// Finds the placement for a request. Adds to `work` the entries and corners tried, the
+    /// comparisons between entries and corners, and the nodes next to scored corners.
     pub(crate) fn place(
         self,
         list: &[Cuboid],

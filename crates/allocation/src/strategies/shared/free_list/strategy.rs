@@ -21,14 +21,14 @@ pub(crate) trait ReleaseRule: Clone + Send + Sync + 'static {
         0
     }
 
-    /// Panics unless the list is what the rule should maintain: by default, a list of all maximal
-    /// free boxes.
+    /// Panics unless the list is correct. By default, it must contain exactly the maximal free
+    /// boxes.
     fn validate(&self, list: &FreeBoxes, free: &Occupancy) {
         list.validate(free);
     }
 }
 
-/// A rule that joins boxes by iterated consensus, which misses nothing.
+/// A rule that joins boxes by iterated consensus, which finds every maximal free box.
 #[derive(Clone)]
 pub(crate) struct IteratedConsensus;
 

@@ -1,8 +1,8 @@
 //! The search for an L-shape's first base, either base by base or by an engine that uses sets of
 //! bases.
 //!
-//! Invariant: the engine's `sets` belong to the parts used in the current state. An L's eight
-//! symmetries share the sets of four distinct parts.
+//! Invariant: each of the engine's `sets` contains a part's bases in the current state. An L's
+//! eight symmetries share the sets of four distinct parts.
 //!
 //! Cost: the engine takes O(N/64 log(side)) per part and O(N/64) per L; the search base by base
 //! takes O(N) per state and O(bases) per L.
@@ -28,7 +28,7 @@ pub(crate) enum LShapeSearch {
 pub(crate) struct PartSets {
     grid: Grid,
     sets: Vec<BaseSet>,
-    /// For each set, the sides of its part, and true if that part has bases.
+    /// For each set, its part's sides, and true if the part has any bases.
     known: Vec<([u16; 2], bool)>,
 }
 

@@ -54,7 +54,7 @@ impl RightBorders {
         }
         if grid.wraps(1) && grid.side(1) > 1 {
             return Err(Unsupported(
-                "it keeps one segment per line, which is wrong if y wraps".into(),
+                "it keeps only one segment per line, which is not enough if y wraps".into(),
             ));
         }
         Ok(())
@@ -82,8 +82,8 @@ impl RightBorders {
         self.busy.remove(placement);
     }
 
-    /// Returns the work: the number of lines searched, of busy boxes compared with lines, and of
-    /// boxes added and removed by grants and releases.
+    /// Returns the work done so far: lines searched, busy boxes compared with lines, and boxes
+    /// added and removed by grants and releases.
     pub(crate) fn work(&self) -> Work {
         self.work + self.busy.work()
     }
@@ -120,8 +120,8 @@ impl RightBorders {
         }
     }
 
-    /// Finds the next base that is just right of a box in one of the lists. Returns the box's top
-    /// row and the placement.
+    /// Finds the next base directly to the right of a box in one of the lists. Returns the box's
+    /// top row and the placement.
     fn next_in(&mut self, list: List, bases: &BaseSet) -> Option<(u16, Cuboid)> {
         let boxes = match list {
             List::Granted => self.busy.boxes(),
@@ -177,8 +177,8 @@ mod tests {
         free
     }
 
-    /// Shows that without the order, the search would be not just slow but wrong: for the same
-    /// boxes in grant order, it offers busy nodes.
+    /// Shows that the order affects correctness, not just speed: if the same boxes are in grant
+    /// order, the search offers busy nodes.
     #[test]
     fn an_unsorted_list_offers_overlaps() {
         let grid = Grid::mesh(&[4, 4]).unwrap();

@@ -1,5 +1,5 @@
-//! The pieces left of a plane of bases once busy boxes have been cut out. Each piece is a rectangle
-//! along y and z.
+//! The pieces of a plane of bases that remain once busy boxes have been cut out. Each piece is a
+//! rectangle along y and z.
 //!
 //! ```text
 //!   z   4 4 4 4      The region r is cut from a piece. Up to four slabs remain, in this order:
@@ -77,7 +77,7 @@ pub(super) fn has_base(bases: &BaseSet, x: u16, piece: Piece) -> bool {
     bases.any_in(&Cuboid::new([x, piece.y.low, piece.z.low], sides))
 }
 
-/// The one piece of a plane that the engine keeps. Busy boxes are cut from this piece one by one.
+/// The only piece of a plane that the engine keeps. Busy boxes are cut from it one by one.
 pub(super) struct KeptPiece<'a> {
     grid: Grid,
     bases: &'a BaseSet,
@@ -107,12 +107,12 @@ impl<'a> KeptPiece<'a> {
         [self.x, self.piece.y.low, self.piece.z.low]
     }
 
-    /// Returns the placement at the lowest corner.
+    /// Returns the placement at the piece's lowest corner.
     pub(super) fn placement(&self) -> Cuboid {
         Cuboid::new(self.corner(), self.bases.shape())
     }
 
-    /// Returns true if the lowest corner is a base.
+    /// Returns true if the piece's lowest corner is a base.
     #[inline]
     pub(super) fn is_done(&self) -> bool {
         self.bases.contains(self.corner())

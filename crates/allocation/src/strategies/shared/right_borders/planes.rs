@@ -23,7 +23,7 @@ use crate::strategies::shared::busy_list::BusyList;
 pub(crate) struct BusyBoxes<'a> {
     /// The boxes of each [`List`].
     lists: [&'a [Cuboid]; 2],
-    /// The list, if it might also store which box contains each node.
+    /// The list, if it may support finding boxes by their nodes.
     by_node: Option<&'a BusyList>,
 }
 
@@ -78,7 +78,7 @@ impl BorderPlanes {
         BorderPlanes { grid, walk: BorderWalk::default(), rest, around, tested: 0 }
     }
 
-    /// Returns the number of boxes passed, and of boxes subtracted from a piece of a plane.
+    /// Returns the work done so far: boxes passed, boxes compared with a piece, and cuts.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)
     }

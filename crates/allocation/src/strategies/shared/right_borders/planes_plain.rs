@@ -1,7 +1,7 @@
 //! The plain search for BL, TBL and GABL, which subtracts every busy box from every right border
 //! plane.
 //!
-//! Invariant: a plane's pieces contain exactly its bases that no box processed so far covers.
+//! Invariant: a plane's pieces contain exactly the bases not covered by any box processed so far.
 //!
 //! Cost: O(B) planes for B boxes and, in practice, O(B) pieces per plane. In the worst case, a
 //! plane has O(B^2) pieces.
@@ -70,7 +70,7 @@ impl PlaneSubtraction {
         PlaneSubtraction { grid, regions, plane, rest, tested: 0 }
     }
 
-    /// Returns the number of planes searched, of busy boxes compared with planes, and of pieces
+    /// Returns the work done so far: planes searched, busy boxes compared with planes, and pieces
     /// from which a box was subtracted.
     pub(crate) fn work(&self) -> Work {
         Work::of_boxes(self.tested)

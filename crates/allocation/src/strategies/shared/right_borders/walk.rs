@@ -1,4 +1,4 @@
-//! A walk along a busy list that stops at each box with a base just right of it.
+//! A walk along a busy list that stops at each box with a base directly to its right.
 //!
 //! A column's bit is set if the column contains a base. A box next to a column without a base is
 //! passed. If there are few bases, the boxes are found from the nodes left of the bases:
@@ -94,7 +94,7 @@ impl BorderWalk {
         self.columns[0] & 1 == 1
     }
 
-    /// Records that column 0 has no base left. On a ring, column 0 is also next to any box that
+    /// Records that column 0 has no bases left. On a ring, column 0 is also next to any box that
     /// ends at the last column.
     pub(super) fn pass_left_face(&mut self) {
         self.columns[0] &= !1;

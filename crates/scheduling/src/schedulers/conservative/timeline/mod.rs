@@ -43,7 +43,7 @@ impl NodeTimeline {
         NodeTimeline { from: [now].into(), count, free, dip: [false].into() }
     }
 
-    /// Drops everything before now.
+    /// Drops everything before `now`.
     pub(super) fn advance(&mut self, now: Time) {
         let past = self.from.partition_point(|from| *from <= now).max(1) - 1;
         self.from.drain(..past);
@@ -54,7 +54,7 @@ impl NodeTimeline {
         self.dip[0] = false;
     }
 
-    /// Takes a slot's free nodes, for the part of the slot's period that is not in the past.
+    /// Takes a slot's free nodes, for the part of the slot's interval that is not in the past.
     pub(super) fn take(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.take_set(&nodes)),
@@ -63,7 +63,7 @@ impl NodeTimeline {
         .expect("booked nodes are free");
     }
 
-    /// Releases a slot's nodes, for the part of the slot's period that is not in the past.
+    /// Releases a slot's nodes, for the part of the slot's interval that is not in the past.
     pub(super) fn give(&mut self, slot: &Slot<Placement>) {
         match self.as_set(&slot.held) {
             Some(nodes) => self.change(slot.interval, |free| free.give_set(&nodes)),
@@ -72,7 +72,7 @@ impl NodeTimeline {
         .expect("booked nodes were taken");
     }
 
-    /// Takes the free nodes that are not in `open`, for the part of a period that is not in the
+    /// Takes the free nodes that are not in `open`, for the part of an interval that is not in the
     /// past.
     pub(super) fn close(&mut self, interval: Interval, open: &Occupancy) {
         let Some(Range { start, end }) = self.cut_out(interval) else { return };
@@ -122,7 +122,7 @@ impl NodeTimeline {
         None
     }
 
-    /// Returns the part of a slot's period from the first to the last time at which any of its
+    /// Returns the part of a slot's interval from the first to the last time at which any of its
     /// nodes is free.
     pub(super) fn still_free(&self, slot: &Slot<Placement>) -> Interval {
         let Interval { from, to } = slot.interval;
@@ -148,8 +148,8 @@ impl NodeTimeline {
         self.from.partition_point(|from| *from < at)
     }
 
-    /// Changes the free nodes in the part of a period that is not in the past. Each segment changes
-    /// in the same way, so segments that differed before still differ.
+    /// Changes the free nodes in the part of an interval that is not in the past. Each segment
+    /// changes in the same way, so segments that differed before still differ.
     fn change(
         &mut self,
         interval: Interval,
@@ -165,8 +165,8 @@ impl NodeTimeline {
         Ok(())
     }
 
-    /// Returns the segments that cover the part of a period that is not in the past, or `None` if
-    /// it is entirely in the past.
+    /// Returns the segments that cover the part of an interval that is not in the past, or `None`
+    /// if it is entirely in the past.
     fn cut_out(&mut self, interval: Interval) -> Option<Range<usize>> {
         let from = interval.from.max(self.from[0]);
         if interval.to <= from {

@@ -38,11 +38,11 @@ enum Tried {
     MayFit,
 }
 
-/// The conditions of a search.
+/// The constraints of a search.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Search<'p> {
     pub(in super::super) need: Need,
-    /// The period in which the job may begin.
+    /// The interval in which the job may begin.
     pub(in super::super) begins: Interval,
     /// The job's own slot, which counts as free. The job may only begin before it.
     pub(in super::super) own: Option<&'p Slot<Placement>>,

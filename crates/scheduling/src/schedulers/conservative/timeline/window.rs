@@ -33,16 +33,16 @@ use crate::schedulers::conservative::slot::Slot;
 pub(super) enum Entered {
     /// All dips.
     All,
-    /// As many dips as were allowed to enter.
+    /// As many dips as requested. There may be more.
     Some,
     /// The dips before one with too few free nodes. Contains the segment that begins there.
     Short(usize),
 }
 
-/// The nodes free at every dip in a window of time, whose ends only move forward.
+/// The nodes free at every dip in a time window. Both ends of the window only move forward.
 pub(super) struct Window<'p> {
     timeline: &'p NodeTimeline,
-    /// The slot that the job in question already has. Its nodes count as free.
+    /// The job's current slot, if any. Its nodes count as free.
     own: Option<&'p Slot<Placement>>,
     /// The nodes of `own` as a set, if changing whole words is faster. Computed when first needed.
     own_set: OnceCell<Option<Occupancy>>,
@@ -124,13 +124,13 @@ impl<'p> Window<'p> {
         Entered::All
     }
 
-    /// Returns the time of the next dip that has not entered.
+    /// Returns the time of the next dip that is not yet in the window.
     pub(super) fn next_dip(&self) -> Option<Time> {
         let mut later = self.next..self.timeline.from.len();
         later.find(|&segment| self.timeline.dip[segment]).map(|dip| self.timeline.from[dip])
     }
 
-    /// Adds a dip after all others.
+    /// Adds a dip at the end of the window.
     fn enter(&mut self, segment: usize) {
         let free = match self.at_others.take() {
             None => self.copy_of(segment),
@@ -149,7 +149,7 @@ impl<'p> Window<'p> {
         self.dips.push_back(segment);
     }
 
-    /// Removes the dips up to a segment.
+    /// Removes the dips up to and including the given segment.
     pub(super) fn leave(&mut self, segment: usize) {
         let left = self.dips.partition_point(|dip| *dip <= segment);
         self.dips.drain(..left);
