@@ -43,6 +43,7 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
     let (mut queue, mut line_numbers) = (Vec::new(), HashMap::new());
     for_each_line(path, |line, number| {
         let object = LineObject::parse(line, "{\"job\",\"shape\"} or {\"job\",\"nodes\"}")?;
+        // Lines from `--placements` also have `submit`. The queue has the order of its lines.
         object.check_keys(&KEYS, &["submit"])?;
         let member = object.require("job")?;
         let job = waiting(&object, member, rules)?;
@@ -65,12 +66,12 @@ pub(crate) fn read(path: &Path, busy: &Busy, rules: &mut Rules) -> Result<Vec<Wa
 fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<Waiting, LineError> {
     let name = object.job_name(job)?;
     let request = ask(object, &rules.grid)?.request(&mut rules.shaper);
-    let estimate =
-        optional(object, "estimate", "must be a number of seconds from 0 to 1e8", |value| {
-            value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
-        })?;
+    let requirement = format!("must be a number of seconds from 0 to {MAX_ESTIMATE_S:e}");
+    let estimate = optional(object, "estimate", &requirement, |value| {
+        value.as_f64().filter(|seconds| (0.0..=MAX_ESTIMATE_S).contains(seconds))
+    })?;
     let user = optional(object, "user", "must be the number of a user in the log", Value::as_u64)?;
-    let freedom = if let Some(member) = object.find("freedom") {
+    let freedom = if let Some(member) = given(object, "freedom") {
         Some(freedom(object, member)?)
     } else {
         let rule = rules.freedom.as_ref();
@@ -82,19 +83,24 @@ fn waiting(object: &LineObject<'_>, job: &Member, rules: &mut Rules) -> Result<W
 /// Parses the shape or the number of nodes.
 fn ask(object: &LineObject<'_>, grid: &Grid) -> Result<Ask, LineError> {
     let wrong = |member: &Member, message: &str| LineError::new(message, member.place.clone());
-    let (shape, nodes) = (object.find("shape"), object.find("nodes"));
+    let (shape, nodes) = (given(object, "shape"), given(object, "nodes"));
     let sides = shape.map(|member| {
         let sides: Result<Vec<u64>, _> = serde_json::from_value(object.value(member));
-        sides.map_err(|_| wrong(member, "\"shape\" must be a list of integers"))
+        sides.map_err(|_| wrong(member, "\"shape\" must be a list of positive integers"))
     });
     let count = nodes.map(|member| {
         let count = object.value(member).as_u64();
-        count.ok_or_else(|| wrong(member, "\"nodes\" must be an integer"))
+        count.ok_or_else(|| wrong(member, "\"nodes\" must be a positive integer"))
     });
     Ask::read(sides.transpose()?.as_deref(), count.transpose()?, grid).map_err(|fault| {
         let place = shape.or(nodes).map_or(&object.span, |member| &member.place);
         LineError::new(fault.to_string(), place.clone())
     })
+}
+
+/// Finds a member whose value is not `null`.
+fn given<'o>(object: &'o LineObject<'_>, key: &str) -> Option<&'o Member> {
+    object.find(key).filter(|member| !object.value(member).is_null())
 }
 
 /// Parses a value that may be missing or `null`.
@@ -104,11 +110,8 @@ fn optional<T>(
     requirement: &str,
     parse: impl Fn(&Value) -> Option<T>,
 ) -> Result<Option<T>, LineError> {
-    let Some(member) = object.find(key) else { return Ok(None) };
+    let Some(member) = given(object, key) else { return Ok(None) };
     let value = object.value(member);
-    if value.is_null() {
-        return Ok(None);
-    }
     let wrong = || LineError::new(format!("\"{key}\" {requirement}"), member.place.clone());
     parse(&value).map(Some).ok_or_else(wrong)
 }

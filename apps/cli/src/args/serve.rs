@@ -21,9 +21,9 @@ pub(crate) struct ServeArgs {
     /// are among the oldest. A depth in the scheduler's name takes precedence
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) depth: u64,
-    /// The rule that turns a number of nodes into a box
-    #[arg(long, default_value = "compact")]
-    pub(crate) shape_rule: String,
+    /// The rule that turns a number of nodes into a box [default: compact]
+    #[arg(long)]
+    pub(crate) shape_rule: Option<String>,
     /// The directory for the journal, created if missing
     #[arg(long, default_value = "pavior-data")]
     pub(crate) data: PathBuf,

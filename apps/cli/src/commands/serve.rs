@@ -8,7 +8,6 @@ use pavior::workload::ShapeRule;
 use pavior::{BadName, Sides};
 use pavior_serve::core::{ClockRule, MachineSpec};
 use pavior_serve::service::{self, HttpBounds, ServiceOptions, Tls};
-use pavior_serve::storage::layout::Layout;
 use pavior_serve::writer::Tuning;
 
 use crate::args::ServeArgs;
@@ -25,10 +24,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
         client_ca: args.client_ca.clone(),
     });
     let scheduler = scheduler(args)?;
+    let default = default_machine(args, scheduler.clone())?;
     let options = ServiceOptions {
-        machines: machines(args, scheduler.as_deref())?,
+        machines: machines(&args.machine, &default)?,
+        default_machine: Some(default),
         strategy: args.strategy.clone(),
         scheduler,
+        shape_rule: args.shape_rule.clone(),
         data: args.data.clone(),
         store: Some(args.store.clone()),
         store_password: args.store_password_file.clone(),
@@ -58,18 +60,26 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     served.map_err(|error| Failure::of(&error, error.is_usage()))
 }
 
-/// Reads the machines from the command line. If none are given, the service uses the machines in
-/// the data directory. A new directory gets one 16x16 mesh.
+/// Returns the machine of a new service for which none is given.
 ///
-/// The names are parsed here so that an error message can underline the part that is wrong. The
-/// service parses them again, like the names in its records.
-fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec>, Failure> {
-    let typed: Vec<&str> = match args.machine[..] {
-        [] if Layout::is_fresh(&args.data) => vec!["mesh:16x16"],
-        _ => args.machine.iter().map(String::as_str).collect(),
-    };
+/// Names are parsed here so that an error message can underline the part that is wrong. The service
+/// parses them again, like those in its records.
+fn default_machine(args: &ServeArgs, scheduler: Option<String>) -> Result<MachineSpec, Failure> {
     let strategy: Selection = input::name("--strategy", args.strategy.as_deref().unwrap_or("tff"))?;
-    input::name::<pavior::workload::Selection<ShapeRule>>("--shape-rule", &args.shape_rule)?;
+    let shape_rule = args.shape_rule.as_deref().unwrap_or("compact");
+    input::name::<pavior::workload::Selection<ShapeRule>>("--shape-rule", shape_rule)?;
+    Ok(MachineSpec {
+        name: "default".to_string(),
+        machine: "mesh:16x16".to_string(),
+        strategy: strategy.to_string(),
+        scheduler,
+        shape_rule: shape_rule.to_string(),
+    })
+}
+
+/// Parses machines, which otherwise are like the default machine.
+fn machines(typed: &[String], default: &MachineSpec) -> Result<Vec<MachineSpec>, Failure> {
+    let strategy: Selection = input::name("--strategy", &default.strategy)?;
     let mut machines: Vec<MachineSpec> = Vec::new();
     for text in typed {
         let (name, grid) = name_and_grid(text)?;
@@ -80,13 +90,8 @@ fn machines(args: &ServeArgs, scheduler: Option<&str>) -> Result<Vec<MachineSpec
         }
         let grid = input::machine(grid)?;
         strategy.supports(&grid).map_err(Failure::usage)?;
-        machines.push(MachineSpec {
-            name: name.to_string(),
-            machine: grid.to_string(),
-            strategy: strategy.to_string(),
-            scheduler: scheduler.map(str::to_string),
-            shape_rule: args.shape_rule.clone(),
-        });
+        let (name, machine) = (name.to_string(), grid.to_string());
+        machines.push(MachineSpec { name, machine, ..default.clone() });
     }
     Ok(machines)
 }
@@ -110,7 +115,7 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
         let sides = read_sides(part)
             .ok_or_else(|| fault("a shape must have positive sides, such as 4x4x4".to_string()))?;
         if all.contains(&sides) {
-            return Err(fault(format!("`{part}` appears twice")));
+            return Err(fault(format!("`{part}` is the same shape as an earlier one")));
         }
         if all.len() == MAX_SLOT_SHAPES {
             return Err(fault(format!("at most {MAX_SLOT_SHAPES} shapes are allowed")));
@@ -120,7 +125,8 @@ fn slots(typed: &str) -> Result<Vec<Sides>, Failure> {
     Ok(all)
 }
 
-/// Splits `NAME=GRID`. The default name is `default`. Names appear in request paths.
+/// Splits `NAME=GRID`. The default name is `default`. Names appear in URLs and
+/// metrics, in which these characters need no escapes.
 fn name_and_grid(typed: &str) -> Result<(&str, &str), Failure> {
     let (name, grid) = typed.split_once('=').unwrap_or(("default", typed));
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);

@@ -79,8 +79,8 @@ fn intervals_from_past_jobs_do_not_depend_on_threads() {
 
 #[test]
 fn tables_and_csv_contain_the_json_values() {
-    let queue =
-        "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n{\"job\":2,\"nodes\":9,\"estimate\":60}";
+    let queue = "{\"job\":\"c\",\"nodes\":60,\"estimate\":7200}\n\
+         {\"job\":2,\"nodes\":9,\"estimate\":60,\"shape\":null,\"freedom\":null,\"user\":null}";
     let print = |format: &str| {
         let line = format!("forecast --machine mesh:8x8 --queue - --format {format}");
         good_input(&words(&line), queue)
@@ -123,12 +123,15 @@ fn mistakes_are_reported_with_their_place() {
         ("{\"nodes\":1}", machine, "missing \"job\""),
         ("{\"job\":1,\"shape\":[4]}", machine, "expected 2 sides, one for each axis"),
         ("{\"job\":1,\"nodes\":0}", machine, "at least 1 node"),
+        ("{\"job\":1,\"nodes\":-5}", machine, "\"nodes\" must be a positive integer"),
+        ("{\"job\":1,\"shape\":[-1,2]}", machine, "must be a list of positive integers"),
+        ("{\"job\":1,\"nodes\":1,\"estimate\":1e9}", machine, "seconds from 0 to 1e8"),
         ("{\"job\":1,\"nodes\":1,\"estimate\":-1}", machine, "a number of seconds"),
         ("{\"job\":1,\"nodes\":1,\"user\":\"x\"}", machine, "the number of a user in the log"),
         ("{\"job\":1,\"nodes\":1,\"freedom\":\"bxo\"}", machine, "box"),
         ("{\"job\":1,\"nodes\":1}\n{\"job\":1,\"nodes\":1}", machine, "already waiting (line 1"),
         ("{\"job\":1,\"nodes\":1,\"parts\":[]}", machine, "unknown key \"parts\""),
-        ("", "--machine mesh:8x8 --first 3", "--first requires --past"),
+        ("", "--machine mesh:8x8 --first 3", "--first applies only to logs"),
         ("", "--machine mesh:8x8 --past /nowhere.swf", "/nowhere.swf"),
         ("", "--machine mesh:8x8 --out x", "cannot be used with"),
         ("", "--machine mesh:8x8 log.swf", "cannot be used with"),

@@ -109,12 +109,14 @@ fn jobs_that_can_never_be_placed_are_reported() {
         let run = format!("simulate --trace {log} --strategy ff --format table --no-timing");
         good(&words(&format!("{run} --machine {machine}")))
     };
-    assert!(table("mesh:3x1").contains("rejected"), "{}", table("mesh:3x1"));
     assert!(!table("mesh:2x2").contains("rejected"), "{}", table("mesh:2x2"));
-    // The number of rejected jobs appears next to the mean and in a sentence.
+    // The number of rejected jobs appears in a column and a sentence.
     let text = table("mesh:3x1");
-    let head = text.lines().find(|line| line.starts_with("strategy")).unwrap();
-    assert!(head.contains("rejected"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("ff ")).unwrap();
+    assert!(text.contains("strategy  rejected") && words(row)[1] == "2", "{text}");
+    let sentence =
+        "Jobs that could never be placed were rejected and are excluded from all means: ff.";
+    assert!(text.contains(sentence), "{text}");
 }
 
 #[test]
@@ -129,7 +131,9 @@ fn skipped_log_lines_are_counted() {
         folder("more.swf", &format!("{LOG}3 -1 -1 60 4 -1 -1 4 90 -1 1 7 -1 -1 2 -1 -1 -1\n"));
     let notes = |log: &str| {
         let run = format!("simulate --trace {log} --strategy ff --filter queue=2");
-        stderr(&pavior(&words(&run), ""))
+        let output = pavior(&words(&run), "");
+        assert!(output.status.success(), "{}", stderr(&output));
+        stderr(&output)
     };
     assert!(notes(&more).contains("note: 1 of 3 job lines were skipped"), "{}", notes(&more));
     assert!(!notes(&log).contains("skipped"), "{}", notes(&log));

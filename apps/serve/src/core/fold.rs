@@ -102,8 +102,8 @@ impl ServiceState {
         Ok(())
     }
 
-    /// Adds machines, and updates the strategies and schedulers of existing machines. Leases keep
-    /// their nodes.
+    /// Adds machines, and updates the strategies, schedulers and shape rules of existing machines.
+    /// Leases keep their nodes.
     ///
     /// # Errors
     /// Returns an error, and leaves the state unchanged, if a description is invalid or a machine

@@ -69,6 +69,13 @@ impl Leases {
         self.held().map(|held| &held.lease)
     }
 
+    /// Returns the leases with greater numbers than this, in order of number.
+    pub(crate) fn after(&self, id: u64) -> impl Iterator<Item = &Arc<Lease>> {
+        let (page, at) = self.find(id).map_or_else(|next| next, |(page, at)| (page, at + 1));
+        let pages = self.pages.get(page..).unwrap_or_default();
+        pages.iter().flat_map(|page| page.iter()).skip(at).map(|held| &held.lease)
+    }
+
     /// Returns the leases on a machine, or all leases, in the order granted. Takes O(l log l) for l
     /// leases.
     pub(crate) fn by_grant(&self, machine: Option<&str>) -> Vec<&Arc<Lease>> {
@@ -175,6 +182,9 @@ mod tests {
         assert!(leases.values().eq(known.values()));
         assert_eq!((leases.len(), leases.is_empty()), (known.len(), known.is_empty()));
         assert!(known.iter().all(|(id, lease)| leases.get(*id) == Some(lease)));
+        for id in (0..5_002).step_by(61) {
+            assert!(leases.after(id).eq(known.range(id + 1..).map(|(_, lease)| lease)), "{id}");
+        }
         check_invariants(leases);
     }
 

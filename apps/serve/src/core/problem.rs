@@ -61,27 +61,27 @@ impl Reason {
         match self {
             Reason::Refused(refusal) => (refusal.word(), refusal.meaning()),
             Reason::Reserved => ("reserved", "the nodes are reserved"),
-            Reason::UnknownReservation => ("unknown-reservation", "no such reservation"),
             Reason::OverQuota => ("over-quota", "the request exceeds the tenant's quota"),
             Reason::NotFree => ("not-free", "some of the nodes are not free"),
             Reason::StaleEpoch => ("stale-epoch", "the lease has a different epoch"),
             Reason::LeaseEnded => ("lease-ended", "the lease has ended"),
             Reason::StillWaiting => ("still-waiting", "the request is still waiting"),
             Reason::UnknownLease => ("unknown-lease", "no such lease"),
+            Reason::UnknownReservation => ("unknown-reservation", "no such reservation"),
             Reason::UnknownMachine => ("unknown-machine", "no such machine"),
             Reason::UnknownNode => ("unknown-node", "no such node"),
             Reason::UnknownStrategy => ("unknown-strategy", "no such strategy"),
             Reason::KeyReused => ("key-reused", "the key was already used for a different request"),
             Reason::RepeatedJob => ("repeated-job", "the job name is already in use"),
             Reason::QueueFull => ("queue-full", "the queue is full"),
-            Reason::NoScheduler => ("no-scheduler", "the service has no scheduler"),
+            Reason::NoScheduler => ("no-scheduler", "the machine has no scheduler"),
             Reason::OperatorOnly => ("operator-only", "only the operator may do this"),
             Reason::OtherTenant => ("other-tenant", "a tenant may act only for itself"),
+            Reason::NotYet => ("not-yet", "past records are still being read"),
+            Reason::BadValue => ("bad-value", "a value is invalid"),
             Reason::TooLarge => ("too-large", "the request is too large"),
             Reason::LostReply => ("lost-reply", "the stored reply cannot be read"),
             Reason::NoEpochs => ("no-epochs", "no epochs left"),
-            Reason::NotYet => ("not-yet", "past records are still being read"),
-            Reason::BadValue => ("bad-value", "a value is invalid"),
             Reason::BadStrategy => ("bad-strategy", "the strategy violated its contract"),
         }
     }
@@ -96,10 +96,11 @@ impl Reason {
         self.parts().1
     }
 
-    /// Returns true if the same command might succeed later.
-    pub(crate) fn is_temporary(self) -> bool {
+    /// Returns true if the reply is a decision about the command, which is stored under its key.
+    /// Otherwise, the service could not decide the command, and the key remains unused.
+    pub(crate) fn is_decision(self) -> bool {
         use Reason::{BadStrategy, LostReply, NoEpochs, NotYet, QueueFull};
-        matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
+        !matches!(self, BadStrategy | LostReply | NoEpochs | NotYet | QueueFull)
     }
 }
 

@@ -42,10 +42,10 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// Returns true if the reply should be stored under its idempotency key. Temporary errors are
-    /// not stored, because the client may retry the command.
+    /// Returns true if the reply should be stored under its idempotency key. Problems
+    /// other than decisions are not stored, so the client can retry the command with its key.
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(self, Reply::Problem(problem) if problem.reason.is_temporary())
+        !matches!(self, Reply::Problem(problem) if !problem.reason.is_decision())
     }
 }
 

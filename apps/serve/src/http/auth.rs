@@ -18,7 +18,7 @@ use crate::core::Caller;
 pub(crate) enum Peer {
     /// A process run by this user, connected through the Unix socket.
     User(u32),
-    /// A TCP connection from an address, without a client certificate.
+    /// A TCP connection from an address, without a client certificate that names a tenant.
     Tcp(IpAddr),
     /// A TCP connection with a client certificate, identified by the certificate's first DNS name.
     Certificate(String),
@@ -43,6 +43,9 @@ pub struct Access {
     certificates: bool,
 }
 
+const BAD_TENANT: &str =
+    "a tenant's name must be 1 to 255 letters, digits or the characters . _ : @ -";
+
 /// An error in a line of a token file. Its message never contains the token.
 #[derive(Debug, PartialEq, Eq, Error)]
 #[error("line {line}: {reason}")]
@@ -55,14 +58,14 @@ pub struct BadToken {
 
 impl Access {
     /// Parses a token file. Each line contains a token, then `tenant=NAME` unless the token is the
-    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment.
+    /// operator's, then `quota=NODES` if the tenant has a quota. `#` starts a comment at the start
+    /// of a line or after white space.
     ///
     /// # Errors
     /// Returns an error if a line does not have this form.
     pub fn read(text: &str, uid: u32, certificates: bool) -> Result<Access, BadToken> {
         let mut access = Access { uid, certificates, ..Access::default() };
         for (index, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default();
             let bad = |reason| BadToken { line: index + 1, reason };
             access.read_line(line).map_err(bad)?;
         }
@@ -71,13 +74,18 @@ impl Access {
 
     /// Adds the token in a line, if any.
     fn read_line(&mut self, line: &str) -> Result<(), &'static str> {
-        // Some editors write a byte order mark at the beginning of a file.
-        if line.contains(|c: char| c == '\u{feff}' || c.is_control() && c != '\t') {
-            return Err("it contains an invisible character, such as a byte order mark or NUL");
+        let words = line.split([' ', '\t']).filter(|word| !word.is_empty());
+        let words: Vec<&str> = words.take_while(|word| !word.starts_with('#')).collect();
+        // A header cannot contain other tokens. Some editors write a byte order mark at the
+        // beginning of a file.
+        if words.iter().any(|word| word.bytes().any(|byte| !byte.is_ascii_graphic())) {
+            return Err("a character is not visible ASCII; it may be a byte order mark or NUL");
         }
-        let mut words = line.split_whitespace();
-        let Some(secret) = words.next() else { return Ok(()) };
-        if self.tokens.iter().any(|earlier| earlier.secret == secret) {
+        if words.iter().any(|word| word.contains('#')) {
+            return Err("a comment must begin after a space, and no token may contain #");
+        }
+        let [secret, words @ ..] = &words[..] else { return Ok(()) };
+        if self.tokens.iter().any(|earlier| earlier.secret == *secret) {
             return Err("an earlier line has the same token");
         }
         let mut token = Token { secret: secret.to_string(), tenant: None };
@@ -88,6 +96,7 @@ impl Access {
                     return Err("tenant= appears twice");
                 }
                 Some(("tenant", name)) if is_tenant(name) => token.tenant = Some(name.to_string()),
+                Some(("tenant", _)) => return Err(BAD_TENANT),
                 Some(("quota", _)) if quota.is_some() => return Err("quota= appears twice"),
                 Some(("quota", nodes)) => {
                     quota = Some(nodes.parse().map_err(|_| "a quota must be a number of nodes")?);
@@ -119,7 +128,7 @@ impl Access {
     }
 
     /// Returns true if client certificates are requested.
-    pub(crate) fn certificates(&self) -> bool {
+    pub(crate) fn requests_certificates(&self) -> bool {
         self.certificates
     }
 
@@ -129,21 +138,29 @@ impl Access {
             Err(_) if !self.requires_authentication() => Some(Caller::OPERATOR),
             identified => identified.ok(),
         };
-        // Even a caller identified by its connection may send a token for more rights.
-        match headers.get(header::AUTHORIZATION) {
-            None => caller.ok_or_else(|| unauthorized("a bearer token is required")),
-            Some(value) => {
-                let bearer = value.to_str().ok().and_then(|text| {
-                    let (scheme, token) = text.split_once(' ')?;
-                    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-                });
-                match (bearer.and_then(|token| self.token(token)), caller) {
-                    (Some(token), _) => Ok(Caller { tenant: token.tenant.clone() }),
-                    // If no tokens are configured, ignore the token.
-                    (None, Some(caller)) if self.tokens.is_empty() => Ok(caller),
-                    (None, _) => Err(unauthorized("the token is unknown")),
-                }
-            }
+        let required = || unauthorized(self.requirement());
+        // A token may give more rights to a caller that is already identified. If no tokens are
+        // configured, a token is ignored.
+        let value = headers.get(header::AUTHORIZATION).filter(|_| !self.tokens.is_empty());
+        let Some(value) = value else { return caller.ok_or_else(required) };
+        let text = value.to_str().unwrap_or_default();
+        let token = match text.split_once(' ') {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim(),
+            _ => "",
+        };
+        if token.is_empty() {
+            return Err(unauthorized("the Authorization header must be `Bearer TOKEN`"));
+        }
+        let token = self.token(token).ok_or_else(|| unauthorized("the token is unknown"))?;
+        Ok(Caller { tenant: token.tenant.clone() })
+    }
+
+    /// Describes the configured means of authentication.
+    fn requirement(&self) -> &'static str {
+        match (self.tokens.is_empty(), self.certificates) {
+            (false, false) => "a bearer token is required",
+            (false, true) => "a bearer token or a client certificate is required",
+            (true, _) => "a client certificate whose first DNS name is a tenant's is required",
         }
     }
 
@@ -178,39 +195,46 @@ fn unauthorized(detail: &str) -> Fault {
 mod tests {
     use super::*;
 
-    fn headers(token: Option<&str>) -> HeaderMap {
-        let bearer = |token| (header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
-        token.into_iter().map(bearer).collect()
-    }
-
     #[test]
-    fn tokens_identify_callers() {
-        let text = "# tokens\nsecret-1\nsecret-2 tenant=a quota=32\n\n";
-        let access = Access::read(text, 1000, false).unwrap();
-        let tcp = Peer::Tcp([192, 0, 2, 1].into());
-        assert_eq!(access.caller(&tcp, &headers(Some("secret-1"))).unwrap(), Caller::OPERATOR);
-        let tenant = access.caller(&tcp, &headers(Some("secret-2"))).unwrap();
-        assert_eq!(tenant.tenant.as_deref(), Some("a"));
-        assert_eq!(access.caller(&tcp, &headers(None)).unwrap_err().problem.status, 401);
-        assert_eq!(
-            access.caller(&tcp, &headers(Some("secret-3"))).unwrap_err().problem.status,
-            401
-        );
-        assert_eq!(access.quotas()["a"], 32);
-    }
-
-    #[test]
-    fn socket_peers_are_identified_by_their_user() {
-        let access = Access::read("", 1000, false).unwrap();
-        let of = |uid| access.caller(&Peer::User(uid), &headers(None)).unwrap().tenant;
-        assert_eq!((of(0), of(1000), of(1001)), (None, None, Some("uid-1001".to_string())));
+    fn each_peer_is_authenticated_by_the_configured_means() {
+        let tcp = || Peer::Tcp([192, 0, 2, 1].into());
+        let certified = || Peer::Certificate("c".into());
+        let tokens = "one # pa#ss\n# x\ntwo\ttenant=b quota=32 #\n\n";
+        assert_eq!(Access::read(tokens, 1000, false).ok().unwrap().quotas()["b"], 32);
+        for (text, certificates, peer, value, expected) in [
+            ("", false, Peer::User(0), "", "operator"),
+            ("", false, Peer::User(1000), "", "operator"),
+            ("", false, Peer::User(1001), "", "uid-1001"),
+            ("", false, tcp(), "", "operator"),
+            ("", false, tcp(), "Bearer x", "operator"),
+            ("", true, tcp(), "", "401 a client certificate whose first"),
+            ("", true, tcp(), "Bearer x", "401 a client certificate whose"),
+            ("", true, certified(), "", "c"),
+            ("", true, certified(), "Bearer x", "c"),
+            (tokens, true, tcp(), "", "401 a bearer token or a client certificate is required"),
+            (tokens, true, certified(), "", "c"),
+            (tokens, true, certified(), "bearer one", "operator"),
+            (tokens, true, certified(), "Bearer x", "401 the token is unknown"),
+            (tokens, false, tcp(), "", "401 a bearer token is required"),
+            (tokens, false, tcp(), "Bearer two", "b"),
+            (tokens, false, tcp(), "Basic one", "401 the Authorization header must"),
+            (tokens, false, tcp(), "Bearer ", "401 the Authorization header must"),
+        ] {
+            let access = Access::read(text, 1000, certificates).unwrap();
+            let header = (header::AUTHORIZATION, value.parse().unwrap());
+            let headers = Some(header).into_iter().filter(|_| !value.is_empty()).collect();
+            let found = match access.caller(&peer, &headers) {
+                Ok(caller) => caller.tenant.unwrap_or("operator".into()),
+                Err(fault) => format!("{} {}", fault.problem.status, fault.problem.detail),
+            };
+            assert!(found.starts_with(expected), "{text:?} {peer:?} {value:?}: {found}");
+        }
     }
 
     #[test]
     fn errors_name_the_line_but_not_the_token() {
         let error = Access::read("secret\nhush tenant=a/b\n", 0, false).err().unwrap();
-        assert_eq!(error.line, 2);
-        assert!(!error.to_string().contains("hush"));
+        assert_eq!(error.to_string(), format!("line 2: {BAD_TENANT}"));
         let bad = [
             "\u{feff}hush tenant=a\n",
             "hush\0 tenant=a\n",
@@ -218,6 +242,9 @@ mod tests {
             "hush tenant=a quota=1 quota=2\n",
             "other tenant=a quota=8\nhush tenant=a quota=9\n",
             "other\nhush tenant=a quota=-3\n",
+            "hush#x tenant=a\n",
+            "other\nhush tenant=a#x\n",
+            "hush\u{e9} tenant=a\n",
         ];
         for text in bad {
             let error = Access::read(text, 0, false).err().unwrap();

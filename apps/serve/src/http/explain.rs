@@ -199,7 +199,7 @@ impl ExplainQuestion {
         for &id in end {
             let lease = view.leases.get(id);
             if lease.is_none_or(|lease| !caller.may_touch(&lease.tenant)) {
-                return Err(Problem::new(Reason::UnknownLease, format!("no such lease: {id}")));
+                return Err(Problem::new(Reason::UnknownLease, format!("no such lease: `{id}`")));
             }
         }
         let nodes = |list: &[Vec<u64>]| -> Result<Vec<NodeId>, Problem> {

@@ -98,7 +98,7 @@ fn add_security(document: &mut Value, access: &Access) {
         "token": { "type": "http", "scheme": "bearer", "description": token },
     });
     let mut ways = vec![json!({ "token": [] })];
-    if access.certificates() {
+    if access.requests_certificates() {
         let certificate = "a client certificate issued by a CA in --client-ca";
         schemes["certificate"] = json!({ "type": "mutualTLS", "description": certificate });
         ways.push(json!({ "certificate": [] }));

@@ -136,7 +136,9 @@ impl From<Unavailable> for Fault {
                 ("busy", "too many requests are waiting; try again later".to_string())
             }
             Unavailable::ReadOnly(reason) => ("read-only", reason),
-            Unavailable::Standby(by) => ("standby", format!("another server is the leader: {by}")),
+            Unavailable::Standby(reason) => {
+                ("standby", format!("this server cannot act as the leader: {reason}"))
+            }
             Unavailable::Unknown(reason) => (
                 "outcome-unknown",
                 format!("the command may have been carried out; retry with the same key: {reason}"),

@@ -40,7 +40,8 @@ pub(crate) struct ListQuery {
 pub(crate) struct QueueQuery {
     /// The machine's name. Defaults to all machines.
     machine: Option<String>,
-    /// The maximum number of entries, oldest first on each machine. Defaults to all.
+    /// The maximum number of entries in the list, which is ordered by machine and queue position.
+    /// Defaults to all.
     #[serde(default, deserialize_with = "query_number")]
     limit: Option<u64>,
 }
@@ -95,11 +96,8 @@ pub(crate) async fn leases(
     let view = app.writer.view().await?;
     let machine = query.machine.as_deref();
     machine_in(&view, machine)?;
-    let after = query.after.unwrap_or(0);
-    let mut visible = view.leases.values().filter(|lease| {
-        lease.id > after
-            && machine.is_none_or(|name| lease.machine == name)
-            && caller.may_touch(&lease.tenant)
+    let mut visible = view.leases.after(query.after.unwrap_or(0)).filter(|lease| {
+        machine.is_none_or(|name| lease.machine == name) && caller.may_touch(&lease.tenant)
     });
     let page: Vec<_> = visible.by_ref().take(limit).collect();
     let next = visible.next().and(page.last()).map(|lease| lease.id);
@@ -129,7 +127,7 @@ pub(crate) async fn lease(
     }
     let request = visible_requests(&view, &caller, |request| request.id == id);
     let mut waiting = waiting_list(&app, &view, &caller, request).await?;
-    let unknown = || Problem::new(Reason::UnknownLease, format!("no such lease: {id}"));
+    let unknown = || Problem::new(Reason::UnknownLease, format!("no such lease: `{id}`"));
     Ok(Json(LeaseOrWaiting::Waiting(waiting.pop().ok_or_else(unknown)?)))
 }
 

@@ -74,7 +74,7 @@ impl Data {
         }
     }
 
-    /// Updates the machines' strategies and schedulers, and records any changes.
+    /// Updates the machines' strategies, schedulers and shape rules, and records any changes.
     pub(super) fn configure(mut self, options: &ServiceOptions) -> Result<Data, ServiceError> {
         let known = self.state.machines();
         let wanted = wanted_machines(options, &known)?;
@@ -116,7 +116,11 @@ fn wanted_machines(
         for spec in &mut wanted {
             spec.strategy = options.strategy.clone().unwrap_or(spec.strategy.clone());
             spec.scheduler = options.scheduler.clone().or(spec.scheduler.take());
+            spec.shape_rule = options.shape_rule.clone().unwrap_or(spec.shape_rule.clone());
         }
+    }
+    if wanted.is_empty() {
+        wanted.extend(options.default_machine.clone());
     }
     if wanted.is_empty() {
         let text = "no machines are configured; specify at least one with --machine".to_string();
@@ -164,7 +168,7 @@ fn open_database(
     let holder = format!("process {} on {}", std::process::id(), host.trim());
     let mut store = PostgresStore::open(connection(url, password)?, &holder, CLAIM_TIMEOUTS)?;
     store.keep_locked(folder);
-    let standby = || Unavailable::Standby("another server".to_string());
+    let standby = || Unavailable::Standby("the leader is another server".to_string());
     let unavailable = (!store.leads()).then(standby);
     Ok((Box::new(store), unavailable))
 }

@@ -33,10 +33,14 @@ const FINISH_TIMEOUT: Duration = Duration::from_millis(300);
 pub struct ServiceOptions {
     /// The machines to serve; if empty, those in the stored data.
     pub machines: Vec<MachineSpec>,
+    /// The machine to serve if no machines are given or stored.
+    pub default_machine: Option<MachineSpec>,
     /// A strategy for the machines in the stored data, if no machines are given.
     pub strategy: Option<String>,
     /// A scheduler for the machines in the stored data, if no machines are given.
     pub scheduler: Option<String>,
+    /// A shape rule for the machines in the stored data, if no machines are given.
+    pub shape_rule: Option<String>,
     /// The data directory.
     pub data: PathBuf,
     /// The store: `embedded`, or the URL of a PostgreSQL database. Defaults to `embedded`.

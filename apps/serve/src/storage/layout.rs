@@ -39,11 +39,6 @@ impl Layout {
         Ok(Layout { data: data.to_path_buf() })
     }
 
-    /// Returns true if nothing has ever been stored here.
-    pub fn is_fresh(data: &Path) -> bool {
-        [RECORDS, NOTE].iter().all(|name| !data.join(name).exists())
-    }
-
     /// Opens the directory for records, creating it if no records have ever existed.
     ///
     /// # Errors

@@ -37,8 +37,8 @@ pub enum StoreError {
     /// A write failed, and it is unknown whether it took effect.
     #[error("{0}")]
     Unknown(Box<StoreError>),
-    /// Another server has become the writer.
-    #[error("another server has taken over: {0}")]
+    /// This server is not the writer, or cannot confirm that it is, for the given reason.
+    #[error("this server cannot act as the leader: {0}")]
     Fenced(String),
     /// The data is not what was written.
     #[error("{file} is damaged at offset {offset}: {reason}")]
@@ -117,8 +117,11 @@ pub trait RecordStore: Send {
     /// Returns an error if writing may not be retried, or not yet.
     fn retry(&mut self) -> Result<(), StoreError>;
 
-    /// Notes that the writer is beginning a decision, or has finished a group.
-    fn note_decision(&self, _begins: bool) {}
+    /// Notes that the writer begins a decision.
+    fn begin_decision(&self) {}
+
+    /// Notes that the writer has finished a group of decisions.
+    fn end_decisions(&self) {}
 
     /// Returns this server's claim, if several servers share the records.
     fn claim(&self) -> Option<Arc<dyn Claim>> {
@@ -134,8 +137,8 @@ pub trait RecordStore: Send {
 
 /// One server's exclusive right to make decisions, which readers check.
 pub trait Claim: Send + Sync {
-    /// Checks that no other server has taken over since the call began. The error names that
-    /// server, or explains why this is unknown.
+    /// Checks that no other server has taken over since the call began. The error says why this
+    /// server may not act as the leader.
     fn check(&self) -> BoxFuture<'static, Result<(), String>>;
 }
 

@@ -52,7 +52,7 @@ pub enum Unavailable {
     Busy,
     /// Records cannot be stored, for the given reason.
     ReadOnly(String),
-    /// Another server, described by the text, is the leader.
+    /// This server cannot act as the leader, for the given reason.
     Standby(String),
     /// A write failed for the given reason, and its outcome is unknown.
     Unknown(String),

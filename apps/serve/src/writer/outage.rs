@@ -17,7 +17,7 @@ impl Writer {
         self.read_back(self.handle.seq());
         let cause = if let StoreError::Unknown(cause) = error { cause } else { error };
         let unavailable = match cause {
-            StoreError::Fenced(by) => Unavailable::Standby(by.clone()),
+            StoreError::Fenced(why) => Unavailable::Standby(why.clone()),
             other => Unavailable::ReadOnly(other.to_string()),
         };
         self.handle.set_unavailable(Some(unavailable.clone()));
@@ -45,8 +45,8 @@ impl Writer {
         }
         self.retry_ms = now_ms + RETRY_MS;
         if let Err(error) = self.store.retry() {
-            if let StoreError::Fenced(by) = error {
-                self.handle.set_unavailable(Some(Unavailable::Standby(by)));
+            if let StoreError::Fenced(why) = error {
+                self.handle.set_unavailable(Some(Unavailable::Standby(why)));
             }
             return self.handle.unavailable();
         }
@@ -97,7 +97,7 @@ mod tests {
             limits,
             seed: 1,
             tuning: Tuning::default(),
-            unavailable: Some(Unavailable::Standby("another server".to_string())),
+            unavailable: Some(Unavailable::Standby("the leader is another server".to_string())),
         };
         (Writer::new(parts, sync_channel(1).0), folder)
     }

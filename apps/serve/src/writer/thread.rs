@@ -180,7 +180,7 @@ impl Writer {
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             self.run_group(first, inbox);
-            self.store.note_decision(false);
+            self.store.end_decisions();
             self.save_snapshot();
         }
         self.store.close();
@@ -267,7 +267,7 @@ impl Writer {
 
     fn decide(&mut self, now_ms: u64, command: CallerCommand) -> CommandAnswer {
         let CallerCommand { caller, key, command } = command;
-        self.store.note_decision(true);
+        self.store.begin_decision();
         let state = self.state.as_mut().expect(HAS_STATE);
         let records = &mut self.records;
         let decision = state.decide(now_ms, &caller, key.as_ref(), command, records);

@@ -266,8 +266,10 @@ pub(crate) fn options(setup: Setup) -> ServiceOptions {
     });
     ServiceOptions {
         machines: machines.collect(),
+        default_machine: None,
         strategy: None,
         scheduler: None,
+        shape_rule: None,
         data: setup.data,
         store: setup.store,
         store_password: setup.password,

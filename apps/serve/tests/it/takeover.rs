@@ -87,6 +87,11 @@ impl Database {
         self.tool("psql", &["-h", "127.0.0.1", "-p", &port, "-q", "-c", end, "postgres"]);
     }
 
+    /// Stops the database until [`Database::crash`] restarts it.
+    pub(crate) fn stop(&self) {
+        self.tool("pg_ctl", &["-D", &self.data(), "-m", "immediate", "-w", "stop"]);
+    }
+
     /// Restarts the database as if it had crashed.
     pub(crate) fn crash(&self) {
         let (data, log) = (self.data(), self.path().join("log").display().to_string());
@@ -105,8 +110,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let data = self.data();
-        self.tool("pg_ctl", &["-D", &data, "-m", "immediate", "stop"]);
+        self.stop();
     }
 }
 
@@ -129,7 +133,9 @@ fn a_standby_takes_over_and_the_old_server_is_fenced() {
     let mut second = Server::start(&setup(&database, folder.path(), "b"));
     until("the first leader", || ready(&first.address));
     assert!(!ready(&second.address));
-    second.client().post("/v1/leases", r#"{"nodes":1}"#).is(503, "standby");
+    let refused = second.client().post("/v1/leases", r#"{"nodes":1}"#);
+    refused.is(503, "standby");
+    assert!(refused.detail().contains("the leader is "), "{}", refused.text);
 
     let load = Load::start(&first, 8);
     load.wait_for(200);
@@ -207,18 +213,34 @@ fn a_writer_that_hangs_loses_leadership_and_one_that_decides_keeps_it() {
     let (first, mut second) = (open("first"), open("second"));
     let claim = first.claim().expect("servers share the records");
     for _ in 0..5 {
-        first.note_decision(true);
+        first.begin_decision();
         std::thread::sleep(Duration::from_millis(900));
-        first.note_decision(false);
+        first.end_decisions();
         assert!(second.retry().is_err(), "the writer does not hang");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     assert_eq!(runtime.block_on(claim.check()), Ok(()));
-    first.note_decision(true);
+    first.begin_decision();
     let took = until("the takeover", || second.retry().is_ok());
     println!("takeover {took:?} after the beginning of a decision");
     assert!(took >= hang, "{took:?}");
     assert!(runtime.block_on(claim.check()).is_err(), "readers are refused");
+}
+
+#[test]
+fn a_database_restart_does_not_end_the_leadership() {
+    let Some(database) = Database::start() else { return };
+    let config = database.url().parse().unwrap();
+    let mut store = PostgresStore::open(config, "first", timeouts(60.0)).unwrap();
+    let claim = store.claim().expect("servers share the records");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    database.stop();
+    let (checked, idle) = (runtime.block_on(claim.check()), store.idle());
+    database.crash();
+    let reason = checked.unwrap_err();
+    assert!(reason.starts_with("PostgreSQL: ") && idle.is_ok(), "{reason}, {idle:?}");
+    assert_eq!(runtime.block_on(claim.check()), Ok(()));
+    assert!(store.leads() && store.idle().is_ok());
 }
 
 #[test]

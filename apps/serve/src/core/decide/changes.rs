@@ -66,7 +66,7 @@ impl Decider<'_> {
         if self.state.ended.tenant(id).is_some_and(may_touch) {
             return Err(Problem::new(Reason::LeaseEnded, format!("lease {id} has ended")));
         }
-        Err(Problem::new(Reason::UnknownLease, format!("no such lease: {id}")))
+        Err(Problem::new(Reason::UnknownLease, format!("no such lease: `{id}`")))
     }
 
     pub(super) fn node(

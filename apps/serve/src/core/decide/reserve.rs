@@ -48,7 +48,7 @@ impl Decider<'_> {
     pub(super) fn unreserve(&mut self, id: u64) -> Result<Reply, Stop> {
         self.require_operator("cancel reservations")?;
         let Some(reservation) = self.state.reservations.get(&id).cloned() else {
-            let detail = format!("no such reservation: {id}");
+            let detail = format!("no such reservation: `{id}`");
             return Err(Problem::new(Reason::UnknownReservation, detail).into());
         };
         let board = self.board(Some(&reservation.machine))?;

@@ -64,7 +64,7 @@ impl ServerClaim {
         let weak = Arc::downgrade(&claim);
         let thread = std::thread::Builder::new().name("claim".into());
         let run = move || {
-            let mut renewal = Renewal { config, hang: timeouts.hang, client: None };
+            let mut renewal = Renewal { config, timeouts, client: None, failing_since: None };
             let mut at = Instant::now();
             while let Some(checks) = next(&inbox, at) {
                 let open = weak.upgrade().filter(|claim| !claim.state.lock().is_closed);
@@ -86,14 +86,28 @@ impl ServerClaim {
         (state.epoch, state.lost) = (epoch, None);
     }
 
+    /// Ends the claim to an epoch, for the given reason, unless the writer has taken over again in
+    /// the meantime.
+    fn end(&self, epoch: i64, reason: &str) {
+        let mut state = self.state.lock();
+        if state.epoch == Some(epoch) {
+            (state.epoch, state.lost) = (None, Some(reason.to_string()));
+        }
+    }
+
     /// Returns the reason why this server may no longer write, if the thread has noticed.
     pub(super) fn lost(&self) -> Option<String> {
         self.state.lock().lost.clone()
     }
 
-    /// Records that the writer is beginning a decision or has finished one.
-    pub(super) fn note_decision(&self, begins: bool) {
-        self.state.lock().decision_start = begins.then(Instant::now);
+    /// Records that the writer begins a decision.
+    pub(super) fn begin_decision(&self) {
+        self.state.lock().decision_start = Some(Instant::now());
+    }
+
+    /// Records that the writer has finished its decisions.
+    pub(super) fn end_decisions(&self) {
+        self.state.lock().decision_start = None;
     }
 
     /// Stops sending heartbeats.
@@ -124,8 +138,10 @@ fn next(inbox: &Receiver<ClaimCheck>, at: Instant) -> Option<Vec<ClaimCheck>> {
 /// The state that only the heartbeat thread uses.
 struct Renewal {
     config: Config,
-    hang: Duration,
+    timeouts: ClaimTimeouts,
     client: Option<Client>,
+    /// The start of the first failure since the database was last reached.
+    failing_since: Option<Instant>,
 }
 
 impl Renewal {
@@ -135,32 +151,39 @@ impl Renewal {
             let state = claim.state.lock();
             (state.epoch, state.decision_start)
         };
-        let hangs = decision_start.is_some_and(|start| start.elapsed() > self.hang);
+        let hangs = decision_start.is_some_and(|start| start.elapsed() > self.timeouts.hang);
         let statement = match (is_due && !hangs, checks.is_empty()) {
             (true, _) => HEARTBEAT,
             (false, false) => CHECK,
             (false, true) => return,
         };
         let result = match epoch {
-            None => Err("this server is a standby".to_string()),
-            // A lost connection does not end the claim, so retry the statement once.
-            Some(epoch) => match self.execute(statement, epoch) {
-                Err(_) => self.execute(statement, epoch),
-                done => done,
-            }
-            .map_err(|error| error.to_string())
-            .and_then(|rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) }),
+            None => Err(claim.lost().unwrap_or_else(|| "it is a standby".to_string())),
+            Some(epoch) => self.renew(claim, statement, epoch),
         };
-        if let Err(reason) = &result {
-            let mut state = claim.state.lock();
-            // Meanwhile, the writer may have taken over again.
-            if state.epoch.is_some() && state.epoch == epoch {
-                (state.epoch, state.lost) = (None, Some(reason.clone()));
-            }
-        }
         for check in checks {
             let _ = check.send(result.clone());
         }
+    }
+
+    /// Executes a statement that renews or checks the claim. If the database cannot be reached,
+    /// only the database knows whether the claim still holds, so the claim ends only after the time
+    /// in which another server takes over.
+    fn renew(&mut self, claim: &ServerClaim, statement: &str, epoch: i64) -> Result<(), String> {
+        let began = Instant::now();
+        // The connection may have been lost, so the statement is tried once more.
+        let done = self.execute(statement, epoch).or_else(|_| self.execute(statement, epoch));
+        self.failing_since = done.is_err().then(|| self.failing_since.unwrap_or(began));
+        let one_row = |rows| if rows == 1 { Ok(()) } else { Err(ANOTHER_EPOCH.to_string()) };
+        let result = done.map_err(|error| error.to_string()).and_then(one_row);
+        let may_end = |since: Instant| since.elapsed() > self.timeouts.silence;
+        if let Err(reason) = &result
+            && self.failing_since.is_none_or(may_end)
+        {
+            self.failing_since = None;
+            claim.end(epoch, reason);
+        }
+        result
     }
 
     fn execute(&mut self, statement: &str, epoch: i64) -> Result<u64, StoreError> {

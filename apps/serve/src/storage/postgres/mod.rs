@@ -27,7 +27,7 @@ pub use store::PostgresStore;
 const HEARTBEAT: &str = "UPDATE pavior_leader SET beat = clock_timestamp() WHERE epoch = $1";
 
 /// The reason for losing a claim when the leader's row contains another epoch.
-const ANOTHER_EPOCH: &str = "this server's epoch has ended";
+const ANOTHER_EPOCH: &str = "its epoch has ended";
 
 fn connect(config: &Config) -> Result<Client, StoreError> {
     let mut client = config.connect(NoTls).map_err(|error| failed(&error))?;

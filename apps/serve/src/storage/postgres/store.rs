@@ -134,7 +134,7 @@ impl PostgresStore {
         carry_out: impl FnOnce(&mut Client, i64) -> Result<u64, postgres::Error>,
     ) -> Result<u64, StoreError> {
         let Some(epoch) = self.epoch else {
-            return Err(self.step_down("this server is a standby"));
+            return Err(self.step_down("it is a standby"));
         };
         let client = match self.client() {
             Ok(client) => client,
@@ -212,8 +212,12 @@ impl RecordStore for PostgresStore {
         }
     }
 
-    fn note_decision(&self, begins: bool) {
-        self.claim.note_decision(begins);
+    fn begin_decision(&self) {
+        self.claim.begin_decision();
+    }
+
+    fn end_decisions(&self) {
+        self.claim.end_decisions();
     }
 
     fn claim(&self) -> Option<Arc<dyn Claim>> {
@@ -241,7 +245,8 @@ impl RecordStore for PostgresStore {
             Ok(None) => {
                 let row = self.client()?.query_one("SELECT holder FROM pavior_leader", &[]);
                 let row = row.map_err(|error| failed(&error))?;
-                Err(StoreError::Fenced(column(&row, 0)?))
+                let leader: String = column(&row, 0)?;
+                Err(StoreError::Fenced(format!("the leader is {leader}")))
             }
             Err(error) => {
                 self.client = None;
