@@ -6,7 +6,7 @@ use pavior::simulation::Histories;
 use crate::failure::Failure;
 use crate::logs;
 
-/// Creates a specification. Error messages underline the wrong part of the typed text.
+/// Parses settings into a specification. Error messages underline the invalid part of the input.
 pub(crate) fn specification(settings: &[Setting], name: &str) -> Result<Specification, Failure> {
     Specification::from_settings(settings, name, Keys::Options)
         .map_err(|error| Failure::in_setting(settings, error))

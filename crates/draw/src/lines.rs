@@ -149,7 +149,7 @@ fn tilted(chart: &Chart, left: f64) -> bool {
     chart.categories.iter().any(|name| width_of(name, SMALL) > room * 0.95)
 }
 
-/// Truncates a name to the length that fits when drawn at 30 degrees, ending below its position.
+/// Truncates a name so that it fits when drawn at 30 degrees with its end below its tick.
 fn tilted_name(x: &Scale, index: usize, name: &str) -> String {
     cut(name, SMALL, (x.at(index as f64) - 4.0) / 0.866)
 }

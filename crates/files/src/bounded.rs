@@ -109,7 +109,9 @@ mod tests {
         assert!(
             read(b"ab\ncde\n", 2, 99).unwrap_err().starts_with("line 2 is longer than 2 bytes")
         );
-        assert!(read(b"ab\ncd\n", 9, 5).unwrap_err().starts_with("longer than 5 bytes"));
+        assert!(
+            read(b"ab\ncd\n", 9, 5).unwrap_err().starts_with("the input is longer than 5 bytes")
+        );
         assert_eq!(read(b"", 1, 0), Ok(Vec::new()));
     }
 

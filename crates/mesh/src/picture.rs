@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn faults_are_named() {
         let grid = Grid::mesh(&[3, 2]).unwrap();
-        assert!(parse(grid, "...").unwrap_err().contains("1 lines"));
+        assert!(parse(grid, "...").unwrap_err().ends_with("but found 1"));
         assert!(parse(grid, "...\n..").unwrap_err().contains("line 2"));
         assert!(parse(grid, "...\n..o").unwrap_err().contains('o'));
     }

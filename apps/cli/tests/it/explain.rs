@@ -223,7 +223,7 @@ fn invalid_requests_are_rejected() {
         ("--shape 3", "expected 2 sides, one for each axis of the machine, but found 1"),
         ("--shape 3x0", "`0` is not a valid side"),
         ("--shape 3x+2", "`+2` is not a valid side"),
-        ("--shape 1x1x1x1", "4 sides"),
+        ("--shape 1x1x1x1", "but found 4"),
         ("--shape 1x1 --nodes 3", "cannot be used with"),
         ("--nodes 0", "0 is not in 1.."),
         ("", "--shape"),

@@ -46,7 +46,7 @@ pub(crate) struct Forecast {
     /// The reason why a time is missing: `unavailable` if the request cannot start until an
     /// unavailable node returns, or `horizon` if no start is predicted within 60 days.
     obstacle: Option<&'static str>,
-    /// The place with the fewest unavailable nodes; null if the request can start without them.
+    /// The candidate place with the fewest unavailable nodes; null if it need not wait for any.
     place: Option<Part>,
     /// True once at least 30 forecasts on this machine have been checked. Until then, the margin is
     /// wide and not based on data.

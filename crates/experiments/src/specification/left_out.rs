@@ -75,7 +75,7 @@ impl Skipping {
 
     fn hint(&self) -> String {
         match self.keys {
-            Keys::Options => format!("; --{SKIP_UNSUPPORTED} skips it"),
+            Keys::Options => format!("; use --{SKIP_UNSUPPORTED} to skip it"),
             Keys::Keywords => {
                 format!("; {}=True skips it", SKIP_UNSUPPORTED.replace('-', "_"))
             }

@@ -87,7 +87,9 @@ fn mistakes_are_shown_where_they_stand() {
         at("request = '2x2'\nbusy = '0,0:1x1'\nsubmeshes = 2\n").0.contains("cannot be combined")
     );
     assert!(
-        at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n").0.contains("cannot place")
+        at("machine = 'mesh:4x4'\nrequest = '1x1'\nsubmeshes = 40\n")
+            .0
+            .contains("cannot find room")
     );
     assert_eq!(at("request = '1x1'\norders = { ff = 'N +' }\n").1, "'N +'");
     assert_eq!(at("request = '1x1'\norders = { ff = 'N * Z' }\n").1, "'N * Z'");

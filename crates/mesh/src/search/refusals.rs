@@ -51,7 +51,7 @@ struct Refusal {
     released: Option<Cuboid>,
 }
 
-/// The information that earlier refusals provide about a query.
+/// A conclusion about a query from earlier refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Nothing,

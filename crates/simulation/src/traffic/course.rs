@@ -44,9 +44,9 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Creates the course of a job on its granted nodes. If the job also computes, first simulates
-    /// one iteration of the job alone in the requested box. Returns `None` if the job does not
-    /// communicate, or not enough for one iteration. `draw` is the job's random stream.
+    /// Sets up the execution of a job on its nodes. If the job also computes, first simulates one
+    /// iteration of the job on its own in the requested box. Returns `None` if the job does not
+    /// communicate, or too little for one iteration. `draw` is the job's random number stream.
     pub(super) fn new(
         trials: &mut Trials,
         job: &Job,

@@ -101,13 +101,8 @@ fn job(
     let job: Job = entry.read()?;
     let base = clusters.base(job.cluster.as_str().unwrap_or_default().as_bytes());
     let at = |path: &str, value: &Value| {
-        number(value).map_err(|()| {
-            entry.fault(
-                path,
-                "expected a number or an object {set, infinite, \
-                                             number}",
-            )
-        })
+        let reason = "expected a number or an object {set, infinite, number}";
+        number(value).map_err(|()| entry.fault(path, reason))
     };
     let id = at(".job_id", &job.id)?.filter(|&id| id >= 0.0 && id.fract() == 0.0);
     let id = id.ok_or_else(|| entry.fault(".job_id", "a job's id must be a whole number"))?;

@@ -110,7 +110,11 @@ fn faults_name_the_place() {
         ("1|5|00:01:00|4|done|", 16, "`done` is not a valid State"),
         ("1|5|00:01:00|4|COMPLETED|soon", 26, "`soon` is not a valid Timelimit"),
         ("1|5|00:01:00|4", 15, "expected 6 cells, as in the header, but found 4"),
-        ("1|5|00:01:00|4|COMPLETED||", 27, "as in the header, but found 7. A bar"),
+        (
+            "1|5|00:01:00|4|COMPLETED||",
+            27,
+            "expected 6 cells, as in the header, but found 7. A bar",
+        ),
         ("1|9999999999999|00:01:00|4|COMPLETED|", 3, "the submit time is above"),
         ("1|\u{1b}[2J|00:01:00|4|COMPLETED|", 3, "`\\u{1b}[2J` is not a valid Submit"),
     ] {

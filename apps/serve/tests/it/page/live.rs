@@ -127,7 +127,7 @@ fn errors_are_not_marked_as_out_of_date() {
     let Some(mut browser) = Browser::start(1280, 800) else { return };
     let (server, _) = fresh(|_| {});
     browser.open(&server.address);
-    for (shape, answer) in [("2x2", "It would be placed at"), ("2x2x2", "3 sides")] {
+    for (shape, answer) in [("2x2", "It would be placed at"), ("2x2x2", "expected 2 sides")] {
         browser.until("window.pavior?.page.machine");
         browser.value(&format!("document.getElementById('shape').value = '{shape}'"));
         browser.value("document.querySelector('#ask button').click()");
